@@ -1,0 +1,43 @@
+"""Cable-and-bar dynamics: an Abaqus/CalculiX-style deck in, the nonlinear motion out.
+
+>>> import fem
+>>> history = fem.run("inputs/sdnl100.inp")
+>>> history.iterations[[10, 20, 40]].tolist()
+[9, 5, 6]
+
+Names are looked up when first used, so that ``import fem`` and ``fem --help`` load nothing heavy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "CommandError": "fem.errors",
+    "DeckError": "fem.errors",
+    "EnergyDrift": "fem.errors",
+    "FemError": "fem.errors",
+    "ModelError": "fem.errors",
+    "NoConvergence": "fem.errors",
+    "Problem": "fem.errors",
+    "History": "fem.results.history",
+    "Model": "fem.model",
+    "read_deck": "fem.deck",
+    "write_deck": "fem.deck",
+    "run": "fem.run",
+}
+
+__all__ = ["__version__", *_WHERE]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        return getattr(import_module(_WHERE[name]), name)
+    raise AttributeError(f"module 'fem' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

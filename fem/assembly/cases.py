@@ -1,0 +1,113 @@
+"""Loads and temperatures as fields times curves, and how they pass from one step to the next.
+
+Abaqus' rules: what a step does not mention goes on: along its amplitude if that runs in total time, else at the value
+it had. What a step gives again replaces the old value (OP=MOD), OP=NEW removes all of its family first. Without an
+amplitude a ``*STATIC`` step ramps linearly from the old value to the new one (removal included), a ``*DYNAMIC`` step
+applies it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fem.arrays import Flags, Floats
+from fem.assembly.curves import Constant, Curve, Follow, Ramp, evaluate
+from fem.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``field`` (items, components) times a curve of total time."""
+
+    field: Floats
+    curve: Curve
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One load of the deck, as a field of values on the items it names (mask: where it speaks at all)."""
+
+    field: Floats
+    mask: Flags
+    amplitude: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When a step runs and whether its unamplified loads ramp."""
+
+    start: float
+    end: float
+    is_static: bool
+
+    def rise(self, first: float, last: float) -> Curve:
+        """How a value without amplitude goes from ``first`` to ``last`` in this step."""
+        if self.is_static and first != last:
+            return Ramp(self.start, self.end, first, last)
+        return Constant(last)
+
+
+def follow(model: Model, name: str, span: Span) -> Follow:
+    """The curve of a named amplitude used in a step."""
+    amplitude = model.amplitudes[name]
+    return Follow(amplitude, span.start if amplitude.time == "STEP TIME" else 0.0)
+
+
+def carried(curve: Curve, span: Span) -> Curve:
+    """What a curve of an earlier step does in this one when the step does not mention it."""
+    if isinstance(curve, Follow) and curve.amplitude.time != "STEP TIME":
+        return curve
+    return Constant(float(evaluate(curve, np.array([span.start]))[0]))
+
+
+def advance(
+    cases: Iterable[Case], entries: Iterable[Entry], replaces_all: bool, span: Span, model: Model
+) -> tuple[Case, ...]:
+    """Cases of one family in a step, from those of the step before and the step's own entries."""
+    entries = tuple(entries)
+    old = tuple(cases)
+    shape = (entries[0].field if entries else old[0].field).shape if entries or old else (0, 0)
+    touched = np.zeros(shape, np.bool_)
+    driven = np.zeros(shape, np.bool_)
+    for entry in entries:
+        touched |= entry.mask
+        if entry.amplitude is not None:
+            driven |= entry.mask
+    result: list[Case] = []
+    for case in old:
+        keeps = np.zeros(shape, np.bool_) if replaces_all else ~touched
+        _append(result, Case(np.where(keeps, case.field, 0.0), carried(case.curve, span)))
+        if span.is_static:
+            value = float(evaluate(case.curve, np.array([span.start]))[0])
+            _append(result, Case(np.where(keeps | driven, 0.0, case.field), span.rise(value, 0.0)))
+    for entry in entries:
+        curve = span.rise(0.0, 1.0) if entry.amplitude is None else follow(model, entry.amplitude, span)
+        _append(result, Case(entry.field, curve))
+    return merged(result)
+
+
+def _append(result: list[Case], case: Case) -> None:
+    if np.any(case.field) and case.curve != Constant(0.0):
+        result.append(case)
+
+
+def merged(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Cases of the same curve added up; constants become one case of curve 1."""
+    total: dict[Curve, Case] = {}
+    for case in cases:
+        if isinstance(case.curve, Constant):
+            case = Case(case.field * case.curve.value, Constant(1.0))
+        known = total.get(case.curve)
+        total[case.curve] = case if known is None else replace(known, field=known.field + case.field)
+    return tuple(total.values())
+
+
+def combined(cases: Iterable[Case], time: Floats, shape: tuple[int, ...]) -> Floats:
+    """(k, *shape) sum of all cases at given times."""
+    total = np.zeros((len(time), *shape))
+    for case in cases:
+        total += evaluate(case.curve, time)[:, None, None] * case.field
+    return total

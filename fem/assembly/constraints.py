@@ -1,0 +1,56 @@
+"""Homogeneous linear constraints (``*EQUATION``) as dependent dofs: u_s = sum of factors times other dofs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Flags
+from fem.assembly.system import System
+from fem.errors import ModelError
+from fem.mechanics.links import Links
+
+
+def no_links() -> Links:
+    """Nothing depends on anything."""
+    empty = np.zeros(0, np.int64)
+    return Links(empty, np.zeros(1, np.int64), empty, np.zeros(0))
+
+
+def eliminate(system: System, supported: Flags) -> Links:
+    """Choose a dependent dof for every equation: its first term's, or the next one that no support holds.
+
+    ModelError where an equation has no unsupported dof left, or repeats what the others say.
+    """
+    expressed: dict[int, dict[int, float]] = {}
+    for number, terms in enumerate(system.equations, start=1):
+        row: dict[int, float] = {}
+        for dof, factor in terms:
+            for master, share in expressed.get(dof, {dof: 1.0}).items():
+                row[master] = row.get(master, 0.0) + factor * share
+        largest = max(abs(factor) for _, factor in terms)
+        row = {dof: factor for dof, factor in row.items() if abs(factor) > 1e-12 * largest}
+        candidates = [dof for dof, _ in terms if dof in row and not supported[dof]]
+        candidates += [dof for dof in row if not supported[dof] and dof not in candidates]
+        if not candidates:
+            names = ", ".join(system.name_dof(dof) for dof, _ in terms)
+            raise ModelError(
+                f"*EQUATION number {number} ({names}) cannot be satisfied: supports or other equations already "
+                "determine all of its dofs; remove it or one of them"
+            )
+        slave = candidates[0]
+        pivot = row.pop(slave)
+        expression = {dof: -factor / pivot for dof, factor in row.items()}
+        for other in expressed.values():
+            share = other.pop(slave, None)
+            if share is not None:
+                for dof, factor in expression.items():
+                    other[dof] = other.get(dof, 0.0) + share * factor
+        expressed[slave] = expression
+    slaves = sorted(expressed)
+    start = np.cumsum([0] + [len(expressed[slave]) for slave in slaves])
+    return Links(
+        np.array(slaves, np.int64),
+        start.astype(np.int64),
+        np.array([dof for slave in slaves for dof in expressed[slave]], np.int64),
+        np.array([factor for slave in slaves for factor in expressed[slave].values()], float),
+    )

@@ -1,0 +1,156 @@
+"""Functions of total time that loads, supports and temperatures follow, with derivatives and integrals.
+
+An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP) or a Fourier series (PERIODIC). ``order`` 0 is the value,
+1 and 2 its derivatives, -1 and -2 its integrals from ``since``. At a break the derivative is that of the segment before
+(end of an increment) unless ``after`` is set (start of a step); a PERIODIC one is always that after its start time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.model import Amplitude
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """The same value at all times."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp:
+    """Linear from ``first`` at time ``start`` to ``last`` at ``end``."""
+
+    start: float
+    end: float
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """An amplitude whose own time is total time less ``origin``."""
+
+    amplitude: Amplitude
+    origin: float
+
+
+Curve: TypeAlias = Constant | Ramp | Follow
+
+
+def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, since: float = 0.0) -> Floats:
+    """(k,) values of a curve, its derivative (order > 0) or its integral from ``since`` (order < 0)."""
+    time = np.asarray(time, float)
+    if isinstance(curve, Follow):
+        local, base = time - curve.origin, since - curve.origin
+        if curve.amplitude.definition == "PERIODIC":
+            return _periodic(curve.amplitude, local, order, base)
+        breaks, coefficients = _segments(curve.amplitude)
+    else:
+        local, base = time, since
+        if isinstance(curve, Constant):
+            breaks, coefficients = np.zeros(1), np.array([[curve.value], [curve.value]])
+        else:
+            rate = (curve.last - curve.first) / (curve.end - curve.start)
+            breaks = np.array([curve.start, curve.end])
+            coefficients = np.array([[curve.first, 0.0], [curve.first, rate], [curve.last, 0.0]])
+    if order < 0:
+        return _integral(breaks, coefficients, local, -order, base)
+    for _ in range(order):
+        coefficients = _derivative(coefficients)
+    return _polynomial(breaks, coefficients, local, after)
+
+
+@cache
+def _segments(amplitude: Amplitude) -> tuple[Floats, Floats]:
+    """Breaks (n,) and coefficients (n + 1, d) of the polynomials before, between and after the points."""
+    points = np.array(amplitude.points, float)
+    time, value = points[:, 0], points[:, 1]
+    degree = 6 if amplitude.definition == "SMOOTH STEP" else 2
+    coefficients = np.zeros((len(time) + 1, degree))
+    coefficients[0, 0] = value[0]
+    coefficients[1:, 0] = value
+    width, rise = np.diff(time), np.diff(value)
+    if amplitude.definition == "SMOOTH STEP":  # rise * x^3 (10 - 15 x + 6 x^2), x = t/width
+        for power, factor in ((3, 10.0), (4, -15.0), (5, 6.0)):
+            coefficients[1:-1, power] = factor * rise / width**power
+    else:
+        coefficients[1:-1, 1] = rise / width
+    return time, coefficients
+
+
+def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, after: bool) -> Floats:
+    segment = np.searchsorted(breaks, time, side="right" if after else "left")
+    local = time - breaks[np.maximum(segment - 1, 0)]
+    value = np.zeros_like(time)
+    for power in range(coefficients.shape[1] - 1, -1, -1):
+        value = value * local + coefficients[segment, power]
+    return value
+
+
+def _derivative(coefficients: Floats) -> Floats:
+    if coefficients.shape[1] == 1:
+        return np.zeros_like(coefficients)
+    return coefficients[:, 1:] * np.arange(1, coefficients.shape[1])
+
+
+def _antiderivative(breaks: Floats, coefficients: Floats) -> Floats:
+    """Coefficients of the integral that vanishes at the first break and is continuous."""
+    result = np.zeros((coefficients.shape[0], coefficients.shape[1] + 1))
+    result[:, 1:] = coefficients / np.arange(1, coefficients.shape[1] + 1)
+    width = np.diff(breaks)
+    for k in range(len(width)):
+        result[k + 2, 0] = np.polyval(result[k + 1, ::-1], width[k])
+    return result
+
+
+def _integral(breaks: Floats, coefficients: Floats, time: Floats, times: int, since: float) -> Floats:
+    origin = np.array([since])
+    once = _antiderivative(breaks, coefficients)
+    start = _polynomial(breaks, once, origin, False)[0]
+    if times == 1:
+        return _polynomial(breaks, once, time, False) - start
+    twice = _antiderivative(breaks, once)
+    change = _polynomial(breaks, twice, time, False) - _polynomial(breaks, twice, origin, False)[0]
+    return change - start * (time - since)
+
+
+def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float) -> Floats:
+    if order < 0:
+        primitive = _periodic_primitive(amplitude, time, -order)
+        base = np.array([since])
+        change = primitive - _periodic_primitive(amplitude, base, -order)
+        if order == -2:
+            change -= _periodic_primitive(amplitude, base, 1) * (time - since)
+        return np.asarray(change)
+    phase = time - amplitude.start
+    total = np.zeros_like(time)
+    for n, (a, b) in enumerate(amplitude.fourier, start=1):
+        w = n * amplitude.omega
+        # d/dt turns the phase by a quarter: cos(x + m pi/2), sin(x + m pi/2)
+        turn = (np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.sin)[order % 4]
+        turn_b = (np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x))[order % 4]
+        total += w**order * (a * turn(w * phase) + b * turn_b(w * phase))
+    total = np.where(phase >= 0.0, total, 0.0)
+    return total + amplitude.mean if order == 0 else total
+
+
+def _periodic_primitive(amplitude: Amplitude, time: Floats, times: int) -> Floats:
+    """Repeated integral from the amplitude's start time; before it only the mean counts."""
+    phase = time - amplitude.start
+    total = np.zeros_like(time)
+    for n, (a, b) in enumerate(amplitude.fourier, start=1):
+        w = n * amplitude.omega
+        if times == 1:
+            total += (a * np.sin(w * phase) + b * (1.0 - np.cos(w * phase))) / w
+        else:
+            total += (a * (1.0 - np.cos(w * phase)) + b * (w * phase - np.sin(w * phase))) / w**2
+    total = np.where(phase >= 0.0, total, 0.0)
+    return np.asarray(total + amplitude.mean * phase**times / times)

@@ -1,0 +1,146 @@
+"""Prescribed motion of supports: displacement, velocity and acceleration, all three consistent and exact.
+
+Every supported dof belongs to a group with one curve c(t); with its own base, rate and value
+    DISPLACEMENT  u = base + value c(t)
+    VELOCITY      u = base + value int c,              v = value c
+    ACCELERATION  u = base + rate (t - t0) + value iint c,  v = rate + value int c,  a = value c
+and the derivatives of these. Rules from step to step as for loads (``assembly/cases.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.assembly.cases import Span, carried, follow
+from fem.assembly.curves import Constant, Curve, Ramp, evaluate
+from fem.assembly.system import System
+from fem.model import Boundary, Step
+
+FREE = -1
+KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Supports:
+    """Prescribed dofs of a step.
+
+    group (3n,)              index into ``groups``, -1 for free dofs
+    base, rate, value (3n,)  of each supported dof
+    groups                   (order of the given quantity: 0 u, 1 v, 2 a; its curve)
+    start                    time from which velocities are integrated
+    """
+
+    group: Ints
+    base: Floats
+    rate: Floats
+    value: Floats
+    groups: tuple[tuple[int, Curve], ...]
+    start: float
+
+    @property
+    def supported(self) -> Flags:
+        """(3n,) dofs whose motion is prescribed."""
+        return np.asarray(self.group != FREE)
+
+    def moving(self, u: Floats) -> Ints:
+        """Dofs whose displacement changes, or is not yet the prescribed one."""
+        still = [k for k, (order, curve) in enumerate(self.groups) if order == 0 and isinstance(curve, Constant)]
+        at_rest = np.isin(self.group, still)
+        constant = np.array([c.value if isinstance(c, Constant) else 0.0 for _, c in self.groups] or [0.0])
+        arrived = at_rest & (u == self.base + self.value * constant[self.group])
+        return np.flatnonzero(self.supported & ~arrived)
+
+    def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
+        """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""
+        shape = (len(time), len(dofs))
+        u, v, a = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        for k, (order, curve) in enumerate(self.groups):
+            columns = np.flatnonzero(self.group[dofs] == k)
+            if columns.size == 0:
+                continue
+            chosen = dofs[columns]
+            base, value = self.base[chosen], self.value[chosen]
+            rate = self.rate[chosen] if order == 2 else np.zeros(len(chosen))
+            levels = [
+                evaluate(curve, time, level - order, after, self.start)[:, None] * value for level in range(3)
+            ]
+            u[:, columns] = base + rate * (time - self.start)[:, None] + levels[0]
+            v[:, columns] = rate + levels[1]
+            a[:, columns] = levels[2]
+        return u, v, a
+
+
+def no_supports(system: System) -> Supports:
+    """Only what the element types hold: T2D2 nodes in z, and nodes without any element."""
+    size = system.size
+    group = np.full(size, FREE, np.int64)
+    held = np.zeros(size, np.bool_)
+    held[2::3] = system.planar
+    used = np.zeros(len(system.labels), np.bool_)
+    used[system.element_nodes.ravel()] = True
+    for terms in system.equations:
+        used[[dof // 3 for dof, _ in terms]] = True
+    held |= np.repeat(~used, 3)
+    group[held] = 0
+    zero = np.zeros(size)
+    return Supports(group, zero, zero, zero, ((0, Constant(0.0)),), 0.0)
+
+
+def advance_supports(system: System, before: Supports, step: Step, span: Span, u: Floats, v: Floats) -> Supports:
+    """Supports of a step: those carried over, removed by OP=NEW, and the step's own."""
+    return _apply(system, _carry(system, before, "BOUNDARY" in step.replaced, span, u, v), step.boundaries, span, u, v)
+
+
+def initial_supports(system: System, boundaries: tuple[Boundary, ...], u: Floats) -> Supports:
+    """Supports given before the first step; all zero-valued, so no time enters."""
+    span = Span(0.0, 1.0, is_static=False)
+    return _apply(system, no_supports(system), boundaries, span, u, np.zeros_like(u))
+
+
+def _carry(system: System, before: Supports, replaces_all: bool, span: Span, u: Floats, v: Floats) -> Supports:
+    if replaces_all:
+        return no_supports(system)
+    group = before.group.copy()
+    base, rate, value = before.base.copy(), before.rate.copy(), before.value.copy()
+    groups: list[tuple[int, Curve]] = []
+    for k, (order, curve) in enumerate(before.groups):
+        dofs = np.flatnonzero(before.group == k)
+        if order > 0:
+            base[dofs], rate[dofs] = u[dofs], v[dofs]
+        groups.append((order, carried(curve, span)))
+    return Supports(group, base, rate, value, tuple(groups), span.start)
+
+
+def _apply(
+    system: System, supports: Supports, boundaries: tuple[Boundary, ...], span: Span, u: Floats, v: Floats
+) -> Supports:
+    group = supports.group.copy()
+    base, rate, value = supports.base.copy(), supports.rate.copy(), supports.value.copy()
+    groups = list(supports.groups)
+    known = {pair: k for k, pair in enumerate(groups)}
+    for boundary in boundaries:
+        dofs = 3 * system.nodes_of(boundary.target) + boundary.dof - 1
+        order = KINDS[boundary.kind]
+        curve: Curve
+        if boundary.amplitude is not None:
+            curve = follow(system.model, boundary.amplitude, span)
+            base[dofs], rate[dofs], value[dofs] = (0.0 if order == 0 else u[dofs]), v[dofs], boundary.value
+        elif order == 0 and span.is_static:
+            curve = Ramp(span.start, span.end, 0.0, 1.0)
+            base[dofs], value[dofs] = u[dofs], boundary.value - u[dofs]
+        elif order == 0:
+            curve = Constant(0.0)
+            base[dofs], value[dofs] = boundary.value, 0.0
+        else:
+            curve = span.rise(0.0, 1.0)
+            base[dofs], rate[dofs], value[dofs] = u[dofs], v[dofs], boundary.value
+        pair = (order, curve)
+        if pair not in known:
+            known[pair] = len(groups)
+            groups.append(pair)
+        group[dofs] = known[pair]
+    return Supports(group, base, rate, value, tuple(groups), span.start)
+

@@ -1,0 +1,102 @@
+"""All bars of a model with their sections: lengths, masses, periods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.model import Model
+from fem.model.mesh import BARS
+
+FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT": 2.0}
+"""Angular frequency of one bar times L sqrt(rho/E): k = E A/L against M = m/2 I or m/6 [2 1; 1 2], ends in opposition.
+
+ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held (k, m/4).
+"""
+LISTED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """All T3D2 and T2D2 with a section, by element order.
+
+    labels, connectivity, length0, area, density  (m,) (m, 2) ...; young is NaN where inextensible
+    can_go_slack  (m,) whether a sign of the force is cut off or weakened
+    """
+
+    labels: Ints
+    connectivity: Ints
+    length0: Floats
+    area: Floats
+    density: Floats
+    young: Floats
+    rule: tuple[str, ...]
+    can_go_slack: Flags
+
+    @property
+    def mass(self) -> Floats:
+        return self.density * self.area * self.length0
+
+    @property
+    def wave_speed(self) -> Floats:
+        """c = sqrt(E/rho); infinite for massless bars, NaN for inextensible ones."""
+        with np.errstate(divide="ignore"):
+            return np.sqrt(self.young / self.density)
+
+    @property
+    def period(self) -> Floats:
+        """2 pi / omega of each bar alone, with its mass rule; 0 for massless bars."""
+        factor = np.array([FREQUENCY_FACTOR[rule] for rule in self.rule])
+        return np.asarray(2 * np.pi * self.length0 / (factor * self.wave_speed))
+
+    @property
+    def snap_time(self) -> Floats:
+        """L0/(2c): longer implicit increments overstate the tension of a line that becomes taut."""
+        return np.asarray(self.length0 / (2 * self.wave_speed))
+
+
+def collect_bars(model: Model) -> Bars:
+    """Bars of the sections in force; a later section of the same element replaces an earlier one."""
+    offset, kinds, pairs = 0, {}, {}
+    for block in model.mesh.blocks:
+        for k in range(len(block.labels)):
+            if block.kind in BARS:
+                kinds[offset + k] = block.kind
+                pairs[offset + k] = block.connectivity[k]
+        offset += len(block.labels)
+    section_of = {
+        int(index): section
+        for section in model.sections
+        for index in model.mesh.elements_of(section.element_set)
+        if int(index) in kinds
+    }
+    chosen = sorted(section_of)
+    sections = [section_of[index] for index in chosen]
+    materials = [model.materials[section.material] for section in sections]
+    connectivity = np.array([pairs[index] for index in chosen], np.int64).reshape(-1, 2)
+    ends = model.mesh.coordinates[connectivity]
+    return Bars(
+        labels=model.mesh.element_labels[chosen] if chosen else np.zeros(0, np.int64),
+        connectivity=connectivity,
+        length0=np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1),
+        area=np.array([section.area for section in sections], float),
+        density=np.array([material.density for material in materials], float),
+        young=np.array([np.nan if m.young is None else m.young for m in materials], float),
+        rule=tuple(section.mass_rule for section in sections),
+        can_go_slack=np.array([m.compression_ratio < 1 or m.tension_ratio < 1 for m in materials], bool),
+    )
+
+
+def stiffest_bar(bars: Bars) -> int | None:
+    """Position of the elastic bar of shortest period among those with mass; None when there is none."""
+    period = np.where(np.isfinite(bars.period) & (bars.period > 0), bars.period, np.inf)
+    return int(np.argmin(period)) if np.isfinite(period).any() else None
+
+
+def some(labels: Iterable[int]) -> str:
+    """A few labels of many."""
+    listed = [int(label) for label in labels]
+    return ", ".join(map(str, listed[:LISTED])) + (f" and {len(listed) - LISTED} more" if len(listed) > LISTED else "")

@@ -1,0 +1,209 @@
+"""What looks wrong in a model: each function looks for one kind of mistake and says what it found.
+
+To add one: a function ``(model, bars) -> list[str]`` and a row in ``CHECKS`` below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fem.check.bars import LISTED, Bars, some, stiffest_bar
+from fem.model import Dynamic, Frequency, Model, Static
+
+LENGTH_RATIO = 1e3
+"""Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
+UNRESOLVED_PERIODS = 10.0
+"""Increments of so many periods of the stiffest bar leave its vibration unresolved (SDNL100 at T/40: 133)."""
+LOW_MODULUS = 1e3
+HIGH_DENSITY = 1e5
+"""Osmium, the densest solid, has 2.26e4 kg/m^3; the softest gels have E of about 1e3 Pa."""
+SOFT_STRAIN = 0.1
+
+
+def loose_nodes(model: Model, bars: Bars) -> list[str]:
+    """Nodes of no element and no equation; nodes in one place that nothing joins."""
+    used = np.zeros(len(model.mesh.node_labels), bool)
+    for a, b in _links(model):
+        used[[a, b]] = True
+    labels = model.mesh.node_labels
+    found = []
+    if not used.all():
+        found.append(f"nodes attached to nothing: {some(labels[~used])}")
+    first: dict[tuple[float, ...], int] = {}
+    joined = {frozenset(link) for link in _links(model)}
+    twins = []
+    for k, place in enumerate(map(tuple, model.mesh.coordinates.tolist())):
+        other = first.setdefault(place, k)
+        if other != k and frozenset((k, other)) not in joined:
+            twins.append(f"{labels[other]} and {labels[k]}")
+    if twins:
+        found.append(f"nodes in the same place, joined by nothing: {'; '.join(twins[:LISTED])}")
+    return found
+
+
+def _links(model: Model) -> list[tuple[int, int]]:
+    """Pairs of node indices that an element or an equation joins (a node with itself: grounded elements)."""
+    links = [(int(row[0]), int(row[-1])) for block in model.mesh.blocks for row in block.connectivity]
+    for equation in model.equations:
+        links += [(equation.terms[0][0], term[0]) for term in equation.terms]
+    return links
+
+
+def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
+    """Very different lengths, and two bars between the same nodes."""
+    found = []
+    if bars.labels.size and bars.length0.max() > LENGTH_RATIO * bars.length0.min():
+        short, long = int(np.argmin(bars.length0)), int(np.argmax(bars.length0))
+        found.append(
+            f"bar {bars.labels[long]} is {bars.length0[long] / bars.length0[short]:.3g} times as long as bar "
+            f"{bars.labels[short]}: coordinates in two units, or nodes that should be one?"
+        )
+    seen: dict[frozenset[int], int] = {}
+    for label, pair in zip(bars.labels, bars.connectivity.tolist(), strict=True):
+        other = seen.setdefault(frozenset(pair), int(label))
+        if other != label:
+            found.append(f"bars {other} and {label} join the same two nodes")
+    return found[:LISTED]
+
+
+def free_bodies(model: Model, bars: Bars) -> list[str]:
+    """Parts that no support and no grounded spring holds."""
+    given = (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries))
+    if not given:
+        return ["no supports: no *BOUNDARY anywhere"]
+    parent = list(range(len(model.mesh.node_labels)))
+
+    def root(k: int) -> int:
+        while parent[k] != k:
+            parent[k] = parent[parent[k]]
+            k = parent[k]
+        return k
+
+    links = _links(model)
+    for a, b in links:
+        parent[root(a)] = root(b)
+    held = {root(int(k)) for boundary in given for k in model.mesh.nodes_of(boundary.target)}
+    held |= {root(int(k)) for block in model.mesh.blocks if block.kind == "SPRING1" for k in block.connectivity[:, 0]}
+    parts: dict[int, list[int]] = {}
+    for k in sorted({node for link in links for node in link}):
+        if root(k) not in held:
+            parts.setdefault(root(k), []).append(int(model.mesh.node_labels[k]))
+    return [f"a free body, held by no support: nodes {some(part)}" for part in parts.values()][:LISTED]
+
+
+def nothing_acts(model: Model, bars: Bars) -> list[str]:
+    """Steps without anything that could move the model."""
+    if not model.steps:
+        return ["no *STEP: nothing will be solved"]
+    if all(isinstance(step.procedure, Frequency) for step in model.steps) or model.initial_conditions:
+        return []
+    for step in model.steps:
+        moved = any(boundary.value or boundary.amplitude for boundary in step.boundaries)
+        if step.nodal_loads or step.distributed_loads or step.temperatures or moved:
+            return []
+    return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, moving support or initial condition"]
+
+
+def increments(model: Model, bars: Bars) -> list[str]:
+    """Increments against the stiffest bar, the snap time and the step."""
+    found, stiffest = [], stiffest_bar(bars)
+    slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
+    for number, step in enumerate(model.steps, start=1):
+        procedure, where = step.procedure, f"step {number}"
+        if not isinstance(procedure, Frequency) and procedure.dt > procedure.period:
+            found.append(f"{where}: the first increment {procedure.dt:g} is longer than the step {procedure.period:g}")
+        if not isinstance(procedure, Dynamic) or stiffest is None:
+            continue
+        shortest, label = bars.period[stiffest], bars.labels[stiffest]
+        if procedure.integrator == "CENTRAL DIFFERENCE":
+            if procedure.dt > shortest / np.pi:
+                found.append(
+                    f"{where}: the explicit scheme needs increments of about {shortest / np.pi:.3g} (bar {label})"
+                )
+            continue
+        if procedure.integrator == "NEWMARK" and procedure.dt > UNRESOLVED_PERIODS * shortest:
+            found.append(
+                f"{where}: dt = {procedure.dt:g} is {procedure.dt / shortest:.3g} periods of bar {label}; the "
+                "trapezoidal rule then lets bar forces alternate and energy drift: ENERGY MOMENTUM does not"
+            )
+        if slack.size and procedure.dt > bars.snap_time[slack].min():
+            found.append(
+                f"{where}: dt = {procedure.dt:g} is longer than L0/(2c) = {bars.snap_time[slack].min():.3g} of a line "
+                "that can go slack: tension peaks when it becomes taut are overstated by 2-15 %"
+            )
+    return found
+
+
+def geometry(model: Model, bars: Bars) -> list[str]:
+    """Steps without NLGEOM."""
+    linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
+    if not linear or not bars.labels.size:
+        return []
+    return [f"geometrically linear (no NLGEOM): step {some(linear)}; cables usually need NLGEOM"]
+
+
+def floating_across(model: Model, bars: Bars) -> list[str]:
+    """Straight, unstressed, unsupported across: a first static step finds no stiffness there."""
+    slack_ok = not model.steps or not isinstance(model.steps[0].procedure, Static)
+    stressed = any(condition.kind == "STRESS" for condition in model.initial_conditions)
+    if slack_ok or stressed or any(section.starting_tension > 0 for section in model.sections):
+        return []
+    n = len(model.mesh.node_labels)
+    stiffness, touched = np.zeros((n, 3, 3)), np.zeros(n, bool)
+    d = model.mesh.coordinates[bars.connectivity[:, 1]] - model.mesh.coordinates[bars.connectivity[:, 0]]
+    direction = d / np.maximum(bars.length0, np.finfo(float).tiny)[:, None]
+    for end in (0, 1):
+        np.add.at(stiffness, bars.connectivity[:, end], direction[:, :, None] * direction[:, None, :])
+        touched[bars.connectivity[:, end]] = True
+    for block in model.mesh.blocks:
+        flat = block.kind == "T2D2"
+        spring = block.kind.startswith("SPRING")
+        stiffness[np.unique(block.connectivity)] += np.diag([spring, spring, spring or flat]).astype(float)
+    for boundary in (*model.boundaries, *model.steps[0].boundaries):
+        stiffness[model.mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
+    loose = touched & (np.linalg.matrix_rank(stiffness, tol=1e-9, hermitian=True) < 3)
+    if not loose.any():
+        return []
+    return [
+        f"nodes {some(model.mesh.node_labels[loose])}: nothing holds them across their bars in the first static step; "
+        "give an initial stress or *SOLID SECTION, STARTING TENSION="
+    ]
+
+
+def units(model: Model, bars: Bars) -> list[str]:
+    """Numbers that are rare in consistent units, and bars too soft for the weight."""
+    found = []
+    for material in model.materials.values():
+        if material.young is not None and 0 < material.young < LOW_MODULUS:
+            found.append(
+                f"material {material.name}: E = {material.young:g} is low for Pa: given in GPa or MPa by mistake?"
+            )
+        if material.density > HIGH_DENSITY:
+            found.append(f"material {material.name}: density {material.density:g} is above that of any solid in kg/m^3")
+    unused = set(model.materials) - {section.material for section in model.sections}
+    found += [f"material {name} is used by no section" for name in sorted(unused)]
+    gravity = [load.value for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
+    if gravity and bars.labels.size:
+        weight = max(abs(g) for g in gravity) * float(bars.mass.sum())
+        strain = weight / (bars.young * bars.area)
+        weak = np.flatnonzero(strain > SOFT_STRAIN)
+        if weak.size:
+            found.append(
+                f"bars {some(bars.labels[weak])}: the weight of all bars would stretch one by "
+                f"{100 * np.nanmax(strain):.3g} %: E, area, density and gravity in the same units?"
+            )
+    return found
+
+
+CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
+    loose_nodes,
+    bars_of_odd_length,
+    free_bodies,
+    nothing_acts,
+    floating_across,
+    increments,
+    geometry,
+    units,
+)

@@ -1,0 +1,151 @@
+"""The command line: ``fem run``, ``check``, ``validate``.
+
+Heavy modules are imported by the command that needs them, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import fem
+from fem.errors import DeckError, FemError
+
+EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
+3 no convergence, energy drift or a missed validation target, 130 interrupted"""
+SOLVERS = ("auto", "chain", "band", "direct")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the answer is the exit code of the process."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A console that cannot show a character must not stop a run.
+            stream.reconfigure(errors="backslashreplace")
+    options = parser().parse_args(arguments)
+    try:
+        code = int(options.command(options))
+        sys.stdout.flush()
+        return code
+    except DeckError as error:
+        count = len(error.problems)
+        complain(f"{error}\n{count} error{'s' if count != 1 else ''} in the deck; nothing was solved or written")
+        return error.exit_code
+    except FemError as error:
+        complain(f"fem: error: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        complain("fem: interrupted; everything finished so far is written")
+        return 130
+    except BrokenPipeError:
+        from fem.results.console import stop_writing
+
+        stop_writing(sys.stdout)
+        return 0
+    except Exception:
+        complain(traceback.format_exc() + "fem: this is a fault of the program; please report it with the deck")
+        return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = argparse.ArgumentParser(
+        prog="fem",
+        description="Nonlinear dynamics of cables, bars, rods and ropes from an Abaqus/CalculiX-style deck.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"fem {fem.__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+
+    run = commands.add_parser("run", help="solve a deck and write its results")
+    run.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
+    run.add_argument("--output", metavar="DIR", type=Path, help="folder of the results (default: results/<deck name>)")
+    add_set(run)
+    run.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
+    run.add_argument("--no-vtk", dest="vtk", action="store_false", help="write no fields for ParaView")
+    run.add_argument("--solver", choices=SOLVERS, default="auto", type=str.lower, help="linear solver (default: auto)")
+    run.set_defaults(command=run_command)
+
+    check = commands.add_parser("check", help="read a deck, report the model and what looks wrong; solve nothing")
+    check.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
+    add_set(check)
+    check.set_defaults(command=check_command)
+
+    validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
+    validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
+    validate.add_argument("--output", metavar="DIR", type=Path, help="folder of the report")
+    validate.set_defaults(command=validate_command)
+    return top
+
+
+def add_set(command: argparse.ArgumentParser) -> None:
+    """``--set NAME=VALUE``, repeatable."""
+    command.add_argument(
+        "--set",
+        dest="parameters",
+        metavar="NAME=VALUE",
+        type=assignment,
+        action="append",
+        default=[],
+        help="override a *PARAMETER of the deck; repeat for more",
+    )
+
+
+def assignment(text: str) -> tuple[str, float]:
+    """``NAME=VALUE`` as a pair; Fortran's D exponent is understood."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (equals and name and value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    try:
+        number = float(value.upper().replace("D", "E"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{value!r} in {text!r} is not a number") from None
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{value!r} in {text!r} is not a finite number")
+    return name, number
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """``fem run``."""
+    from fem.runner import run_to_files
+
+    run_to_files(
+        options.deck,
+        options.output,
+        dict(options.parameters),
+        quiet=options.quiet,
+        plot=options.plot,
+        vtk=options.vtk,
+        solver=options.solver.upper(),
+    )
+    return 0
+
+
+def check_command(options: argparse.Namespace) -> int:
+    """``fem check``."""
+    from fem.check import check_deck
+
+    print(check_deck(options.deck, dict(options.parameters)))
+    return 0
+
+
+def validate_command(options: argparse.Namespace) -> int:
+    """``fem validate``."""
+    from fem.validation import validate
+
+    return validate(options.cases, options.output)
+
+
+def complain(text: str) -> None:
+    """To stderr, after what stdout still holds."""
+    try:
+        sys.stdout.flush()
+        print(text, file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        pass

@@ -1,0 +1,88 @@
+"""Input decks: ``.inp`` text to ``Model`` and back; the only place that knows commas and asterisks.
+
+To add a keyword: a function ``(card, draft)`` under ``@keyword(...)`` in the fitting file, and a row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from fem.deck import mesh_files, reader
+from fem.deck.handler import Handler
+from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, properties, sets
+from fem.deck.step_cards import controls, loads, outputs, procedures, steps
+from fem.deck.writer import write_deck
+from fem.model import Model
+
+KEYWORDS: dict[str, Handler] = {
+    "HEADING": conditions.heading,
+    "INCLUDE": mesh_files.include,
+    "NODE": mesh.node,
+    "ELEMENT": mesh.element,
+    "NGEN": generate.ngen,
+    "NFILL": generate.nfill,
+    "ELGEN": generate.elgen,
+    "NSET": sets.nset,
+    "ELSET": sets.elset,
+    "MATERIAL": materials.material,
+    "DENSITY": materials.density,
+    "ELASTIC": materials.elastic,
+    "EXPANSION": materials.expansion,
+    "DAMPING": materials.damping,
+    "NO COMPRESSION": materials.no_compression,
+    "NO TENSION": materials.no_tension,
+    "INEXTENSIBLE": materials.inextensible,
+    "SOLID SECTION": properties.solid_section,
+    "SPRING": properties.spring,
+    "DASHPOT": properties.dashpot,
+    "MASS": properties.mass,
+    "AMPLITUDE": amplitudes.amplitude,
+    "TIME POINTS": amplitudes.time_points,
+    "EQUATION": conditions.equation,
+    "MPC": conditions.mpc,
+    "INITIAL CONDITIONS": conditions.initial_conditions,
+    "STEP": steps.step,
+    "END STEP": steps.end_step,
+    "STATIC": procedures.static,
+    "DYNAMIC": procedures.dynamic,
+    "FREQUENCY": procedures.frequency,
+    "CONTROLS": controls.controls,
+    "BOUNDARY": loads.boundary,
+    "CLOAD": loads.cload,
+    "DLOAD": loads.dload,
+    "TEMPERATURE": loads.temperature,
+    "NODE PRINT": outputs.node_print,
+    "EL PRINT": outputs.el_print,
+    "ENERGY PRINT": outputs.energy_print,
+    "NODE FILE": outputs.node_file,
+    "EL FILE": outputs.el_file,
+    "OUTPUT": outputs.output,
+    "NODE OUTPUT": outputs.node_output,
+    "ELEMENT OUTPUT": outputs.element_output,
+    "RESTART": outputs.restart,
+}
+"""``*PARAMETER`` and ``*INCLUDE`` of deck text are answered by ``lexical/scanner.py``, foreign keywords by ``foreign.py``."""
+
+
+def read_deck(path: str | Path, parameters: Mapping[str, float] | None = None) -> Model:
+    """Read an input deck.
+
+    parameters  values that replace those of ``*PARAMETER`` lines, by name (``--set``)
+
+    Raises
+    ------
+    DeckError     everything that is wrong with the deck, in reading order, at most ``MAX_PROBLEMS``
+    CommandError  ``parameters`` names no ``*PARAMETER`` of the deck, or gives no finite number
+    """
+    return reader.read_file(path, parameters, KEYWORDS)
+
+
+def parse_deck(
+    text: str, parameters: Mapping[str, float] | None = None, name: str = "deck", folder: Path | None = None
+) -> Model:
+    """As ``read_deck`` for a deck given as text; ``folder`` is where ``*INCLUDE`` looks."""
+    return reader.read_text(text, parameters, name, folder, KEYWORDS)
+
+
+__all__ = ["KEYWORDS", "parse_deck", "read_deck", "write_deck"]

@@ -1,0 +1,201 @@
+"""What is known so far while a deck is read: the only object of the package that is built up in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
+from fem.deck.lexical.source import Mistake, Place
+from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
+from fem.deck.step_draft import StepDraft
+from fem.errors import MAX_PROBLEMS, DeckError, Problem
+from fem.model import Amplitude, BarSection, Boundary, Controls, InitialCondition, PointMass
+
+MAX_COLLECTED = 5000
+MAX_GENERATED = 1_000_000
+"""Nodes, elements and set members the generators of one deck may make."""
+
+
+@dataclass(slots=True)
+class MaterialDraft:
+    """A ``*MATERIAL`` and the numbers below it, by the names of ``Material``'s fields."""
+
+    name: str
+    place: Place
+    numbers: dict[str, object] = field(default_factory=dict)
+    cards: dict[str, Place] = field(default_factory=dict)
+    broken: bool = False
+
+
+class Property(NamedTuple):
+    """A property card; springs and dashpots stay text until the kind of their elements is known."""
+
+    element_set: str
+    place: Place
+    card: Card
+    value: BarSection | PointMass | None = None
+
+
+class Use(NamedTuple):
+    """A name or label that must exist in the end."""
+
+    family: str
+    name: str | int
+    place: Place
+
+
+class EquationTerm(NamedTuple):
+    """A term of ``*EQUATION`` before sets are expanded."""
+
+    target: str | int
+    dof: int
+    coefficient: float
+    place: Place
+
+
+class Draft:
+    """Collects the content of all cards, their mistakes, and remarks for the user."""
+
+    def __init__(self) -> None:
+        self.mistakes: list[Mistake] = []
+        self.failed: set[str] = set()
+        self.muted = False
+        self.card: Card | None = None
+        self.notices: list[str] = []
+        self.ignored: dict[str, None] = {}
+        self.extensions: dict[str, None] = {}
+        self.generated = 0
+        self.mesh_paths: dict[int, Path] = {}
+
+        self.heading: list[str] = []
+        self.nodes = NodeTable()
+        self.elements = ElementTable()
+        self.node_sets = SetTable()
+        self.element_sets = SetTable()
+        self.materials: dict[str, MaterialDraft] = {}
+        self.material: MaterialDraft | None = None
+        self.properties: list[Property] = []
+        self.amplitudes: dict[str, Amplitude] = {}
+        self.time_points: dict[str, tuple[float, ...]] = {}
+        self.equations: list[tuple[EquationTerm, ...]] = []
+        self.initial: list[tuple[InitialCondition, Place]] = []
+        self.boundaries: list[tuple[Boundary, Place]] = []
+        self.uses: list[Use] = []
+        self.names: set[tuple[str, str]] = set()
+
+        self.steps: list[StepDraft] = []
+        self.step: StepDraft | None = None
+        self.nlgeom = False
+        self.controls = Controls(residual_relative=None)
+
+    def report(self, mistake: Mistake) -> None:
+        """Keep a mistake, and remember which kind of card failed, so that nothing is blamed on its consequences."""
+        if self.card is not None:
+            self.failed.add(self.card.keyword)
+        if not self.muted and len(self.mistakes) < MAX_COLLECTED:
+            self.mistakes.append(mistake)
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """A mistake inside is reported; the reading goes on after the block."""
+        try:
+            yield
+        except Mistake as mistake:
+            self.report(mistake)
+
+    def has_failed(self, *keywords: str) -> bool:
+        """Did a card of one of these kinds have a mistake?"""
+        return not self.failed.isdisjoint(keywords)
+
+    def rows(self, card: Card, needed: bool = True) -> Iterator[Row]:
+        """The data lines of a card; too long ones are reported and left out."""
+        empty = True
+        for row in card.rows:
+            empty = False
+            try:
+                row.check_size()
+            except Mistake as mistake:
+                self.report(mistake)
+                continue
+            yield row
+        if empty and needed:
+            raise card.mistake(f"*{card.keyword} has no data lines")
+
+    def single_row(self, card: Card, what: str) -> Row:
+        """The one data line of a card."""
+        rows = list(self.rows(card))
+        if len(rows) > 1:
+            raise Mistake(rows[1].place, f"*{card.keyword} takes one data line ({what}), got a second")
+        if not rows:
+            raise card.mistake(f"*{card.keyword} has no data line ({what})")
+        return rows[0]
+
+    def no_rows(self, card: Card) -> None:
+        """The card takes no data lines."""
+        for row in card.rows:
+            raise Mistake(row.place, f"*{card.keyword} takes no data lines")
+
+    def notice(self, text: str) -> None:
+        """A remark for the user, said once."""
+        if not self.muted and text not in self.notices:
+            self.notices.append(text)
+
+    def ignore(self, what: str) -> None:
+        """A card or parameter that can change no result here: all go into one notice."""
+        if not self.muted:
+            self.ignored[what] = None
+
+    def extension(self, what: str) -> None:
+        """A feature neither Abaqus nor CalculiX has."""
+        self.extensions[what] = None
+
+    def spend(self, count: int, place: Place) -> None:
+        """Generators must not fill the memory."""
+        if count > MAX_GENERATED or self.generated + count > MAX_GENERATED:
+            raise Mistake(place, f"the deck generates more than {MAX_GENERATED} nodes, elements or set members")
+        self.generated += count
+
+    def use(self, family: str, name: str | int, place: Place) -> None:
+        """A name or label that is looked up when all cards are read."""
+        if not self.muted:
+            self.uses.append(Use(family, name, place))
+
+    def target(self, row: Row, index: int, family: str) -> str | int:
+        """A field that names a node (element) or a set of them."""
+        entry = row.field(index)
+        what = f"{'a' if family == 'node' else 'an'} {family} label or set"
+        if entry.is_integer():
+            label: str | int = entry.integer(f"the {family} label")
+        else:
+            label = entry.name(what)
+        self.use(family, label, entry.place)
+        return label
+
+    def amplitude(self, card: Card) -> str | None:
+        """The name given by ``AMPLITUDE=``."""
+        name = card.name("AMPLITUDE")
+        if name is not None:
+            self.use("amplitude", name, card.field("AMPLITUDE").place)
+        return name
+
+    def declare(self, family: str, name: str, place: Place) -> None:
+        """Names of one family are given once."""
+        if (family, name) in self.names:
+            raise Mistake(place, f"{family} {name} is defined twice")
+        self.names.add((family, name))
+
+    def raise_problems(self) -> None:
+        """DeckError with the first problems in reading order, if there are any."""
+        if self.mistakes:
+            raise DeckError(sorted_problems(self.mistakes))
+
+
+def sorted_problems(mistakes: Iterable[Mistake]) -> list[Problem]:
+    """The first ``MAX_PROBLEMS`` different mistakes in reading order."""
+    ordered = sorted(mistakes, key=lambda mistake: mistake.place.order)
+    return list(dict.fromkeys(mistake.problem() for mistake in ordered))[:MAX_PROBLEMS]

@@ -1,0 +1,80 @@
+"""What a keyword states about itself: where it may stand and which parameters it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from fem.deck.draft import Draft
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown, squeezed
+
+Handler: TypeAlias = Callable[[Card, Draft], None]
+LEVELS = ("anywhere", "model", "step", "material")
+
+
+def keyword(
+    level: str,
+    takes: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+    ignores: tuple[str, ...] = (),
+    refuses: Mapping[str, str] | None = None,
+    plus: tuple[str, ...] = (),
+) -> Callable[[Handler], Handler]:
+    """Check level and parameters of a card before its function sees it.
+
+    level    where the card may stand: one of ``LEVELS``
+    takes    optional parameters; needs: required ones
+    ignores  parameters that can change no result
+    refuses  parameters of Abaqus or CalculiX that would, with the reason why not
+    plus     those of ``takes`` and ``needs`` that neither Abaqus nor CalculiX has
+    """
+    assert level in LEVELS
+    known = (*needs, *takes)
+    refused = {squeezed(name): reason for name, reason in (refuses or {}).items()}
+
+    def decorate(function: Handler) -> Handler:
+        def checked(card: Card, draft: Draft) -> None:
+            check_level(card, draft, level)
+            for name, parameter in card.parameters.items():
+                if name in refused:
+                    raise Mistake(parameter.place, f"{parameter.name} of *{card.keyword} {refused[name]}")
+                if name in map(squeezed, ignores):
+                    draft.ignore(f"*{card.keyword}, {parameter.name}")
+                elif name not in map(squeezed, known):
+                    raise unknown_parameter(card, name, (*known, *ignores))
+            for name in needs:
+                if not card.has(name):
+                    raise card.mistake(f"*{card.keyword} needs {name}=")
+            for name in plus:
+                if card.has(name):
+                    draft.extension(f"*{card.keyword}, {name}")
+            function(card, draft)
+
+        checked.__doc__, checked.__name__ = function.__doc__, function.__name__
+        return checked
+
+    return decorate
+
+
+def check_level(card: Card, draft: Draft, level: str) -> None:
+    """A card at a wrong place is a mistake."""
+    if level != "material":
+        draft.material = None
+    if level == "step" and draft.step is None:
+        hint = "it belongs between *STEP and *END STEP"
+        raise card.mistake(f"*{card.keyword} stands outside a step", hint)
+    if level in ("model", "material") and draft.step is not None:
+        raise card.mistake(f"*{card.keyword} stands inside a step", "it belongs before the first *STEP")
+    if level == "material" and draft.material is None:
+        raise card.mistake(f"*{card.keyword} stands outside a material", "it belongs directly below a *MATERIAL")
+
+
+def unknown_parameter(card: Card, name: str, known: tuple[str, ...]) -> Mistake:
+    """A parameter nobody knows, or a data line taken for one."""
+    parameter = card.parameters[name]
+    otherwise = f"it has {listing(known, 'and')}" if known else "it has none"
+    if parameter.place.line > card.line:
+        otherwise = "the comma at the end of the line above continues the keyword line"
+    hint = did_you_mean(name, known, otherwise)
+    return Mistake(parameter.place, f"*{card.keyword} has no parameter {shown(parameter.name)}", hint)

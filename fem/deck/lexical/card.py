@@ -1,0 +1,123 @@
+"""One keyword with its parameters and data lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fem.deck.lexical.fields import Field, Row, read_row
+from fem.deck.lexical.source import Hint, Mistake, Place, Source, squeezed
+
+
+class Parameter(NamedTuple):
+    """``NAME`` or ``NAME=value`` of a keyword line; ``value`` None: a flag."""
+
+    name: str
+    value: Field | None
+    place: Place
+
+
+class Piece(NamedTuple):
+    """Consecutive data lines ``start`` to ``stop - 1`` (from 1) of one file."""
+
+    source: Source
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A keyword line and the data lines below it, which may come from several files.
+
+    keyword     upper case, single blanks, no asterisk
+    parameters  by name without blanks
+    pieces      where its data lines are, comments left out, blank lines kept
+    place       of the asterisk
+    values      the ``*PARAMETER`` values known here
+    """
+
+    keyword: str
+    parameters: dict[str, Parameter]
+    pieces: tuple[Piece, ...]
+    place: Place
+    values: Mapping[str, float]
+
+    @property
+    def file(self) -> str:
+        """The file of the keyword line."""
+        return self.place.source.name
+
+    @property
+    def line(self) -> int:
+        """The number of the keyword line."""
+        return self.place.line
+
+    @property
+    def image(self) -> str:
+        """The keyword line as written."""
+        return self.place.source.lines[self.line - 1]
+
+    def all_rows(self) -> Iterator[Row]:
+        """Every data line, blank ones too."""
+        for source, start, stop in self.pieces:
+            for line in range(start, stop):
+                yield read_row(source, line, self.values)
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """The data lines that hold something."""
+        return (row for row in self.all_rows() if len(row))
+
+    def texts(self) -> list[str]:
+        """The data lines as written, blank ones left out."""
+        return [
+            text
+            for source, start, stop in self.pieces
+            for text in source.lines[start - 1 : stop - 1]
+            if text and not text.isspace()
+        ]
+
+    def row(self, index: int) -> Row:
+        """Data line ``index`` of those that hold something."""
+        for source, start, stop in self.pieces:
+            filled = [line for line in range(start, stop) if source.lines[line - 1].strip()]
+            if index < len(filled):
+                return read_row(source, filled[index], self.values)
+            index -= len(filled)
+        raise IndexError(index)
+
+    def mistake(self, message: str, hint: Hint = "") -> Mistake:
+        """A mistake of the card as a whole."""
+        return Mistake(self.place, message, hint)
+
+    def has(self, name: str) -> bool:
+        """The parameter is given."""
+        return squeezed(name) in self.parameters
+
+    def field(self, name: str) -> Field:
+        """The value of a parameter; an empty field when it is given without one."""
+        parameter = self.parameters[squeezed(name)]
+        return parameter.value if parameter.value is not None else Field("", parameter.place)
+
+    def flag(self, name: str) -> bool:
+        """Is a parameter without value given?"""
+        if self.has(name) and self.parameters[squeezed(name)].value is not None:
+            raise Mistake(self.field(name).place, f"{name} of *{self.keyword} takes no value")
+        return self.has(name)
+
+    def name(self, name: str) -> str | None:
+        """The name given by a parameter, upper case."""
+        return self.field(name).name(f"{name}= a name") if self.has(name) else None
+
+    def word(self, name: str, words: tuple[str, ...], default: str) -> str:
+        """The choice made by a parameter."""
+        return self.field(name).word(f"{name}=", words) if self.has(name) else default
+
+    def number(self, name: str, default: float | None = None) -> float | None:
+        """The number given by a parameter."""
+        return self.field(name).number(f"{name}=") if self.has(name) else default
+
+    def integer(self, name: str, low: int = 1, default: int | None = None) -> int | None:
+        """The integer given by a parameter."""
+        return self.field(name).integer(f"{name}=", low) if self.has(name) else default

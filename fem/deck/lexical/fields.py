@@ -1,0 +1,190 @@
+"""Data lines: split at commas, each field with its column; numbers, integers and names out of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, shown, squeezed
+
+MAX_ENTRIES = 16
+MAX_NAME = 80
+MAX_LABEL = 10**15
+"""Far above any real label, and sums of two still fit an int64."""
+
+NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?", re.ASCII)
+INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+REFERENCE = re.compile(r"<\s*([^<>]*?)\s*>")
+QUOTED = re.compile(r'"[^"]*"')
+EXACT_INTEGERS = 2.0**53
+
+
+def number_text(value: float) -> str:
+    """How a ``*PARAMETER`` value is written into a field: whole numbers serve as labels and counts too."""
+    return str(int(value)) if value.is_integer() and abs(value) <= EXACT_INTEGERS else repr(value)
+
+
+def substitute(text: str, values: Mapping[str, float], place: Place) -> str:
+    """Replace every ``<name>`` by the value of the parameter."""
+    if "<" not in text:
+        return text
+
+    def value_of(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name.upper() not in values:
+            hint = did_you_mean(name, values, "define it on a *PARAMETER line before its use")
+            raise Mistake(place, f"unknown parameter <{shown(name)[1:-1]}>", hint)
+        return number_text(values[name.upper()])
+
+    return REFERENCE.sub(value_of, text)
+
+
+class Field(NamedTuple):
+    """One entry of a line, blanks around it removed; ``quoted``: it stood in double quotes, now removed."""
+
+    text: str
+    place: Place
+    quoted: bool = False
+
+    def mistake(self, what: str) -> Mistake:
+        """``expected <what>, got ...``."""
+        return Mistake(self.place, f"expected {what}, got {shown(self.text) if self.text else 'nothing'}")
+
+    def is_integer(self) -> bool:
+        """Reads as an integer (a set name never does)."""
+        return not self.quoted and INTEGER.fullmatch(self.text) is not None
+
+    def is_number(self) -> bool:
+        """Reads as a number."""
+        return not self.quoted and NUMBER.fullmatch(self.text) is not None
+
+    def number(self, what: str) -> float:
+        """A finite real number; Fortran's D exponents are fine."""
+        if not self.is_number():
+            raise self.mistake(f"{what} (a number)")
+        value = float(self.text.upper().replace("D", "E"))
+        if not math.isfinite(value):
+            raise Mistake(self.place, f"{what} is out of range: {shown(self.text)}")
+        return value
+
+    def integer(self, what: str, low: int = 1, high: int = MAX_LABEL) -> int:
+        """An integer between ``low`` and ``high``; ``3.`` is none (nor is it in Abaqus)."""
+        kind = "a positive integer" if low == 1 else "an integer"
+        if not self.is_integer():
+            raise self.mistake(f"{what} ({kind})")
+        if len(self.text) > 30:
+            raise Mistake(self.place, f"{what} is out of range: {shown(self.text)}")
+        value = int(self.text)
+        if not low <= value <= high:
+            if value < low == 1:
+                raise self.mistake(f"{what} ({kind})")
+            raise Mistake(self.place, f"{what} is out of range: {value}", f"it must lie between {low} and {high}")
+        return value
+
+    def name(self, what: str) -> str:
+        """A name in upper case; unquoted ones must not look like numbers."""
+        if not self.text:
+            raise self.mistake(what)
+        if len(self.text) > MAX_NAME:
+            raise Mistake(self.place, f"{what} is longer than {MAX_NAME} characters")
+        if NUMBER.fullmatch(self.text):
+            raise Mistake(self.place, f"expected {what}, got the number {self.text}", "names start with a letter")
+        bad = next((c for c in self.text if not c.isprintable() or c in '"<>=*'), None)
+        if bad is not None:
+            raise Mistake(self.place, f"{what} contains {shown(bad)}: {shown(self.text)}")
+        return self.text.upper()
+
+    def word(self, what: str, words: tuple[str, ...]) -> str:
+        """One of the given words, compared without case and blanks."""
+        for word in words:
+            if squeezed(self.text) == squeezed(word):
+                return word
+        raise Mistake(
+            self.place, f"expected {what} {' or '.join(words)}, got {shown(self.text)}", did_you_mean(self.text, words)
+        )
+
+
+def split_line(text: str) -> list[tuple[str, int]]:
+    """(text between commas, column it starts at); commas inside double quotes do not separate."""
+    masked = QUOTED.sub(lambda match: "x" * len(match.group()), text) if '"' in text else text
+    pieces, start = [], 0
+    for part in masked.split(","):
+        pieces.append((text[start : start + len(part)], start + 1))
+        start += len(part) + 1
+    return pieces
+
+
+def trimmed(text: str, column: int) -> tuple[str, int, bool]:
+    """A piece without blanks around it, without quotes, its column, and whether it was quoted."""
+    bare = text.lstrip()
+    if not bare:
+        return "", column, False
+    column += len(text) - len(bare)
+    bare = bare.rstrip()
+    if len(bare) > 1 and bare[0] == bare[-1] == '"':
+        return bare[1:-1].strip(), column, True
+    return bare, column, False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One data line: its entries, trailing empty ones dropped."""
+
+    source: Source
+    line: int
+    pieces: tuple[tuple[str, int], ...]
+    values: Mapping[str, float]
+
+    @property
+    def place(self) -> Place:
+        """The first entry of the line."""
+        return self.field(0).place if self.pieces else Place(self.source, self.line, 1)
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def field(self, index: int) -> Field:
+        """Entry ``index``; an empty field, placed after the last entry, when the line ends before it."""
+        if index >= len(self.pieces):
+            text = self.source.lines[self.line - 1]
+            return Field("", Place(self.source, self.line, len(text.rstrip()) + 1))
+        text, column, quoted = trimmed(*self.pieces[index])
+        place = Place(self.source, self.line, column)
+        return Field(text if quoted else substitute(text, self.values, place), place, quoted)
+
+    def number(self, index: int, what: str, default: float | None = None) -> float:
+        """Entry ``index`` as a number; ``default`` when it is blank."""
+        field = self.field(index)
+        return default if default is not None and not field.text else field.number(what)
+
+    def integer(self, index: int, what: str, low: int = 1, high: int = MAX_LABEL, default: int | None = None) -> int:
+        """Entry ``index`` as an integer; ``default`` when it is blank."""
+        field = self.field(index)
+        return default if default is not None and not field.text else field.integer(what, low, high)
+
+    def numbers(self, what: str) -> list[float]:
+        """All entries as numbers."""
+        return [self.field(index).number(what) for index in range(len(self))]
+
+    def end(self, count: int, what: str) -> None:
+        """Nothing may follow the first ``count`` entries."""
+        if len(self) > count:
+            extra = next(field for field in map(self.field, range(count, len(self))) if field.text)
+            raise Mistake(extra.place, f"expected {what}, got a further entry {shown(extra.text)}")
+
+    def check_size(self) -> None:
+        """At most 16 entries."""
+        if len(self) > MAX_ENTRIES:
+            place = self.field(MAX_ENTRIES).place
+            raise Mistake(place, f"a data line holds at most {MAX_ENTRIES} entries, this one has {len(self)}")
+
+
+def read_row(source: Source, line: int, values: Mapping[str, float]) -> Row:
+    """Split line ``line`` (from 1) of a file."""
+    pieces = split_line(source.lines[line - 1])
+    while pieces and not pieces[-1][0].strip():
+        pieces.pop()
+    return Row(source, line, tuple(pieces), values)

@@ -1,0 +1,136 @@
+"""Opening the deck and what it includes: only regular files of the deck's folder tree, each failure at its place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from fem.deck.lexical.fields import Field
+from fem.deck.lexical.source import Mistake, Place, Source, shown
+
+MAX_DEPTH = 20
+MAX_INCLUDES = 1000
+MAX_BYTES = 2**30
+MESH_FILES = frozenset(
+    ".msh .vtu .vtk .vtp .med .e .exo .ex2 .xdmf .xmf .mesh .meshb .ele .off .obj .ply .stl .ugrid .su2 .svg .tec .wkt "
+    ".avs .bdf .fem .nas .mdpa .f3grid .h5m .cgns .xml .post .gz .dato .pf3".split()
+)
+"""Extensions meshio reads; files of any other are deck text (so is an ``all.msh`` as written by CalculiX' cgx)."""
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class DeckFiles:
+    """The files of one deck: reads them, guards the folder tree, keeps the hash of all bytes."""
+
+    def __init__(self) -> None:
+        self.root: Path | None = None
+        self.chain: list[Path] = []
+        self.count = 0
+        self.size = 0
+        self.hash = hashlib.sha256()
+
+    def open_deck(self, path: Path) -> Source:
+        """The deck itself."""
+        source = Source(str(path), [], None)
+        resolved = resolve(path, Place(source, 1, 1))
+        self.root = resolved.parent if not path.is_symlink() else path.parent.resolve()
+        self.chain = [resolved]
+        lines = decode(self.read(resolved, Place(source, 1, 1)), Place(source, 1, 1))
+        return Source(str(path), lines, path.parent)
+
+    def open_text(self, text: str, name: str, folder: Path | None) -> Source:
+        """A deck given as text; includes are looked up in ``folder``."""
+        self.root = folder.resolve() if folder is not None else None
+        self.hash.update(text.encode("utf-8", "surrogatepass"))
+        return Source(name, split_lines(text.removeprefix("\ufeff")), folder)
+
+    def find(self, field: Field, keyword: Place) -> Path:
+        """The file an ``*INCLUDE`` names: exists, lies in the tree, is not being read already."""
+        source = keyword.source
+        if not field.text:
+            raise field.mistake("INPUT= a file name")
+        if source.folder is None or self.root is None:
+            raise Mistake(field.place, "a deck given as text without a folder cannot include files")
+        resolved = resolve(source.folder / field.text, field.place)
+        if not resolved.is_relative_to(self.root):
+            hint = "included files must lie in the folder of the deck or below it"
+            raise Mistake(field.place, f"{shown(field.text)} lies outside the deck's folder", hint)
+        if resolved in self.chain:
+            raise Mistake(field.place, f"{shown(field.text)} includes itself, directly or through other files")
+        self.count += 1
+        if self.count > MAX_INCLUDES or len(self.chain) > MAX_DEPTH:
+            raise Mistake(field.place, f"more than {MAX_INCLUDES} includes, or nested deeper than {MAX_DEPTH}")
+        return resolved
+
+    def open_include(self, resolved: Path, field: Field, keyword: Place) -> Source:
+        """The text of an included file."""
+        outer = keyword.source
+        assert outer.folder is not None
+        path = outer.folder / field.text
+        lines = decode(self.read(resolved, field.place), field.place)
+        chain = ((outer.name, keyword.line), *outer.chain)
+        return Source(str(path), lines, path.parent, chain, (*outer.position, keyword.line))
+
+    def is_mesh(self, resolved: Path) -> bool:
+        """A mesh for meshio, no deck text."""
+        if resolved.suffix.lower() not in MESH_FILES:
+            return False
+        try:
+            with resolved.open("rb") as stream:
+                return not stream.read(1000).lstrip().startswith(b"*")
+        except OSError:
+            return True
+
+    def read(self, resolved: Path, place: Place) -> bytes:
+        """All bytes of a regular file."""
+        try:
+            if not resolved.is_file():
+                raise Mistake(place, f"cannot read {shown(str(resolved))}: not a regular file")
+            self.size += resolved.stat().st_size
+            if self.size > MAX_BYTES:
+                raise Mistake(place, f"the deck and its includes are larger than {MAX_BYTES >> 20} MB")
+            content = resolved.read_bytes()
+        except OSError as error:
+            raise unreadable(place, resolved.name, error) from error
+        self.hash.update(content)
+        return content
+
+    def digest(self, overrides: Mapping[str, float]) -> str:
+        """SHA-256 of all bytes read and of the overrides."""
+        full = self.hash.copy()
+        for name in sorted(overrides):
+            full.update(f"\n{name}={overrides[name]!r}".encode())
+        return full.hexdigest()
+
+
+def resolve(path: Path, place: Place) -> Path:
+    """The real path of an existing file."""
+    try:
+        return path.resolve(strict=True)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise unreadable(place, str(path), error) from error
+
+
+def unreadable(place: Place, name: str, error: Exception) -> Mistake:
+    """A file that cannot be opened, with the system's reason."""
+    if isinstance(error, FileNotFoundError):
+        return Mistake(place, f"there is no file {shown(name)}")
+    return Mistake(place, f"cannot read {shown(name)}: {getattr(error, 'strerror', None) or error}")
+
+
+def decode(content: bytes, place: Place) -> list[str]:
+    """Lines of a file: UTF-8, else Latin-1 (which never fails)."""
+    if content.startswith(UTF16):
+        raise Mistake(place, "the file is UTF-16 text", "save it as UTF-8")
+    try:
+        return split_lines(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return split_lines(content.decode("latin-1"))
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines without their ends, which may be LF, CRLF or CR."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n")

@@ -1,0 +1,218 @@
+"""Lines to cards, in reading order: comments dropped, includes followed, ``*PARAMETER`` evaluated, ``<name>`` replaced."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from fem.deck.lexical.arithmetic import RESERVED, ArithmeticMistake, evaluate
+from fem.deck.lexical.card import Card, Parameter, Piece
+from fem.deck.lexical.fields import MAX_NAME, Field, split_line, substitute, trimmed
+from fem.deck.lexical.files import DeckFiles
+from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, shown, squeezed
+from fem.errors import CommandError
+
+ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
+
+
+class Scanner:
+    """Collects ``cards`` and the ``parameters`` of a deck; mistakes go to ``report``, scanning goes on."""
+
+    def __init__(self, files: DeckFiles, report: Callable[[Mistake], None], overrides: Mapping[str, float]) -> None:
+        self.files, self.report = files, report
+        self.cards: list[Card] = []
+        self.values: Mapping[str, float] = {}
+        self.spellings: dict[str, str] = {}
+        self.overrides = {name.upper(): float(value) for name, value in overrides.items()}
+        self.mesh_paths: dict[int, Path] = {}
+        self.open: Card | None = None
+        self.pieces: list[Piece] = []
+        self.stray = False
+
+    def scan(self, source: Source) -> None:
+        """All lines of one file, and of the files it includes."""
+        lines = source.lines
+        stars = [number for number, text in enumerate(lines, 1) if "*" in text and text.lstrip()[0] == "*"]
+        start, skip = 1, 0
+        for number in stars:
+            self.data(source, start, number)
+            start = max(start, number + 1)
+            if number < skip or lines[number - 1].lstrip().startswith("**"):
+                continue
+            try:
+                start = skip = self.keyword(source, number)
+            except Mistake as mistake:
+                self.report(mistake)
+                self.close()
+                self.open = unreadable_card(Place(source, number, 1), self.values)
+        self.data(source, start, len(lines) + 1)
+
+    def finish(self) -> None:
+        """Call once after the outermost file."""
+        self.close()
+        unknown = [name for name in self.overrides if name not in self.values]
+        self.unused_overrides = unknown
+
+    def data(self, source: Source, start: int, stop: int) -> None:
+        """Lines without keywords belong to the open card."""
+        if start >= stop:
+            return
+        if self.open is not None:
+            self.pieces.append(Piece(source, start, stop))
+        elif not self.stray:
+            for number in range(start, stop):
+                if source.lines[number - 1].strip():
+                    self.stray = True
+                    place = Place(source, number, 1)
+                    self.report(Mistake(place, "data before the first keyword", "keyword lines start with *"))
+                    return
+
+    def close(self) -> None:
+        """The open card is complete."""
+        if self.open is None:
+            return
+        done = self.open
+        card = Card(done.keyword, done.parameters, tuple(self.pieces), done.place, done.values)
+        self.open, self.pieces = None, []
+        self.cards.append(card)
+        if squeezed(card.keyword) == "PARAMETER":
+            self.define(card)
+
+    def keyword(self, source: Source, number: int) -> int:
+        """Read the keyword line at ``number``; the number of the first line after it."""
+        place, word, entries, after = keyword_line(source, number)
+        if squeezed(word) == "INCLUDE":
+            self.include(place, entries)
+            return after
+        self.close()
+        parameters = read_parameters(entries, self.values, word)
+        self.open = Card(word, parameters, (), place, self.values)
+        return after
+
+    def include(self, place: Place, entries: list[Field]) -> None:
+        """Go on in another file; data lines at its top belong to the card that is open here."""
+        parameters = read_parameters(entries, self.values, "INCLUDE")
+        for name in parameters:
+            if name != "INPUT":
+                hint = did_you_mean(name, ["INPUT"])
+                raise Mistake(parameters[name].place, f"*INCLUDE has no parameter {shown(name)}", hint)
+        if "INPUT" not in parameters:
+            raise Mistake(place, "*INCLUDE needs INPUT= a file name")
+        value = parameters["INPUT"].value
+        field = value if value is not None else Field("", parameters["INPUT"].place)
+        resolved = self.files.find(field, place)
+        if self.files.is_mesh(resolved):
+            self.files.read(resolved, field.place)
+            self.close()
+            self.mesh_paths[len(self.cards)] = resolved
+            self.cards.append(Card("INCLUDE", parameters, (), place, self.values))
+            return
+        self.files.chain.append(resolved)
+        try:
+            self.scan(self.files.open_include(resolved, field, place))
+        finally:
+            self.files.chain.pop()
+
+    def define(self, card: Card) -> None:
+        """The ``name = arithmetic`` lines of one ``*PARAMETER`` card."""
+        values = dict(self.values)
+        for source, start, stop in card.pieces:
+            for number in range(start, stop):
+                if source.lines[number - 1].strip():
+                    try:
+                        self.assign(source, number, values)
+                    except Mistake as mistake:
+                        self.report(mistake)
+        self.values = values
+
+    def assign(self, source: Source, number: int, values: dict[str, float]) -> None:
+        """One ``name = arithmetic`` line; an override wins, but the line must still make sense."""
+        text = source.lines[number - 1]
+        match = ASSIGNMENT.match(text)
+        if match is None:
+            place = Place(source, number, 1 + len(text) - len(text.lstrip()))
+            raise Mistake(place, f"expected name = arithmetic, got {shown(text.strip())}")
+        name = match.group(1)
+        place = Place(source, number, match.start(1) + 1)
+        if len(name) > MAX_NAME:
+            raise Mistake(place, f"a parameter name is longer than {MAX_NAME} characters")
+        if name.lower() in RESERVED:
+            raise Mistake(place, f"{name} is the name of a function or constant", "choose another name")
+        if name.upper() in values:
+            raise Mistake(place, f"parameter {shown(name)} is defined twice")
+        earlier = dict(values)
+        values[name.upper()] = self.overrides.get(name.upper(), 1.0)
+        self.spellings[name.upper()] = name
+        try:
+            value = evaluate(text[match.end() :], earlier)
+        except ArithmeticMistake as mistake:
+            where = Place(source, number, match.end() + mistake.column + 1)
+            raise Mistake(where, mistake.message, mistake.hint) from mistake
+        values[name.upper()] = self.overrides.get(name.upper(), value)
+
+
+def unreadable_card(place: Place, values: Mapping[str, float]) -> Card:
+    """Takes the data lines of a keyword line that could not be read."""
+    return Card("", {}, (), place, values)
+
+
+def keyword_line(source: Source, number: int) -> tuple[Place, str, list[Field], int]:
+    """(place of the asterisk, keyword, entries after it, number of the line after), trailing commas continuing."""
+    text = source.lines[number - 1]
+    place = Place(source, number, 1 + len(text) - len(text.lstrip()))
+    entries: list[Field] = []
+    word = None
+    while True:
+        pieces = split_line(source.lines[number - 1])
+        for piece, column in pieces:
+            bare, start, quoted = trimmed(piece, column)
+            if word is None:
+                word = " ".join(bare[1:].split()).upper()
+            elif bare or quoted:
+                entries.append(Field(bare, Place(source, number, start), quoted))
+        continued = len(pieces) > 1 and not pieces[-1][0].strip()
+        number += 1
+        while number <= len(source.lines) and source.lines[number - 1].lstrip().startswith("**"):
+            number += 1
+        if not continued or number > len(source.lines) or source.lines[number - 1].lstrip().startswith("*"):
+            break
+        if not source.lines[number - 1].strip():
+            break
+    assert word is not None
+    if not word or not word[0].isalpha():
+        hint = "comments start with two asterisks"
+        raise Mistake(place, f"expected a keyword after the asterisk, got {shown(word)}", hint)
+    return place, word, entries, number
+
+
+def read_parameters(entries: list[Field], values: Mapping[str, float], keyword: str) -> dict[str, Parameter]:
+    """``NAME`` and ``NAME=value`` entries by name without blanks; ``<name>`` replaced in values."""
+    parameters: dict[str, Parameter] = {}
+    for entry in entries:
+        left, equals, right = entry.text.partition("=") if not entry.quoted else (entry.text, "", "")
+        name = squeezed(left)
+        if not name:
+            raise Mistake(entry.place, f"expected a parameter of *{shown(keyword)[1:-1]}, got {shown(entry.text)}")
+        if name in parameters:
+            raise Mistake(entry.place, f"parameter {' '.join(left.split()).upper()} is given twice")
+        value = None
+        if equals:
+            text, column, quoted = trimmed(right, entry.place.column + len(left) + 1)
+            place = Place(entry.place.source, entry.place.line, column)
+            value = Field(text if quoted else substitute(text, values, place), place, quoted)
+        parameters[name] = Parameter(" ".join(left.split()).upper(), value, entry.place)
+    return parameters
+
+
+def checked_overrides(parameters: Mapping[str, float] | None) -> dict[str, float]:
+    """The values of ``--set``: finite numbers."""
+    for name, value in (parameters or {}).items():
+        try:
+            fine = math.isfinite(value)
+        except (TypeError, OverflowError):
+            fine = False
+        if not fine:
+            raise CommandError(f"{name}={value!r} is not a finite number")
+    return dict(parameters or {})

@@ -1,0 +1,100 @@
+"""Where something stands in a deck, and how a mistake there is raised and worded."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from fem.errors import Problem
+
+LONGEST_SHOWN = 60
+LONGEST_LINE_SHOWN = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """The lines of one file as read.
+
+    name      as shown in errors
+    chain     (file, line) of the ``*INCLUDE`` that led here, innermost first
+    position  line numbers of those ``*INCLUDE`` from the deck inwards: sorts problems in reading order
+    folder    for relative includes; None: includes are refused
+    """
+
+    name: str
+    lines: list[str]
+    folder: Path | None = None
+    chain: tuple[tuple[str, int], ...] = ()
+    position: tuple[int, ...] = ()
+
+
+class Place(NamedTuple):
+    """File, line and column, the last two counted from 1."""
+
+    source: Source
+    line: int
+    column: int
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Sorts places in reading order, included files where they are included."""
+        return (*self.source.position, self.line, self.column)
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}"
+
+
+Hint: TypeAlias = str | Callable[[], str]
+"""Text, or how to find it: looking for a similar word takes time and only the first mistakes are shown."""
+
+
+class Mistake(Exception):
+    """One mistake at one place; caught by ``Draft.guard``, which lets the reading go on."""
+
+    def __init__(self, place: Place, message: str, hint: Hint = "") -> None:
+        super().__init__(message)
+        self.place, self.message, self.hint = place, message, hint
+
+    def problem(self) -> Problem:
+        """The entry of ``DeckError.problems``."""
+        source, line, column = self.place
+        text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
+        hint = self.hint if isinstance(self.hint, str) else self.hint()
+        return Problem(source.name, line, column, self.message, text[:LONGEST_LINE_SHOWN], hint, source.chain)
+
+
+def shown(text: str) -> str:
+    """A piece of a deck as quoted in a message: short and printable."""
+    clean = "".join(c if c.isprintable() else "?" for c in text[: LONGEST_SHOWN + 1])
+    return f"'{clean[:LONGEST_SHOWN]}...'" if len(clean) > LONGEST_SHOWN else f"'{clean}'"
+
+
+def squeezed(text: str) -> str:
+    """Upper case without any blanks: how keywords, parameters and words are compared."""
+    return "".join(text.split()).upper()
+
+
+def listing(words: Iterable[str], last: str = "or") -> str:
+    """``A, B or C``."""
+    items = list(words)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else "nothing"
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known word most like a misspelt one."""
+    names = {squeezed(name): name for name in known}
+    found = difflib.get_close_matches(squeezed(word)[:100], names, n=1, cutoff=cutoff)
+    return names[found[0]] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", prefix: str = "") -> Hint:
+    """A hint for a misspelt word, looked for when it is shown; ``otherwise`` if nothing is like it."""
+
+    def find() -> str:
+        guess = nearest(word, known)
+        return f"did you mean {prefix}{guess}?" if guess else otherwise
+
+    return find

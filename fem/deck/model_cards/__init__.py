@@ -1,0 +1,1 @@
+"""Cards that describe the structure: mesh, sets, materials, properties, amplitudes, constraints, initial state."""

@@ -1,0 +1,172 @@
+"""``*AMPLITUDE`` and ``*TIME POINTS``."""
+
+from __future__ import annotations
+
+import math
+
+from fem.deck.draft import MAX_GENERATED, Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Field
+from fem.deck.lexical.source import Mistake, listing
+from fem.model import Amplitude
+
+DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "PERIODIC")
+OTHERS = (
+    "DECAY",
+    "MODULATED",
+    "USER",
+    "ACTUATOR",
+    "SOLUTION DEPENDENT",
+    "BUBBLE",
+    "SPECTRUM",
+    "PSD DEFINITION",
+    "RAMP",
+)
+TIMES = ("STEP TIME", "TOTAL TIME")
+
+
+@keyword(
+    "anywhere",
+    needs=("NAME",),
+    ignores=("VARIABLE",),
+    takes=("DEFINITION", "TIME", "VALUE", "SMOOTH", "FIXED INTERVAL", "BEGIN", "SHIFTX", "SHIFTY"),
+    refuses={"INPUT": "is not supported: put *INCLUDE, INPUT= below *AMPLITUDE", "USER": "is not supported"},
+)
+def amplitude(card: Card, draft: Draft) -> None:
+    """A function of time."""
+    name = card.name("NAME")
+    assert name is not None
+    draft.declare("amplitude", name, card.field("NAME").place)
+    draft.amplitudes[name] = Amplitude(name, points=((0.0, 1.0),))
+    definition = definition_of(card)
+    time = time_of(card)
+    check_options(card)
+    fields = [field for row in draft.rows(card) for field in map(row.field, range(len(row)))]
+    if definition == "PERIODIC":
+        refuse_shift(card)
+        draft.amplitudes[name] = periodic(card, name, time, fields)
+        return
+    points = equally_spaced(card, fields) if definition == "EQUALLY SPACED" else pairs_of(card, fields)
+    right, up = card.number("SHIFTX", 0.0) or 0.0, card.number("SHIFTY", 0.0) or 0.0
+    points = [(t + right, value + up) for t, value in points]
+    if not all(map(math.isfinite, (number for point in points for number in point))):
+        raise card.mistake("a shifted point of the amplitude is out of range")
+    kind = "SMOOTH STEP" if definition == "SMOOTH STEP" else "TABULAR"
+    draft.amplitudes[name] = Amplitude(name, kind, time, tuple(points))
+
+
+def definition_of(card: Card) -> str:
+    """One of the four definitions; the others of Abaqus are named as known."""
+    if card.has("DEFINITION"):
+        field = card.field("DEFINITION")
+        if "".join(field.text.split()).upper() in ("".join(other.split()) for other in OTHERS):
+            hint = f"{listing(DEFINITIONS, 'and')} are"
+            raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
+    return card.word("DEFINITION", DEFINITIONS, "TABULAR")
+
+
+def time_of(card: Card) -> str:
+    """STEP TIME or TOTAL TIME; CalculiX writes ``TIME=TOTAL TIME``."""
+    return card.word("TIME", TIMES, "STEP TIME")
+
+
+def check_options(card: Card) -> None:
+    """VALUE and SMOOTH in the forms that change nothing; FIXED INTERVAL and BEGIN where they belong."""
+    if card.has("VALUE") and card.word("VALUE", ("RELATIVE", "ABSOLUTE"), "RELATIVE") == "ABSOLUTE":
+        hint = "an amplitude multiplies the value of its load"
+        raise Mistake(card.field("VALUE").place, "VALUE=ABSOLUTE is not supported", hint)
+    if card.has("SMOOTH") and card.number("SMOOTH") != 0.0:
+        hint = "leave SMOOTH out or give a smooth curve as points"
+        raise Mistake(card.field("SMOOTH").place, "SMOOTH= other than 0 is not supported", hint)
+    spaced = card.word("DEFINITION", DEFINITIONS, "TABULAR") == "EQUALLY SPACED"
+    for name in ("FIXED INTERVAL", "BEGIN"):
+        if card.has(name) and not spaced:
+            raise Mistake(card.field(name).place, f"{name} belongs to DEFINITION=EQUALLY SPACED")
+
+
+def refuse_shift(card: Card) -> None:
+    """CalculiX shifts tables only."""
+    for name in ("SHIFTX", "SHIFTY"):
+        if card.has(name):
+            raise Mistake(card.field(name).place, f"{name} belongs to tables, not to DEFINITION=PERIODIC")
+
+
+def pairs_of(card: Card, fields: list[Field]) -> list[tuple[float, float]]:
+    """(time, value) pairs, any number a line; times rise."""
+    if len(fields) % 2:
+        raise Mistake(fields[-1].place, "expected pairs of time and value, got a time without a value")
+    points: list[tuple[float, float]] = []
+    for time, value in zip(fields[::2], fields[1::2], strict=True):
+        point = (time.number("the time"), value.number("the value"))
+        if points and point[0] <= points[-1][0]:
+            raise Mistake(time.place, f"times must rise: {point[0]:g} after {points[-1][0]:g}")
+        points.append(point)
+    if not points:
+        raise card.mistake("the amplitude has no points")
+    return points
+
+
+def equally_spaced(card: Card, fields: list[Field]) -> list[tuple[float, float]]:
+    """Values at BEGIN, BEGIN + FIXED INTERVAL, ..."""
+    if not card.has("FIXED INTERVAL"):
+        raise card.mistake("DEFINITION=EQUALLY SPACED needs FIXED INTERVAL=")
+    interval, begin = card.number("FIXED INTERVAL") or 0.0, card.number("BEGIN", 0.0) or 0.0
+    if interval <= 0.0:
+        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL must be positive")
+    points = [(begin + number * interval, field.number("the value")) for number, field in enumerate(fields)]
+    if not points:
+        raise card.mistake("the amplitude has no values")
+    if any(after[0] <= before[0] for before, after in zip(points, points[1:], strict=False)):
+        raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL is too small beside BEGIN: times do not rise")
+    return points
+
+
+def periodic(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude:
+    """``N, omega, t0, A0``, then A_1, B_1, A_2, B_2, ..."""
+    if len(fields) < 4:
+        raise card.mistake("DEFINITION=PERIODIC needs a first line N, omega, t0, A0")
+    count = fields[0].integer("the number of terms N", low=0)
+    omega, start, mean = (fields[at].number(what) for at, what in ((1, "omega"), (2, "t0"), (3, "A0")))
+    terms = [field.number("A or B") for field in fields[4:]]
+    if len(terms) != 2 * count:
+        place = fields[-1].place
+        raise Mistake(place, f"expected {count} pairs A, B after the first line, got {len(terms)} numbers")
+    if omega <= 0.0:
+        raise Mistake(fields[1].place, f"omega must be positive, got {omega:g}")
+    pairs = tuple(zip(terms[::2], terms[1::2], strict=True))
+    return Amplitude(name, "PERIODIC", time, omega=omega, start=start, mean=mean, fourier=pairs)
+
+
+@keyword("anywhere", needs=("NAME",), takes=("GENERATE", "TIME"))
+def time_points(card: Card, draft: Draft) -> None:
+    """Instants of output; with GENERATE ``start, end, increment`` rows."""
+    name = card.name("NAME")
+    assert name is not None
+    draft.declare("time points", name, card.field("NAME").place)
+    draft.time_points[name] = (0.0,)
+    if time_of(card) == "TOTAL TIME":
+        raise Mistake(card.field("TIME").place, "TIME=TOTAL TIME is not supported for *TIME POINTS: give step times")
+    instants: list[tuple[float, Field]] = []
+    generate = card.flag("GENERATE")
+    for row in draft.rows(card):
+        if generate:
+            row.end(3, "start, end, increment")
+            numbers = [row.number(at, what) for at, what in enumerate(("start", "end", "the increment"))]
+            instants += [(instant, row.field(0)) for instant in instants_between(row.field(2), *numbers)]
+        else:
+            instants += [(field.number("an instant"), field) for field in map(row.field, range(len(row)))]
+    for before, (after, field) in zip(instants, instants[1:], strict=False):
+        if after <= before[0]:
+            raise Mistake(field.place, f"instants must rise: {after:g} after {before[0]:g}")
+    draft.time_points[name] = tuple(instant for instant, _ in instants)
+
+
+def instants_between(field: Field, start: float, end: float, increment: float) -> list[float]:
+    """start, start + increment, ..., end."""
+    if increment <= 0.0 or end < start:
+        raise Mistake(field.place, "expected start <= end and a positive increment")
+    intervals = (end - start) / increment
+    if not intervals < MAX_GENERATED:
+        raise Mistake(field.place, f"more than {MAX_GENERATED} instants")
+    return [start + number * increment for number in range(int(intervals + 1e-9) + 1)]

@@ -1,0 +1,116 @@
+"""``*EQUATION``, ``*MPC``, ``*INITIAL CONDITIONS``, ``*HEADING``."""
+
+from __future__ import annotations
+
+from fem.deck.draft import Draft, EquationTerm
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Field, Row
+from fem.deck.lexical.source import Mistake, listing, shown
+from fem.model import InitialCondition
+
+INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT")
+MAX_TERMS = 100_000
+
+
+@keyword("anywhere")
+def heading(card: Card, draft: Draft) -> None:
+    """Any text."""
+    draft.heading += [text.strip() for text in card.texts()]
+
+
+def translation(field: Field) -> int:
+    """A dof of a node, 1 to 3."""
+    dof = field.integer("a dof")
+    if dof > 6:
+        raise Mistake(field.place, f"there is no dof {dof}", "1, 2, 3 are the displacements along x, y, z")
+    if dof > 3:
+        raise Mistake(field.place, f"dof {dof} is a rotation", "nodes of bars have only dofs 1, 2, 3")
+    return dof
+
+
+@keyword("model", refuses={"REMOVE": "is not supported", "INPUT": "is not supported: use *INCLUDE"})
+def equation(card: Card, draft: Draft) -> None:
+    """``number of terms``, then node or set, dof, coefficient; up to four terms a line."""
+    rows = draft.rows(card)
+    for row in rows:
+        with draft.guard():
+            row.end(1, "the number of terms on a line of its own")
+            field = row.field(0)
+            count = field.integer("the number of terms", high=MAX_TERMS)
+            entries: list[Field] = []
+            while len(entries) < 3 * count:
+                following = next(rows, None)
+                if following is None:
+                    raise Mistake(field.place, f"expected {count} terms, got {len(entries) // 3}")
+                entries += term_fields(following)
+            if len(entries) > 3 * count:
+                raise Mistake(entries[3 * count].place, f"expected {count} terms, got more")
+            terms = [read_term(draft, entries[at : at + 3]) for at in range(0, len(entries), 3)]
+            if terms[0].coefficient == 0.0:
+                raise Mistake(entries[2].place, "the first coefficient is zero: its dof is the one eliminated")
+            draft.equations.append(tuple(terms))
+
+
+def term_fields(row: Row) -> list[Field]:
+    """The entries of a line of terms."""
+    if len(row) % 3:
+        raise Mistake(row.place, f"expected triples node, dof, coefficient; got {len(row)} entries")
+    return [row.field(at) for at in range(len(row))]
+
+
+def read_term(draft: Draft, fields: list[Field]) -> EquationTerm:
+    """One triple."""
+    first = fields[0]
+    if first.is_integer():
+        target: str | int = first.integer("the node label")
+    else:
+        target = first.name("a node label or set")
+    draft.use("node", target, first.place)
+    return EquationTerm(target, translation(fields[1]), fields[2].number("the coefficient"), first.place)
+
+
+@keyword("model", refuses={"MODE": "is not supported", "USER": "is not supported", "INPUT": "is not supported"})
+def mpc(card: Card, draft: Draft) -> None:
+    """``LINK, a, b``: read, checked, not yet solved."""
+    for row in draft.rows(card):
+        with draft.guard():
+            kind = row.field(0)
+            if kind.text.upper() != "LINK":
+                raise Mistake(kind.place, f"*MPC of type {shown(kind.text)} is not supported", "LINK, a, b is planned")
+            row.end(3, "LINK, a, b")
+            draft.target(row, 1, "node")
+            draft.target(row, 2, "node")
+            raise Mistake(kind.place, "*MPC, LINK is not yet supported", "a stiff bar T3D2 comes close")
+
+
+@keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
+def initial_conditions(card: Card, draft: Draft) -> None:
+    """VELOCITY, DISPLACEMENT: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value."""
+    field = card.field("TYPE")
+    kind = field.text.upper()
+    if kind not in INITIAL:
+        hint = f"{listing(INITIAL, 'and')} are"
+        raise Mistake(field.place, f"*INITIAL CONDITIONS, TYPE={shown(kind)[1:-1]} is not supported", hint)
+    if kind == "DISPLACEMENT":
+        draft.extension("*INITIAL CONDITIONS, TYPE=DISPLACEMENT")
+    for row in draft.rows(card):
+        with draft.guard():
+            draft.initial.append((read_condition(row, kind, draft), row.place))
+
+
+def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
+    """One line."""
+    if kind == "STRESS":
+        target = draft.target(row, 0, "element")
+        value = row.number(1, "the stress s11")
+        for at in range(2, len(row)):
+            if row.number(at, "a stress component", 0.0) != 0.0:
+                raise Mistake(row.field(at).place, "bars carry s11 only", "give element set, s11")
+        return InitialCondition(kind, target, value)
+    target = draft.target(row, 0, "node")
+    if kind == "TEMPERATURE":
+        row.end(2, "nodes, temperature")
+        return InitialCondition(kind, target, row.number(1, "the temperature"))
+    row.end(3, "nodes, dof, value")
+    return InitialCondition(kind, target, row.number(2, "the value"), translation(row.field(1)))

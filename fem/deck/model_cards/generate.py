@@ -1,0 +1,140 @@
+"""Abaqus' mesh generators: ``*NGEN`` (a line of nodes), ``*NFILL`` (a net of nodes), ``*ELGEN`` (elements)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import MAX_LABEL, Row
+from fem.deck.lexical.source import Mistake, did_you_mean
+
+
+@keyword(
+    "model",
+    takes=("NSET",),
+    refuses={
+        "LINE": "is not supported: nodes are generated along straight lines",
+        "SYSTEM": "is not supported: nodes are generated along straight lines",
+    },
+)
+def ngen(card: Card, draft: Draft) -> None:
+    """``first, last[, increment]``: nodes evenly spaced between two nodes that exist; NSET takes the ends in."""
+    name = card.name("NSET")
+    for row in draft.rows(card):
+        with draft.guard():
+            row.end(3, "first node, last node, increment (straight lines only)")
+            ends = [row.integer(at, what) for at, what in enumerate(("the first node", "the last node"))]
+            increment = row.integer(2, "the increment", default=1)
+            span = abs(ends[1] - ends[0])
+            if span == 0 or span % increment:
+                message = f"{ends[0]} to {ends[1]} cannot be divided into increments of {increment}"
+                raise Mistake(row.place, message)
+            count = span // increment
+            draft.spend(count, row.place)
+            labels = (
+                np.linspace(0, count, count + 1).astype(np.int64) * np.sign(ends[1] - ends[0]) * increment + ends[0]
+            )
+            fill_line(draft, row, [known_node(draft, row, at, ends[at]) for at in (0, 1)], labels)
+            if name is not None:
+                draft.node_sets.add(name, labels)
+
+
+def known_node(draft: Draft, row: Row, at: int, label: int) -> Floats:
+    """Coordinates of a node that must exist."""
+    found = draft.nodes.at(label)
+    if found is None:
+        if draft.has_failed("NODE"):
+            return np.zeros(3)
+        raise Mistake(row.field(at).place, f"there is no node {label}", "define both end nodes with *NODE")
+    return found
+
+
+def fill_line(draft: Draft, row: Row, ends: list[Floats], labels: Ints) -> None:
+    """The nodes between the first and the last label."""
+    share = np.linspace(0.0, 1.0, len(labels))[1:-1, None]
+    coordinates = (1.0 - share) * ends[0] + share * ends[1]
+    for mistake in draft.nodes.add(labels[1:-1], coordinates, lambda _: row.place):
+        draft.report(mistake)
+
+
+@keyword(
+    "model",
+    takes=("NSET",),
+    refuses={name: "is not supported: nodes are spaced evenly" for name in ("BIAS", "SINGULAR", "TWO STEP")},
+)
+def nfill(card: Card, draft: Draft) -> None:
+    """``first set, second set, number of intervals, increment``: nodes between corresponding nodes of two sets."""
+    name = card.name("NSET")
+    for row in draft.rows(card):
+        with draft.guard():
+            row.end(4, "first set, second set, number of intervals, increment")
+            bounds = [bound(draft, row, at) for at in (0, 1)]
+            count, increment = row.integer(2, "the number of intervals"), row.integer(3, "the increment", default=1)
+            if len(bounds[0]) != len(bounds[1]):
+                raise Mistake(
+                    row.place, f"the two sets have {len(bounds[0])} and {len(bounds[1])} nodes, not equally many"
+                )
+            draft.spend(len(bounds[0]) * count, row.place)
+            starts = np.array([known_node(draft, row, 0, label) for label in bounds[0].tolist()]).reshape(-1, 3)
+            ends = np.array([known_node(draft, row, 1, label) for label in bounds[1].tolist()]).reshape(-1, 3)
+            steps = np.arange(1, count)
+            if increment * count > MAX_LABEL:
+                raise Mistake(row.field(3).place, "the labels become too large")
+            labels = (bounds[0][:, None] + increment * steps).ravel()
+            share = (steps / count)[None, :, None]
+            coordinates = ((1.0 - share) * starts[:, None] + share * ends[:, None]).reshape(-1, 3)
+            for mistake in draft.nodes.add(labels, coordinates, lambda _, row=row: row.place):  # type: ignore[misc]
+                draft.report(mistake)
+            if name is not None:
+                draft.node_sets.add(name, np.concatenate([bounds[0], labels, bounds[1]]))
+
+
+def bound(draft: Draft, row: Row, at: int) -> Ints:
+    """The labels of a bounding set, in its order."""
+    field = row.field(at)
+    name = field.name("a node set")
+    if name not in draft.node_sets:
+        raise Mistake(field.place, f"there is no node set {name} so far", did_you_mean(name, draft.node_sets.chunks))
+    return draft.node_sets.ordered(name)
+
+
+@keyword("model", takes=("ELSET",), refuses={"ALL NODES": "is not supported: bars have no nodes to skip"})
+def elgen(card: Card, draft: Draft) -> None:
+    """``master, n, node inc, element inc[, rows, node inc, element inc[, layers, node inc, element inc]]``."""
+    name = card.name("ELSET")
+    for row in draft.rows(card):
+        with draft.guard():
+            row.end(10, "master element and three groups of count, node increment, element increment")
+            master = row.integer(0, "the master element")
+            found = draft.elements.find(master)
+            if found is None:
+                if draft.has_failed("ELEMENT"):
+                    continue
+                raise Mistake(row.place, f"there is no element {master}", "define the master element with *ELEMENT")
+            shifts = generated_shifts(draft, row)
+            labels, nodes = master + shifts[:, 1], found[1] + shifts[:, :1]
+            if labels.max() > MAX_LABEL or nodes.max() > MAX_LABEL:
+                raise Mistake(row.place, "the labels become too large")
+            for mistake in draft.elements.add(found[0], labels[1:], nodes[1:], lambda _, row=row: row.place):  # type: ignore[misc]
+                draft.report(mistake)
+            if name is not None:
+                draft.element_sets.add(name, labels)
+
+
+def generated_shifts(draft: Draft, row: Row) -> Ints:
+    """(m, 2): what is added to the node labels and to the element label of the master; the master first."""
+    shifts = np.zeros((1, 2), np.int64)
+    for group, what in enumerate(("elements", "rows", "layers")):
+        at = 1 + 3 * group
+        count = row.integer(at, f"the number of {what}", default=1)
+        nodes = row.integer(at + 1, "the node increment", low=0, default=1 if group == 0 else 0)
+        elements = row.integer(at + 2, "the element increment", default=1)
+        draft.spend(len(shifts) * count, row.place)
+        if max(nodes, elements) * count > MAX_LABEL:
+            raise Mistake(row.place, "the labels become too large")
+        steps = np.arange(count)[:, None] * np.array([nodes, elements])
+        shifts = (steps[:, None] + shifts[None]).reshape(-1, 2)
+    return shifts

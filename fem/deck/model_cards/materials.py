@@ -1,0 +1,136 @@
+"""``*MATERIAL`` and the cards below it."""
+
+from __future__ import annotations
+
+from fem.deck.draft import Draft, MaterialDraft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.source import Mistake
+from fem.model import Expansion
+
+NO_FIELDS = {
+    "DEPENDENCIES": "is not supported: constants do not depend on field variables",
+    "TEMPERATURE": "is not supported",
+}
+
+
+@keyword("model", needs=("NAME",), refuses={"SRATE FACTOR": "is not supported", "RTOL": "is not supported"})
+def material(card: Card, draft: Draft) -> None:
+    """Opens a material."""
+    name = card.name("NAME")
+    assert name is not None
+    draft.material = MaterialDraft(name, card.place)
+    draft.declare("material", name, card.field("NAME").place)
+    draft.materials[name] = draft.material
+    draft.no_rows(card)
+
+
+def put(card: Card, draft: Draft, **numbers: object) -> None:
+    """Write numbers into the open material; each card once."""
+    material = draft.material
+    assert material is not None
+    if card.keyword in material.cards:
+        first = material.cards[card.keyword]
+        raise card.mistake(f"*{card.keyword} is given twice for material {material.name}", f"first at {first}")
+    material.cards[card.keyword] = card.place
+    material.numbers.update(numbers)
+
+
+@keyword("material", refuses=NO_FIELDS)
+def density(card: Card, draft: Draft) -> None:
+    """One number >= 0."""
+    row = draft.single_row(card, "the density")
+    row.end(2, "the density")
+    value = row.number(0, "the density")
+    if value < 0.0:
+        raise Mistake(row.place, f"the density is negative: {value:g}")
+    put(card, draft, density=value)
+
+
+@keyword("material", takes=("TYPE",), refuses={**NO_FIELDS, "MODULI": "is not supported"})
+def elastic(card: Card, draft: Draft) -> None:
+    """``E[, nu[, temperature]]``."""
+    if card.has("TYPE"):
+        field = card.field("TYPE")
+        if "".join(field.text.split()).upper() not in ("ISO", "ISOTROPIC"):
+            raise Mistake(field.place, f"*ELASTIC, TYPE={field.text} is not supported", "bars are ISOTROPIC: E, nu")
+    rows = list(draft.rows(card))
+    if len(rows) > 1:
+        raise Mistake(rows[1].place, "an elastic modulus that depends on temperature is not supported")
+    if not rows:
+        raise card.mistake("*ELASTIC has no data line (E, nu)")
+    rows[0].end(3, "E, nu")
+    young, poisson = rows[0].number(0, "the modulus E"), rows[0].number(1, "Poisson's ratio", 0.0)
+    rows[0].number(2, "the temperature", 0.0)
+    if young <= 0.0:
+        raise Mistake(rows[0].place, f"the modulus E must be positive, got {young:g}")
+    if not -1.0 < poisson <= 0.5:
+        raise Mistake(rows[0].field(1).place, f"Poisson's ratio must lie between -1 and 0.5, got {poisson:g}")
+    put(card, draft, young=young, poisson=poisson)
+
+
+@keyword("material", takes=("ZERO", "TYPE"), refuses={**NO_FIELDS, "USER": "is not supported"})
+def expansion(card: Card, draft: Draft) -> None:
+    """``alpha[, temperature]`` rows."""
+    card.word("TYPE", ("ISO", "ISOTROPIC"), "ISO")
+    rows: list[tuple[float, float]] = []
+    for row in draft.rows(card):
+        row.end(2, "alpha, temperature")
+        pair = (row.number(0, "alpha"), row.number(1, "the temperature", 0.0))
+        if rows and pair[1] <= rows[-1][1]:
+            raise Mistake(row.field(1).place, f"temperatures must rise: {pair[1]:g} after {rows[-1][1]:g}")
+        rows.append(pair)
+    put(card, draft, expansion=Expansion(tuple(rows), card.number("ZERO", 0.0) or 0.0))
+
+
+@keyword(
+    "material", takes=("ALPHA", "BETA"), refuses={"COMPOSITE": "is not supported", "STRUCTURAL": "is not supported"}
+)
+def damping(card: Card, draft: Draft) -> None:
+    """Rayleigh damping of a material."""
+    draft.no_rows(card)
+    values = {}
+    for name in ("ALPHA", "BETA"):
+        value = card.number(name, 0.0) or 0.0
+        if value < 0.0:
+            raise Mistake(card.field(name).place, f"{name} must not be negative, got {value:g}")
+        values[name.lower()] = value
+    put(card, draft, **values)
+
+
+@keyword("material", takes=("RATIO",), plus=("RATIO",))
+def no_compression(card: Card, draft: Draft) -> None:
+    """Tension only; RATIO: the share of the modulus kept in compression."""
+    draft.no_rows(card)
+    ratio = card.number("RATIO", 0.0) or 0.0
+    if not 0.0 <= ratio <= 1.0:
+        raise Mistake(card.field("RATIO").place, f"RATIO must lie between 0 and 1, got {ratio:g}")
+    refuse_both(card, draft, "NO TENSION")
+    put(card, draft, compression_ratio=ratio)
+
+
+@keyword("material")
+def no_tension(card: Card, draft: Draft) -> None:
+    """Compression only."""
+    draft.no_rows(card)
+    refuse_both(card, draft, "NO COMPRESSION")
+    put(card, draft, tension_ratio=0.0)
+
+
+def refuse_both(card: Card, draft: Draft, other: str) -> None:
+    """A bar that carries neither tension nor compression carries nothing."""
+    assert draft.material is not None
+    if other in draft.material.cards:
+        message = f"material {draft.material.name} has both *NO COMPRESSION and *NO TENSION: it would carry nothing"
+        raise card.mistake(message)
+
+
+@keyword("material", takes=("RESTITUTION",), plus=("RESTITUTION",))
+def inextensible(card: Card, draft: Draft) -> None:
+    """Rods and ropes: read, checked, not yet solved."""
+    draft.no_rows(card)
+    restitution = card.number("RESTITUTION", 0.0) or 0.0
+    if not 0.0 <= restitution <= 1.0:
+        message = f"RESTITUTION must lie between 0 and 1, got {restitution:g}"
+        raise Mistake(card.field("RESTITUTION").place, message)
+    raise card.mistake("*INEXTENSIBLE is not yet supported", "a stiff *ELASTIC comes close")

@@ -1,0 +1,109 @@
+"""``*NODE`` and ``*ELEMENT``: whole blocks by numpy, line by line where that fails."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.blocks import integers, labelled_numbers
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
+from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown
+from fem.deck.mesh_draft import Where
+from fem.model.mesh import KINDS, nodes_per_element
+
+OTHER_ELEMENTS = "beams, shells, solids, connectors and user elements are not"
+
+
+@keyword(
+    "model",
+    takes=("NSET",),
+    ignores=("INPUT TYPE",),
+    refuses={
+        "SYSTEM": "is not supported: coordinates are Cartesian",
+        "INPUT": "is not supported: put *INCLUDE, INPUT= below *NODE",
+    },
+)
+def node(card: Card, draft: Draft) -> None:
+    """``label, x[, y[, z]]``."""
+    name = card.name("NSET")
+    block = labelled_numbers(card, (2, 3, 4))
+    rows = list(range(len(block[0]))) if block else []
+    if block is None:
+        labels, coordinates, rows = node_rows(card, draft)
+    else:
+        labels = block[0]
+        coordinates = np.zeros((len(labels), 3))
+        coordinates[:, : block[1].shape[1]] = block[1]
+    for mistake in draft.nodes.add(labels, coordinates, lambda row: card.row(rows[row]).place):
+        draft.report(mistake)
+    if name is not None:
+        draft.node_sets.add(name, labels)
+
+
+def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, list[int]]:
+    """The careful reader of ``*NODE``."""
+    labels, coordinates, kept = [], [], []
+    for number, row in enumerate(draft.rows(card)):
+        with draft.guard():
+            row.end(4, "label, x, y, z")
+            label = row.integer(0, "the node label")
+            if len(row) < 2:
+                raise row.field(1).mistake("the x coordinate (a number)")
+            place = [
+                row.number(axis, f"the {'xyz'[axis - 1]} coordinate", 0.0 if axis > 1 else None) for axis in (1, 2, 3)
+            ]
+            labels.append(label)
+            coordinates.append(place)
+            kept.append(number)
+    return np.array(labels, dtype=np.int64), np.array(coordinates, dtype=np.float64).reshape(-1, 3), kept
+
+
+@keyword("model", takes=("ELSET",), needs=("TYPE",))
+def element(card: Card, draft: Draft) -> None:
+    """``label, node[, node]``."""
+    kind = element_kind(card)
+    name = card.name("ELSET")
+    count = nodes_per_element(kind)
+    table = integers(card, (1 + count,))
+    rows = list(range(len(table))) if table is not None else []
+    if table is None:
+        table, rows = element_rows(card, draft, kind, count)
+    labels, nodes = np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:])
+    where: Where = lambda row: card.row(rows[row]).place  # noqa: E731
+    if count == 2:
+        for row in np.nonzero(nodes[:, 0] == nodes[:, 1])[0][:20].tolist():
+            place = card.row(rows[row]).field(2).place
+            draft.report(Mistake(place, f"element {labels[row]} names node {nodes[row, 0]} twice: it has no length"))
+    for mistake in draft.elements.add(kind, labels, nodes, where):
+        draft.report(mistake)
+    if name is not None:
+        draft.element_sets.add(name, labels)
+
+
+def element_kind(card: Card) -> str:
+    """The element type, one of ours."""
+    field = card.field("TYPE")
+    kind = "".join(field.text.split()).upper()
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS, f"{listing(KINDS, 'and')} are; {OTHER_ELEMENTS}")
+        raise Mistake(field.place, f"element type {shown(field.text)} is not supported", hint)
+    return kind
+
+
+def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints, list[int]]:
+    """The careful reader of ``*ELEMENT``."""
+    table, kept = [], []
+    for number, row in enumerate(draft.rows(card)):
+        with draft.guard():
+            row.end(1 + count, f"label and {count} node{'s' * (count > 1)} of {kind}")
+            table.append(element_row(row, count))
+            kept.append(number)
+    return np.array(table, dtype=np.int64).reshape(-1, 1 + count), kept
+
+
+def element_row(row: Row, count: int) -> list[int]:
+    """Label and node labels."""
+    return [row.integer(0, "the element label"), *(row.integer(at, f"node {at}") for at in range(1, count + 1))]

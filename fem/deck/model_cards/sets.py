@@ -1,0 +1,84 @@
+"""``*NSET`` and ``*ELSET``: labels, ranges, and names of earlier sets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Ints
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.blocks import listed_integers
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Field, Row
+from fem.deck.lexical.source import Mistake, Place, did_you_mean
+from fem.deck.mesh_draft import SetTable
+
+ASSEMBLY_ONLY = {"INSTANCE": "is not supported: decks are flat, without parts and assemblies"}
+
+
+@keyword("anywhere", takes=("GENERATE", "UNSORTED"), needs=("NSET",), ignores=("INTERNAL",), refuses=ASSEMBLY_ONLY)
+def nset(card: Card, draft: Draft) -> None:
+    """A node set."""
+    define(card, draft, draft.node_sets, "NSET", "node")
+
+
+@keyword("anywhere", takes=("GENERATE", "UNSORTED"), needs=("ELSET",), ignores=("INTERNAL",), refuses=ASSEMBLY_ONLY)
+def elset(card: Card, draft: Draft) -> None:
+    """An element set."""
+    define(card, draft, draft.element_sets, "ELSET", "element")
+
+
+def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: str) -> None:
+    """Add the members of one card to a set."""
+    name = card.name(parameter)
+    assert name is not None
+    if card.flag("UNSORTED"):
+        table.unsorted.add(name)
+    if card.flag("GENERATE"):
+        table.chunks.setdefault(name, [])
+        for row in draft.rows(card):
+            with draft.guard():
+                table.add(name, spread(row, draft), lambda _, row=row: row.place)  # type: ignore[misc]
+        return
+    labels = listed_integers(card)
+    if labels is not None:
+        table.add(name, labels, lambda at: place_of_entry(card, at))
+        return
+    table.chunks.setdefault(name, [])
+    for row in draft.rows(card):
+        for at in range(len(row)):
+            with draft.guard():
+                add_member(row.field(at), table, name, family)
+
+
+def spread(row: Row, draft: Draft) -> Ints:
+    """``first, last[, increment]``."""
+    row.end(3, "first, last, increment")
+    first, last = row.integer(0, "the first label"), row.integer(1, "the last label")
+    increment = row.integer(2, "the increment", default=1)
+    if last < first:
+        raise Mistake(row.field(1).place, f"the last label {last} is smaller than the first, {first}")
+    draft.spend((last - first) // increment + 1, row.place)
+    return np.arange(first, last + 1, increment, dtype=np.int64)
+
+
+def add_member(field: Field, table: SetTable, name: str, family: str) -> None:
+    """One label, or all members of an earlier set."""
+    if field.is_integer():
+        label = np.array([field.integer(f"the {family} label")], dtype=np.int64)
+        table.add(name, label, lambda _: field.place)
+        return
+    other = field.name(f"{'a' if family == 'node' else 'an'} {family} label or the name of an earlier set")
+    if other not in table or other == name:
+        hint = did_you_mean(other, [known for known in table.chunks if known != name])
+        raise Mistake(field.place, f"there is no {family} set {other} so far", hint)
+    table.add(name, table.labels(other))
+
+
+def place_of_entry(card: Card, at: int) -> Place:
+    """Where entry ``at`` of all entries of a card stands."""
+    for row in card.rows:
+        if at < len(row):
+            return row.field(at).place
+        at -= len(row)
+    return card.place

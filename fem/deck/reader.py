@@ -1,0 +1,160 @@
+"""The order of reading: bytes to cards, mesh cards first, then all others, then the Model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from fem.deck import foreign
+from fem.deck.draft import Draft, MaterialDraft
+from fem.deck.handler import Handler
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.files import DeckFiles
+from fem.deck.lexical.scanner import Scanner, checked_overrides
+from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed
+from fem.deck.resolve.model import build_model, with_origin
+from fem.deck.step_cards.steps import close_step
+from fem.deck.step_draft import StepDraft
+from fem.errors import CommandError, DeckError
+from fem.model import Model
+
+FIRST = ("NODE", "ELEMENT", "INCLUDE")
+SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
+"""Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
+PROCEDURES = ("STATIC", "DYNAMIC", "FREQUENCY")
+MAX_GUESSES = 50
+SURE = 0.75
+
+
+def read_file(path: str | Path, parameters: Mapping[str, float] | None, keywords: Mapping[str, Handler]) -> Model:
+    """A deck from a file."""
+    files = DeckFiles()
+    try:
+        source = files.open_deck(Path(path))
+    except Mistake as mistake:
+        raise DeckError([mistake.problem()]) from None
+    return read_source(files, source, parameters, keywords)
+
+
+def read_text(
+    text: str, parameters: Mapping[str, float] | None, name: str, folder: Path | None, keywords: Mapping[str, Handler]
+) -> Model:
+    """A deck from a string."""
+    files = DeckFiles()
+    return read_source(files, files.open_text(text, name, folder), parameters, keywords)
+
+
+def read_source(
+    files: DeckFiles, source: Source, parameters: Mapping[str, float] | None, keywords: Mapping[str, Handler]
+) -> Model:
+    """Scan, interpret, resolve."""
+    overrides = checked_overrides(parameters)
+    draft = Draft()
+    scanner = Scanner(files, draft.report, overrides)
+    scanner.scan(source)
+    scanner.finish()
+    check_overrides(scanner, draft)
+    draft.mesh_paths = {id(scanner.cards[at]): path for at, path in scanner.mesh_paths.items()}
+    interpret(scanner.cards, draft, keywords)
+    last = max((number for number, text in enumerate(source.lines, 1) if text.strip()), default=1)
+    model = build_model(draft, Place(source, last, 1))
+    values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
+    return with_origin(model, draft, values, source.name, files.digest(overrides))
+
+
+def check_overrides(scanner: Scanner, draft: Draft) -> None:
+    """``--set`` names parameters of the deck; a deck with mistakes answers with those first."""
+    if scanner.unused_overrides and not draft.mistakes:
+        name = scanner.unused_overrides[0]
+        guess = nearest(name, scanner.spellings.values())
+        hint = f"; did you mean {guess}?" if guess else ""
+        raise CommandError(f"the deck has no *PARAMETER {shown(name)[1:-1]}{hint}")
+
+
+def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
+    """Call the function of each card."""
+    canonical = {squeezed(name): name for name in (*keywords, *foreign.FOREIGN)}
+    named = [(card, replace(card, keyword=canonical.get(squeezed(card.keyword), card.keyword))) for card in cards]
+    draft.mesh_paths = {id(new): draft.mesh_paths[id(old)] for old, new in named if id(old) in draft.mesh_paths}
+    inside = steps_of([card for _, card in named])
+    for group in (FIRST, SECOND):
+        for (_, card), step in zip(named, inside, strict=True):
+            if card.keyword in group and (step is None or card.keyword in ("NSET", "ELSET")):
+                call(card, draft, keywords[card.keyword])
+    guesses = 0
+    for (_, card), step in zip(named, inside, strict=True):
+        if card.keyword in ("", "PARAMETER"):
+            continue
+        if card.keyword in (*FIRST, *SECOND) and (step is None or card.keyword in ("NSET", "ELSET")):
+            draft.material = None
+        elif card.keyword in keywords:
+            call(card, draft, keywords[card.keyword])
+        elif card.keyword in foreign.FOREIGN:
+            draft.material = None if card.keyword not in foreign.FOREIGN else draft.material
+            call(card, draft, foreign.answer)
+        else:
+            guesses += 1
+            answer_unknown(card, draft, keywords, guess=guesses <= MAX_GUESSES)
+    close_last_step(draft)
+
+
+def steps_of(cards: list[Card]) -> list[Card | None]:
+    """The step each card stands in."""
+    inside: Card | None = None
+    found = []
+    for card in cards:
+        inside = card if card.keyword == "STEP" else None if card.keyword == "END STEP" else inside
+        found.append(inside)
+    return found
+
+
+def call(card: Card, draft: Draft, handler: Handler) -> None:
+    """One card; after a mistake the draft is left so that the next cards make sense."""
+    draft.card = card
+    before = len(draft.mistakes)
+    with draft.guard():
+        handler(card, draft)
+    if len(draft.mistakes) > before or draft.muted:
+        recover(card, draft)
+    draft.card = None
+
+
+def recover(card: Card, draft: Draft) -> None:
+    """Open what the card meant to open."""
+    if card.keyword == "MATERIAL" and draft.material is None:
+        draft.material = MaterialDraft("", card.place)
+    elif card.keyword == "STEP" and draft.step is None:
+        draft.step = StepDraft(card.place, draft.nlgeom)
+    elif card.keyword in PROCEDURES and draft.step is not None:
+        draft.step.blamed = True
+    if draft.material is not None:
+        draft.material.broken = True
+
+
+def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], guess: bool) -> None:
+    """A misspelt keyword; it is then read as what it is most like, quietly, so that nothing follows from it."""
+    known = (*keywords, *foreign.FOREIGN)
+    hint = did_you_mean(card.keyword, known, "comments start with two asterisks" if commented(card) else "", "*")
+    draft.report(card.mistake(f"unknown keyword *{shown(card.keyword)[1:-1]}", hint))
+    likely = nearest(card.keyword, keywords, SURE) if guess else None
+    if draft.step is not None:
+        draft.step.blamed = True
+    if likely is None:
+        return
+    draft.failed.add(likely)
+    muted, draft.muted = draft.muted, True
+    call(replace(card, keyword=likely), draft, keywords[likely])
+    draft.muted = muted
+
+
+def commented(card: Card) -> bool:
+    """Looks like a comment with one asterisk: ``* text``."""
+    return card.image.lstrip()[1:2] in (" ", "\t")
+
+
+def close_last_step(draft: Draft) -> None:
+    """The deck may not end inside a step."""
+    if draft.step is not None:
+        draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
+        close_step(draft)

@@ -1,0 +1,1 @@
+"""From a full draft to a Model: labels become indices, names are looked up, the whole is judged."""

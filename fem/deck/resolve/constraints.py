@@ -1,0 +1,111 @@
+"""Supports that contradict each other, equations of node indices, stresses on bars only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Ints
+from fem.deck.draft import MAX_GENERATED, Draft, EquationTerm
+from fem.deck.lexical.source import Mistake, Place
+from fem.deck.resolve.mesh import Lookup
+from fem.model import Boundary, Equation, Mesh
+from fem.model.mesh import BARS
+
+
+def members(mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:
+    """Node indices of a set or label, none if it does not exist (which is reported elsewhere)."""
+    if isinstance(target, str):
+        return mesh.node_sets.get(target, np.zeros(0, np.int64))
+    index, found = nodes.find(np.array([target], dtype=np.int64))
+    return index[found]
+
+
+def check_supports(draft: Draft, mesh: Mesh) -> None:
+    """Model supports among themselves, then those of each step."""
+    nodes = Lookup(mesh.node_labels)
+    for group in (draft.boundaries, *(step.boundaries for step in draft.steps)):
+        owner = np.full(3 * len(mesh.node_labels), -1, dtype=np.int64)
+        for number, (entry, place) in enumerate(group):
+            dofs = 3 * members(mesh, nodes, entry.target) + entry.dof - 1
+            for earlier in np.unique(owner[dofs]).tolist():
+                if earlier >= 0 and contradict(entry, group[earlier][0]):
+                    dof = dofs[owner[dofs] == earlier][0]
+                    draft.report(contradiction(mesh, int(dof), place, group[earlier][1]))
+                    break
+            owner[dofs] = number
+
+
+def contradict(one: Boundary, other: Boundary) -> bool:
+    """Two different motions; zero is zero whatever its amplitude."""
+    if one.kind == other.kind and one.value == other.value == 0.0:
+        return False
+    return (one.kind, one.value, one.amplitude) != (other.kind, other.value, other.amplitude)
+
+
+def contradiction(mesh: Mesh, dof: int, place: Place, first: Place) -> Mistake:
+    """Names both lines."""
+    message = f"node {mesh.node_labels[dof // 3]}, dof {dof % 3 + 1} is prescribed twice in different ways"
+    return Mistake(place, message, f"first at {first}")
+
+
+def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
+    """Node indices; an equation over sets becomes one per member."""
+    nodes = Lookup(mesh.node_labels)
+    equations: list[Equation] = []
+    eliminated: dict[tuple[int, int], Place] = {}
+    for terms in draft.equations:
+        with draft.guard():
+            for equation in expand(draft, mesh, nodes, terms):
+                dofs = [(node, dof) for node, dof, _ in equation.terms]
+                if len(set(dofs)) < len(dofs):
+                    raise Mistake(terms[0].place, "the equation names the same dof of the same node twice")
+                if dofs[0] in eliminated:
+                    node, dof = mesh.node_labels[dofs[0][0]], dofs[0][1]
+                    message = f"node {node}, dof {dof} comes first in two equations"
+                    raise Mistake(terms[0].place, message, f"the other is at {eliminated[dofs[0]]}")
+                eliminated[dofs[0]] = terms[0].place
+                equations.append(equation)
+                if len(equations) > MAX_GENERATED:
+                    raise Mistake(terms[0].place, f"more than {MAX_GENERATED} equations")
+    return tuple(equations)
+
+
+def expand(draft: Draft, mesh: Mesh, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list[Equation]:
+    """Sets of equal size run side by side, in their order; a single node stays."""
+    columns = []
+    for term in terms:
+        if isinstance(term.target, str):
+            index, found = nodes.find(draft.node_sets.ordered(term.target))
+            columns.append(index[found])
+        else:
+            columns.append(members(mesh, nodes, term.target))
+    if not all(len(column) for column in columns):
+        return []
+    sizes = {len(column) for term, column in zip(terms, columns, strict=True) if isinstance(term.target, str)}
+    if len(sizes) > 1:
+        raise Mistake(terms[0].place, f"the sets of the equation have different sizes: {sorted(sizes)}")
+    count = max(map(len, columns))
+    draft.spend(count * len(terms) if sizes else 0, terms[0].place)
+    rows = [column.tolist() * (count // len(column)) for column in columns]
+    return [
+        Equation(tuple((row[at], term.dof, term.coefficient) for row, term in zip(rows, terms, strict=True)))
+        for at in range(count)
+    ]
+
+
+def check_initial(draft: Draft, mesh: Mesh) -> None:
+    """Initial stress needs bars."""
+    kinds = np.concatenate([np.zeros(0, bool), *(np.full(len(b.labels), b.kind in BARS) for b in mesh.blocks)])
+    elements = Lookup(mesh.element_labels)
+    for condition, place in draft.initial:
+        if condition.kind != "STRESS":
+            continue
+        if isinstance(condition.target, str):
+            index = mesh.element_sets.get(condition.target, np.zeros(0, np.int64))
+        else:
+            at, found = elements.find(np.array([condition.target], dtype=np.int64))
+            index = at[found]
+        if not kinds[index].all():
+            draft.report(
+                Mistake(place, f"{condition.target} has elements other than T3D2 and T2D2: they carry no stress")
+            )

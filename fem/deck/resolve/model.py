@@ -1,0 +1,108 @@
+"""The draft becomes a Model, or a DeckError."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fem.deck.draft import Draft
+from fem.deck.lexical.source import Mistake, Place
+from fem.deck.resolve.constraints import build_equations, check_initial, check_supports
+from fem.deck.resolve.mesh import build_mesh
+from fem.deck.resolve.properties import build_materials, build_properties
+from fem.deck.resolve.references import check_uses
+from fem.deck.step_cards.controls import in_force
+from fem.deck.step_draft import StepDraft
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, Step
+
+
+def build_model(draft: Draft, end: Place) -> Model:
+    """Look everything up, judge the whole; ``end``: the last line of the deck, blamed for what is missing."""
+    draft.card = None
+    mesh = build_mesh(draft)
+    check_uses(draft)
+    properties = build_properties(draft, mesh)
+    used = {entry.material for entry in properties if isinstance(entry, BarSection)}
+    materials = build_materials(draft, used)
+    equations = build_equations(draft, mesh)
+    check_supports(draft, mesh)
+    check_initial(draft, mesh)
+    if not draft.mistakes:
+        blame_missing(draft, mesh, end)
+    draft.raise_problems()
+    notice_idle_nodes(draft, mesh, equations_nodes={term[0] for equation in equations for term in equation.terms})
+    return Model(
+        mesh=mesh,
+        heading=tuple(draft.heading),
+        materials=materials,
+        sections=tuple(entry for entry in properties if isinstance(entry, BarSection)),
+        springs=tuple(entry for entry in properties if isinstance(entry, Spring)),
+        dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
+        masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        amplitudes=draft.amplitudes,
+        equations=equations,
+        initial_conditions=tuple(condition for condition, _ in draft.initial),
+        boundaries=tuple(entry for entry, _ in draft.boundaries),
+        time_points=draft.time_points,
+        steps=tuple(map(build_step, draft.steps)),
+    )
+
+
+def build_step(draft: StepDraft) -> Step:
+    """A step with its controls in force."""
+    assert draft.procedure is not None and draft.controls is not None
+    return Step(
+        procedure=draft.procedure,
+        nlgeom=draft.nlgeom,
+        name=draft.name,
+        title=draft.title,
+        max_increments=draft.max_increments,
+        extrapolation=draft.extrapolation,
+        controls=in_force(draft.controls),
+        replaced=frozenset(draft.replaced),
+        boundaries=tuple(entry for entry, _ in draft.boundaries),
+        nodal_loads=tuple(draft.nodal_loads),
+        distributed_loads=tuple(draft.distributed_loads),
+        temperatures=tuple(draft.temperatures),
+        outputs=tuple(draft.outputs),
+    )
+
+
+def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
+    """A deck needs nodes, elements and a step."""
+    for there, message in (
+        (len(mesh.node_labels), "the deck has no *NODE"),
+        (len(mesh.blocks), "the deck has no *ELEMENT"),
+        (len(draft.steps), "the deck has no *STEP: there is nothing to solve"),
+    ):
+        if not there:
+            draft.report(Mistake(end, message))
+            return
+
+
+def notice_idle_nodes(draft: Draft, mesh: Mesh, equations_nodes: set[int]) -> None:
+    """Nodes no element and no equation uses."""
+    idle = np.ones(len(mesh.node_labels), dtype=bool)
+    for block in mesh.blocks:
+        idle[block.connectivity] = False
+    idle[list(equations_nodes)] = False
+    count = int(idle.sum())
+    if count:
+        label = int(mesh.node_labels[idle][0])
+        draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
+
+
+def with_origin(model: Model, draft: Draft, parameters: dict[str, float], source: str, digest: str) -> Model:
+    """Where the model came from, and what the reader has to say."""
+    notices = list(draft.notices)
+    if draft.ignored:
+        notices.append("accepted without effect: " + ", ".join(draft.ignored))
+    return replace(
+        model,
+        parameters=parameters,
+        source=source,
+        digest=digest,
+        notices=tuple(notices),
+        extensions=tuple(draft.extensions),
+    )

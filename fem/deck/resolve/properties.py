@@ -1,0 +1,93 @@
+"""Which element has which property: every one exactly one, of its own kind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.deck.draft import Draft, MaterialDraft, Property
+from fem.deck.lexical.source import Mistake, listing
+from fem.deck.resolve.springs import read_dashpot, read_spring
+from fem.model import BarSection, Dashpot, Material, Mesh, PointMass, Spring
+from fem.model.mesh import BARS
+
+KINDS_OF = {
+    "SOLID SECTION": BARS,
+    "SPRING": ("SPRINGA", "SPRING1", "SPRING2"),
+    "DASHPOT": ("DASHPOTA", "DASHPOT1", "DASHPOT2"),
+    "MASS": ("MASS",),
+}
+CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
+MATERIAL_CARDS = ("MATERIAL", "ELASTIC")
+
+
+def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Dashpot | PointMass]:
+    """All properties in deck order."""
+    kinds = np.array([at for at, block in enumerate(mesh.blocks) for _ in range(len(block.labels))], dtype=np.int64)
+    owner = np.full(len(kinds), -1, dtype=np.int64)
+    found: list[BarSection | Spring | Dashpot | PointMass] = []
+    for number, entry in enumerate(draft.properties):
+        draft.card = entry.card
+        with draft.guard():
+            members = mesh.element_sets.get(entry.element_set, np.zeros(0, np.int64))
+            names = [mesh.blocks[at].kind for at in np.unique(kinds[members]).tolist()]
+            check_kinds(entry, names)
+            taken = members[owner[members] >= 0]
+            owner[members] = number
+            if len(taken):
+                message = f"element {mesh.element_labels[taken[0]]} gets a second property by *{entry.card.keyword}"
+                raise Mistake(entry.place, message, f"{len(taken)} elements of {entry.element_set} have one already")
+            if names or entry.value is not None:
+                found.append(entry.value or read_text(entry, names, draft))
+    draft.card = None
+    blame_bare_elements(draft, mesh, kinds, owner)
+    return found
+
+
+def check_kinds(entry: Property, names: list[str]) -> None:
+    """The card fits the elements of its set."""
+    wanted = KINDS_OF[entry.card.keyword]
+    for name in names:
+        if name not in wanted:
+            hint = f"*{entry.card.keyword} is for {listing(wanted, 'and')}; {name} takes *{CARD_OF[name]}"
+            raise Mistake(entry.place, f"element set {entry.element_set} has elements of type {name}", hint)
+
+
+def read_text(entry: Property, names: list[str], draft: Draft) -> Spring | Dashpot:
+    """A spring or dashpot, now that the kind of its elements is known."""
+    if len(names) > 1:
+        message = f"element set {entry.element_set} mixes {listing(names, 'and')}"
+        raise Mistake(entry.place, message, "give each kind a set and a card of its own")
+    reader = read_spring if entry.card.keyword == "SPRING" else read_dashpot
+    return reader(entry.card, entry.element_set, names[0], draft)
+
+
+def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.ndarray) -> None:
+    """Elements without any property."""
+    if draft.has_failed("PROPERTY", "ELEMENT", "ELGEN", "ELSET", "INCLUDE", *KINDS_OF):
+        return
+    for at, block in enumerate(mesh.blocks):
+        bare = np.nonzero((owner < 0) & (kinds == at))[0]
+        if len(bare):
+            label = int(mesh.element_labels[bare[0]])
+            count = "1 element" if len(bare) == 1 else f"{len(bare)} elements"
+            card = f"*{CARD_OF[block.kind]}"
+            message = f"{count} of type {block.kind} without {card}, the first is {label}"
+            draft.report(Mistake(draft.elements.place_of(draft.elements.index.rows[label]), message))
+
+
+def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
+    """All materials; those of sections must be elastic."""
+    materials = {}
+    for name, entry in draft.materials.items():
+        if name in used:
+            blame_missing_elastic(draft, entry)
+        else:
+            draft.notice(f"material {name} is used by no *SOLID SECTION")
+        materials[name] = Material(name, **entry.numbers)  # type: ignore[arg-type]
+    return materials
+
+
+def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
+    """A bar needs a modulus."""
+    if "ELASTIC" not in entry.cards and not entry.broken:
+        draft.report(Mistake(entry.place, f"material {entry.name} has no *ELASTIC"))

@@ -1,0 +1,1 @@
+"""Cards between ``*STEP`` and ``*END STEP``: procedure, controls, loads, output."""

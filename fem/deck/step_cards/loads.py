@@ -1,0 +1,191 @@
+"""``*BOUNDARY``, ``*CLOAD``, ``*DLOAD``, ``*TEMPERATURE``."""
+
+from __future__ import annotations
+
+import math
+
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Field, Row
+from fem.deck.lexical.source import Mistake, did_you_mean, shown
+from fem.deck.model_cards.conditions import translation
+from fem.model import Boundary, DistributedLoad, NodalLoad, Temperature
+
+SHORTHANDS: dict[str, tuple[int, ...]] = {
+    "ENCASTRE": (1, 2, 3),
+    "PINNED": (1, 2, 3),
+    "XSYMM": (1,),
+    "YSYMM": (2,),
+    "ZSYMM": (3,),
+    "XASYMM": (2, 3),
+    "YASYMM": (1, 3),
+    "ZASYMM": (1, 2),
+}
+LABELS = ("GRAV", "BX", "BY", "BZ")
+KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
+NO_LOAD_CASE = {"LOAD CASE": "is not supported", "USER": "is not supported", "SUBMODEL": "is not supported",
+    "SECTOR": "is not supported", "REGION TYPE": "is not supported", "ORIENTATION": "is not supported",
+    "REAL": "is not supported", "IMAGINARY": "is not supported", "MASS FLOW": "is not supported"}  # fmt: skip
+
+
+def operation(card: Card, draft: Draft) -> None:
+    """OP=NEW removes what earlier steps gave; it must come with the first card of its kind in a step."""
+    op = card.word("OP", ("MOD", "NEW"), "MOD")
+    step = draft.step
+    if step is None:
+        if op == "NEW":
+            raise Mistake(card.field("OP").place, "OP=NEW before the first step has nothing to remove")
+        return
+    if op == "NEW" and card.keyword in step.changed and card.keyword not in step.replaced:
+        first = step.changed[card.keyword]
+        message = f"OP=NEW must be given with the first *{card.keyword} of the step"
+        raise Mistake(card.field("OP").place, message, f"that is at {first}")
+    step.changed.setdefault(card.keyword, card.place)
+    if op == "NEW":
+        step.replaced.add(card.keyword)
+
+
+@keyword(
+    "anywhere",
+    takes=("OP", "AMPLITUDE", "TYPE"),
+    refuses={
+        **NO_LOAD_CASE,
+        "FIXED": "is not supported: give the displacement as a value",
+        "STEP": "is not supported",
+        "DATA SET": "is not supported",
+        "INC": "is not supported",
+    },
+)
+def boundary(card: Card, draft: Draft) -> None:
+    """``set or label, first dof[, last dof[, value]]`` or ``set or label, ENCASTRE``."""
+    kind = card.word("TYPE", KINDS, "DISPLACEMENT")
+    amplitude = draft.amplitude(card)
+    operation(card, draft)
+    if draft.step is None and kind != "DISPLACEMENT":
+        raise Mistake(card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into the step it acts in")
+    found = draft.boundaries if draft.step is None else draft.step.boundaries
+    for row in draft.rows(card, needed=not card.has("OP")):
+        with draft.guard():
+            found += [(entry, row.place) for entry in supports(row, kind, amplitude, draft)]
+
+
+def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[Boundary]:
+    """The dofs one line prescribes."""
+    target = draft.target(row, 0, "node")
+    word = row.field(1)
+    if word.text and not word.is_number():
+        if word.text.upper() not in SHORTHANDS:
+            hint = did_you_mean(word.text, SHORTHANDS)
+            raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
+        row.end(2, "nothing after the type of support")
+        return [Boundary(target, dof, 0.0, amplitude, kind) for dof in SHORTHANDS[word.text.upper()]]
+    row.end(4, "nodes, first dof, last dof, value")
+    first, last = dof_of(word), dof_of(row.field(2) if row.field(2).text else word)
+    value = row.number(3, "the value", 0.0)
+    if last < first:
+        raise Mistake(row.field(2).place, f"the last dof {last} is smaller than the first, {first}")
+    if value != 0.0 and draft.step is None:
+        raise Mistake(row.field(3).place, "a support that moves before the first step", "put it into a *STEP")
+    if last > 3:
+        if value != 0.0:
+            raise Mistake(row.field(2 if first <= 3 else 1).place, "bars have no rotations 4-6 to prescribe")
+        draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
+    return [Boundary(target, dof, value, amplitude, kind) for dof in range(first, min(last, 3) + 1)]
+
+
+def dof_of(field: Field) -> int:
+    """1 to 6."""
+    dof = field.integer("a dof")
+    if dof > 6:
+        hint = "temperatures are given by *TEMPERATURE" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
+        raise Mistake(field.place, f"there is no dof {dof}", hint)
+    return dof
+
+
+@keyword(
+    "step",
+    takes=("OP", "AMPLITUDE"),
+    refuses={**NO_LOAD_CASE, "FOLLOWER": "is planned, not yet supported: loads keep their direction"},
+)
+def cload(card: Card, draft: Draft) -> None:
+    """``set or label, dof, force``."""
+    amplitude = draft.amplitude(card)
+    operation(card, draft)
+    assert draft.step is not None
+    for row in draft.rows(card, needed=not card.has("OP")):
+        with draft.guard():
+            row.end(3, "nodes, dof, force")
+            target = draft.target(row, 0, "node")
+            value = row.number(2, "the force")
+            draft.step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude))
+
+
+@keyword(
+    "step",
+    takes=("OP", "AMPLITUDE"),
+    refuses={
+        **NO_LOAD_CASE,
+        "FOLLOWER": "is not supported: loads keep their direction",
+        "CONSTANT RESULTANT": "is not supported",
+    },
+)
+def dload(card: Card, draft: Draft) -> None:
+    """``elements, GRAV, g, nx, ny, nz`` or ``elements, BX, force per volume``."""
+    amplitude = draft.amplitude(card)
+    operation(card, draft)
+    assert draft.step is not None
+    for row in draft.rows(card, needed=not card.has("OP")):
+        with draft.guard():
+            draft.step.distributed_loads.append(distributed(row, amplitude, draft))
+
+
+def distributed(row: Row, amplitude: str | None, draft: Draft) -> DistributedLoad:
+    """One line of ``*DLOAD``."""
+    label = row.field(1)
+    kind = label.text.upper()
+    if kind not in LABELS:
+        raise Mistake(label.place, f"load {shown(label.text)} is not supported", "GRAV, BX, BY and BZ are")
+    if kind != "GRAV":
+        row.end(3, f"elements, {kind}, force per volume")
+        target: str | int | None = draft.target(row, 0, "element")
+        return DistributedLoad(target, kind, row.number(2, "the force per volume"), amplitude=amplitude)
+    row.end(6, "elements, GRAV, g, nx, ny, nz")
+    target = draft.target(row, 0, "element") if row.field(0).text else None
+    value = row.number(2, "the acceleration")
+    components = [row.number(at, "a component of the direction", 0.0) for at in (3, 4, 5)]
+    if not any(components):
+        raise Mistake(row.field(3).place, "gravity has no direction", "give nx, ny, nz, for example 0, 0, -1")
+    return DistributedLoad(target, kind, value, unit(components), amplitude)
+
+
+def unit(components: list[float]) -> tuple[float, float, float]:
+    """The direction; left alone when it is one already, so that a deck written and read again is the same."""
+    largest = max(map(abs, components))
+    if abs(math.hypot(*components) - 1.0) > 1e-15:
+        components = [component / largest for component in components]
+        length = math.hypot(*components)
+        components = [component / length for component in components]
+    return components[0], components[1], components[2]
+
+
+@keyword(
+    "step",
+    takes=("OP", "AMPLITUDE"),
+    refuses={
+        **NO_LOAD_CASE,
+        "FILE": "is not supported",
+        "BSTEP": "is not supported",
+        "INPUT": "is not supported: put *INCLUDE, INPUT= below *TEMPERATURE",
+    },
+)
+def temperature(card: Card, draft: Draft) -> None:
+    """``nodes, temperature``."""
+    amplitude = draft.amplitude(card)
+    operation(card, draft)
+    assert draft.step is not None
+    for row in draft.rows(card, needed=not card.has("OP")):
+        with draft.guard():
+            row.end(2, "nodes, temperature")
+            target = draft.target(row, 0, "node")
+            draft.step.temperatures.append(Temperature(target, row.number(1, "the temperature"), amplitude))

@@ -1,0 +1,153 @@
+"""``*NODE PRINT``, ``*EL FILE``, ``*OUTPUT`` and their kin; ``*RESTART``."""
+
+from __future__ import annotations
+
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Field
+from fem.deck.lexical.source import Mistake, listing, shown
+from fem.deck.step_draft import Given
+from fem.model import OutputRequest
+
+VARIABLES = {"NODE": ("U", "V", "A", "RF"), "EL": ("S", "E", "N", "T"), "ENERGY": ("ALLKE", "ALLSE", "ALLWK", "ETOTAL")}
+TOTALS = {"ELSE": "ALLSE", "ELKE": "ALLKE", "ALLIE": "ALLSE", "ENER": "ALLSE", "EVOL": ""}
+"""Energies under other names; ``*ENERGY PRINT`` gives those of the whole model."""
+CADENCE = ("FREQUENCY", "TIME POINTS")
+PRINT_NOISE = ("TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT", "CONTACT ELEMENTS", "SECTION FORCES", "2D", "3D",
+    "LAST ITERATIONS", "LAST ITERATION", "FREQUENCYF", "CONTACTELEMENTS", "DIRECTIONS", "ELEMENT OUTPUT", "NODE OUTPUT")  # fmt: skip
+OUTPUT_NOISE = (
+    "FIELD",
+    "HISTORY",
+    "VARIABLE",
+    "NAME",
+    "OP",
+    "NUMBER INTERVAL",
+    "TIME INTERVAL",
+    "TIME MARKS",
+    "SENSOR",
+)
+
+
+def cadence(card: Card, draft: Draft, given: Given | None = None) -> tuple[int, str | None]:
+    """FREQUENCY and TIME POINTS."""
+    every = card.integer("FREQUENCY", low=0, default=given.every if given else 1)
+    times = card.name("TIME POINTS")
+    if times is not None:
+        draft.use("time points", times, card.field("TIME POINTS").place)
+    assert every is not None
+    return every, times if times is not None or given is None else given.times
+
+
+def request(card: Card, draft: Draft, kind: str, target: str | None, given: Given | None = None) -> None:
+    """Add what one card asks for."""
+    every, times = cadence(card, draft, given)
+    family = kind.split()[0]
+    variables: list[str] = []
+    for row in draft.rows(card, needed=False):
+        for field in map(row.field, range(len(row))):
+            with draft.guard():
+                variables.append(variable(field, family))
+    assert draft.step is not None
+    kept = tuple(dict.fromkeys(variables))
+    if family == "EL" and {"N", "T"} & set(kept):
+        draft.extension(f"*{card.keyword} of N, T")
+    draft.step.outputs.append(OutputRequest(kind, target, kept, every, times))
+
+
+def variable(field: Field, family: str) -> str:
+    """One of the names known for nodes, elements or energies."""
+    name = field.text.upper()
+    if name in VARIABLES[family]:
+        return name
+    hint = f"{listing(VARIABLES[family], 'and')} are"
+    if name in TOTALS and family != "ENERGY":
+        hint = "*ENERGY PRINT gives energies of the whole model"
+    elif any(name in known for known in VARIABLES.values()):
+        hint += f"; {name} belongs to another output card"
+    raise Mistake(field.place, f"output variable {shown(field.text)} is not supported here", hint)
+
+
+def chosen_set(card: Card, draft: Draft, parameter: str, family: str) -> str | None:
+    """NSET= or ELSET=."""
+    name = card.name(parameter)
+    if name is not None:
+        draft.use(family, name, card.field(parameter).place)
+    return name
+
+
+@keyword("step", takes=("NSET", *CADENCE), ignores=PRINT_NOISE)
+def node_print(card: Card, draft: Draft) -> None:
+    """U, V, A, RF into ``nodes.csv``."""
+    request(card, draft, "NODE PRINT", chosen_set(card, draft, "NSET", "node"))
+
+
+@keyword("step", takes=("ELSET", *CADENCE), ignores=PRINT_NOISE)
+def el_print(card: Card, draft: Draft) -> None:
+    """S, E, N, T into ``elements.csv``."""
+    request(card, draft, "EL PRINT", chosen_set(card, draft, "ELSET", "element"))
+
+
+@keyword(
+    "step", takes=CADENCE, ignores=PRINT_NOISE, refuses={"ELSET": "is not supported: energies are those of the model"}
+)
+def energy_print(card: Card, draft: Draft) -> None:
+    """Energies into ``increments.csv``."""
+    request(card, draft, "ENERGY PRINT", None)
+
+
+@keyword("step", takes=("NSET", *CADENCE), ignores=PRINT_NOISE)
+def node_file(card: Card, draft: Draft) -> None:
+    """U, V, A, RF into VTK."""
+    request(card, draft, "NODE FILE", chosen_set(card, draft, "NSET", "node"))
+
+
+@keyword("step", takes=("ELSET", *CADENCE), ignores=PRINT_NOISE)
+def el_file(card: Card, draft: Draft) -> None:
+    """S, E, N, T into VTK."""
+    request(card, draft, "EL FILE", chosen_set(card, draft, "ELSET", "element"))
+
+
+@keyword("step", takes=CADENCE, ignores=OUTPUT_NOISE)
+def output(card: Card, draft: Draft) -> None:
+    """Sets the cadence of the ``*NODE OUTPUT`` and ``*ELEMENT OUTPUT`` below it."""
+    draft.no_rows(card)
+    every, times = cadence(card, draft)
+    assert draft.step is not None
+    draft.step.output = Given(every, times, bare=not card.has("HISTORY"))
+
+
+def opened(draft: Draft) -> Given | None:
+    """The ``*OUTPUT`` above, if any; it is no longer bare."""
+    assert draft.step is not None
+    given = draft.step.output
+    if given is not None:
+        draft.step.output = given._replace(bare=False)
+    return given
+
+
+@keyword("step", takes=("NSET", *CADENCE), ignores=(*PRINT_NOISE, *OUTPUT_NOISE))
+def node_output(card: Card, draft: Draft) -> None:
+    """As ``*NODE FILE``."""
+    request(card, draft, "NODE FILE", chosen_set(card, draft, "NSET", "node"), opened(draft))
+
+
+@keyword("step", takes=("ELSET", *CADENCE), ignores=(*PRINT_NOISE, *OUTPUT_NOISE))
+def element_output(card: Card, draft: Draft) -> None:
+    """As ``*EL FILE``."""
+    request(card, draft, "EL FILE", chosen_set(card, draft, "ELSET", "element"), opened(draft))
+
+
+@keyword(
+    "anywhere", takes=("WRITE", "READ", "FREQUENCY", "STEP", "INC", "END STEP"), ignores=("OVERLAY", "NUMBER INTERVAL")
+)
+def restart(card: Card, draft: Draft) -> None:
+    """WRITE does nothing yet and says so; READ is refused."""
+    for name in ("FREQUENCY", "STEP", "INC"):
+        card.integer(name, low=0)
+    draft.no_rows(card)
+    if card.flag("READ"):
+        raise card.mistake("*RESTART, READ is not yet supported")
+    if not card.flag("WRITE"):
+        raise card.mistake("*RESTART needs WRITE or READ")
+    draft.notice("*RESTART, WRITE: checkpoints are not yet written")

@@ -1,0 +1,209 @@
+"""``*STATIC``, ``*DYNAMIC``, ``*FREQUENCY``."""
+
+from __future__ import annotations
+
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
+from fem.deck.lexical.source import Mistake
+from fem.model import Dynamic, Frequency, Static
+from fem.model.steps import Procedure
+
+MAX_INCREMENTS = 1e9
+INTEGRATORS = (
+    "NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", "CENTRAL DIFFERENCE", "EXPLICIT",
+)  # fmt: skip
+TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
+AUTOMATIC = "is not supported: automatic increments follow convergence, not the half-increment residual"
+UNDAMPED = (
+    "*DYNAMIC without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is undamped "
+    "(NEWMARK, trapezoidal rule)"
+)
+
+
+def set_procedure(card: Card, draft: Draft, procedure: Procedure) -> None:
+    """One procedure per step."""
+    step = draft.step
+    assert step is not None
+    if step.procedure_place is not None:
+        raise card.mistake("the step has two procedures", f"the first is at {step.procedure_place}")
+    step.procedure, step.procedure_place = procedure, card.place
+
+
+def times_of(card: Card, draft: Draft, direct: bool) -> tuple[Row, list[float | None]] | None:
+    """dt0, T, dtmin, dtmax of the one data line, None where blank; None without a data line."""
+    rows = list(draft.rows(card, needed=False))
+    if not rows:
+        return None
+    if len(rows) > 1:
+        raise Mistake(rows[1].place, f"*{card.keyword} takes one data line, got a second")
+    row = rows[0]
+    row.end(4, "first increment, period, smallest increment, largest increment")
+    times: list[float | None] = []
+    for at, what in enumerate(TIME_ENTRIES):
+        field = row.field(at)
+        value = field.number(what) if field.text else None
+        if value is not None and value <= 0.0:
+            raise Mistake(field.place, f"{what} must be positive, got {value:g}")
+        times.append(value)
+    if direct and (times[2] is not None or times[3] is not None):
+        hint = "DIRECT keeps the increment fixed"
+        raise Mistake(row.field(2 if times[2] is not None else 3).place, "limits of the increment with DIRECT", hint)
+    return row, times
+
+
+def check_times(row: Row, first: float, period: float, smallest: float | None, largest: float | None) -> None:
+    """dtmin <= dt0 <= T and not too many increments."""
+    if first > period * (1.0 + 1e-12):
+        raise Mistake(row.place, f"the first increment {first:g} is longer than the step, {period:g}")
+    if smallest is not None and smallest > first:
+        raise Mistake(row.field(2).place, f"the smallest increment {smallest:g} is larger than the first, {first:g}")
+    if largest is not None and smallest is not None and largest < smallest:
+        raise Mistake(
+            row.field(3).place, f"the largest increment {largest:g} is smaller than the smallest, {smallest:g}"
+        )
+    if period / min(first, largest or first) > MAX_INCREMENTS:
+        raise Mistake(row.place, f"the step would need more than {MAX_INCREMENTS:g} increments")
+
+
+@keyword(
+    "step",
+    takes=("DIRECT", "RIKS"),
+    ignores=("SOLVER",),
+    refuses={
+        "STABILIZE": "is not supported: it would add artificial damping",
+        "FULLY PLASTIC": "is not supported",
+        "TIME RESET": "is not supported",
+        "TOTAL TIME AT START": "is not supported",
+        "ADIABATIC": "is not supported",
+        "ALLSDTOL": "is not supported",
+        "CONTINUE": "is not supported",
+    },
+)
+def static(card: Card, draft: Draft) -> None:
+    """``dt0, T, dtmin, dtmax``; without a data line 1, 1."""
+    direct = card.flag("DIRECT")
+    if card.flag("RIKS"):
+        raise Mistake(card.parameters["RIKS"].place, "*STATIC, RIKS is not yet supported")
+    given = times_of(card, draft, direct)
+    if given is None:
+        set_procedure(card, draft, Static(direct=direct))
+        return
+    row, times = given
+    period = times[1] if times[1] is not None else 1.0
+    first = times[0] if times[0] is not None else period
+    check_times(row, first, period, times[2], times[3])
+    set_procedure(card, draft, Static(first, period, times[2], times[3], direct))
+
+
+@keyword(
+    "step",
+    takes=("DIRECT", "EXPLICIT", "ALPHA", "BETA", "GAMMA", "INITIAL", "SINGULAR MASS", "TIME INTEGRATOR", "RHO"),
+    plus=("TIME INTEGRATOR", "RHO"),
+    ignores=("SOLVER", "NOHAF"),
+    refuses={
+        "APPLICATION": "is not supported: it would choose a time integrator and its damping unseen; say TIME INTEGRATOR=",
+        "HAFTOL": AUTOMATIC,
+        "HALFINC SCALE FACTOR": AUTOMATIC,
+        "ADIABATIC": "is not supported",
+        "SUBSPACE": "is not supported",
+        "IMPACT": "is not supported",
+        "TIME RESET": "is not supported",
+    },
+)
+def dynamic(card: Card, draft: Draft) -> None:
+    """``dt0, T, dtmin, dtmax`` and the time integrator."""
+    direct, explicit = card.flag("DIRECT"), card.flag("EXPLICIT")
+    initial = card.word("INITIAL", ("YES", "NO"), "YES") == "YES"
+    singular = card.word("SINGULAR MASS", ("ERROR", "WARNING"), "ERROR")
+    alpha = in_range(
+        card, "ALPHA", -1.0 / 3.0, 0.0, "the HHT rule is second order and unconditionally stable there only"
+    )
+    in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
+    integrator = integrator_of(card, alpha, explicit)
+    beta, gamma = newmark_constants(card)
+    given = times_of(card, draft, direct)
+    if integrator != "NEWMARK":
+        raise unsupported_integrator(card, integrator)
+    if given is None or given[1][0] is None or given[1][1] is None:
+        raise card.mistake("*DYNAMIC needs a data line with the first increment and the period")
+    row, times = given
+    first, period = given[1][0], given[1][1]
+    check_times(row, first, period, times[2], times[3])
+    if not card.has("ALPHA") and not card.has("TIME INTEGRATOR"):
+        draft.notice(UNDAMPED)
+    if 4.0 * beta < (gamma + 0.5) ** 2:
+        draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
+    set_procedure(
+        card, draft, Dynamic(first, period, times[2], times[3], direct, integrator, beta, gamma, initial, singular)
+    )
+
+
+def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float | None:
+    """A parameter that must lie between two numbers."""
+    value = card.number(name)
+    if value is not None and not low - 1e-4 <= value <= high:
+        place = card.field(name).place
+        raise Mistake(place, f"{name}={value:g} lies outside [{low:.4g}, {high:.4g}]: {reason}")
+    return value
+
+
+def integrator_of(card: Card, alpha: float | None, explicit: bool) -> str:
+    """The scheme named, or implied by ALPHA or EXPLICIT; contradictions are mistakes."""
+    implied = "EXPLICIT" if explicit else "HHT" if alpha else "NEWMARK"
+    integrator = card.word("TIME INTEGRATOR", INTEGRATORS, implied)
+    if alpha and integrator != "HHT":
+        raise Mistake(
+            card.field("ALPHA").place, f"ALPHA={alpha:g} contradicts TIME INTEGRATOR={integrator}", "ALPHA is of HHT"
+        )
+    if explicit and integrator not in ("EXPLICIT", "CENTRAL DIFFERENCE"):
+        place = card.parameters["EXPLICIT"].place
+        raise Mistake(place, f"EXPLICIT contradicts TIME INTEGRATOR={integrator}")
+    if card.has("RHO") and integrator != "GENERALIZED ALPHA":
+        raise Mistake(card.field("RHO").place, "RHO belongs to TIME INTEGRATOR=GENERALIZED ALPHA")
+    for name in ("BETA", "GAMMA"):
+        if card.has(name) and integrator != "NEWMARK":
+            raise Mistake(card.field(name).place, f"{name} belongs to TIME INTEGRATOR=NEWMARK, not {integrator}")
+    return integrator
+
+
+def newmark_constants(card: Card) -> tuple[float, float]:
+    """beta > 0 (the displacement form divides by it), gamma >= 1/2 (no negative damping)."""
+    beta, gamma = card.number("BETA", 0.25), card.number("GAMMA", 0.5)
+    assert beta is not None and gamma is not None
+    if not 0.0 < beta <= 10.0:
+        raise Mistake(card.field("BETA").place, f"BETA must be positive (and at most 10), got {beta:g}")
+    if not 0.5 <= gamma <= 10.0:
+        hint = "below 1/2 the rule feeds energy into the motion"
+        raise Mistake(card.field("GAMMA").place, f"GAMMA must be at least 0.5 (and at most 10), got {gamma:g}", hint)
+    return beta, gamma
+
+
+def unsupported_integrator(card: Card, integrator: str) -> Mistake:
+    """A scheme that is planned."""
+    name = next((name for name in ("TIME INTEGRATOR", "ALPHA", "EXPLICIT") if card.has(name)), "")
+    place = card.field(name).place if name else card.place
+    return Mistake(place, f"the time integrator {integrator} is not yet supported", "NEWMARK is")
+
+
+@keyword(
+    "step",
+    ignores=("EIGENSOLVER", "SOLVER", "STORAGE", "GLOBAL", "SIM"),
+    takes=("NORMALIZATION",),
+    refuses={
+        "CYCMPC": "is not supported",
+        "PROPERTY EVALUATION": "is not supported",
+        "ACOUSTIC COUPLING": "is not supported",
+    },
+)
+def frequency(card: Card, draft: Draft) -> None:
+    """``number of modes``."""
+    card.word("NORMALIZATION", ("MASS",), "MASS")
+    row = draft.single_row(card, "the number of modes")
+    for at in range(1, len(row)):
+        if row.field(at).text and row.number(at, "a frequency limit") != 0.0:
+            raise Mistake(
+                row.field(at).place, "limits of the frequency range are not supported", "give the number of modes"
+            )
+    set_procedure(card, draft, Frequency(row.integer(0, "the number of modes", high=1_000_000)))

@@ -1,0 +1,90 @@
+"""``*STEP`` and ``*END STEP``."""
+
+from __future__ import annotations
+
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.source import Mistake
+from fem.deck.step_draft import StepDraft
+from fem.model import Dynamic, OutputRequest, Static
+from fem.model.steps import EXTRAPOLATIONS
+
+NO_PERTURBATION = "is not supported: every step is a full nonlinear step; *FREQUENCY gives modes about a loaded state"
+
+
+@keyword(
+    "anywhere",
+    takes=("NLGEOM", "INC", "NAME", "EXTRAPOLATION", "AMPLITUDE"),
+    refuses={"PERTURBATION": NO_PERTURBATION, "THERMALNETWORK": "is not supported"},
+    ignores=("UNSYMM", "CONVERT SDI", "SOLVER"),
+)
+def step(card: Card, draft: Draft) -> None:
+    """Opens a step; its data lines are a title."""
+    if draft.step is not None:
+        draft.report(card.mistake("*STEP inside a step", f"*END STEP is missing for the step at {draft.step.place}"))
+        close_step(draft)
+    draft.step = StepDraft(card.place, draft.nlgeom)
+    draft.step.title = tuple(text.strip() for text in card.texts())
+    if card.has("NLGEOM"):
+        draft.nlgeom = card.parameters["NLGEOM"].value is None or card.word("NLGEOM", ("YES", "NO"), "YES") == "YES"
+        draft.step.nlgeom = draft.nlgeom
+    draft.step.name = card.field("NAME").name("NAME= a name") if card.has("NAME") else None
+    draft.step.max_increments = card.integer("INC")
+    draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
+    if card.has("AMPLITUDE"):
+        shape = card.word("AMPLITUDE", ("STEP", "RAMP"), "STEP")
+        draft.step.load_shape = (shape, card.field("AMPLITUDE").place)
+
+
+@keyword("anywhere")
+def end_step(card: Card, draft: Draft) -> None:
+    """Closes a step."""
+    if draft.step is None:
+        if draft.has_failed("STEP"):
+            return
+        raise card.mistake("*END STEP without *STEP")
+    draft.no_rows(card)
+    close_step(draft)
+
+
+def close_step(draft: Draft) -> None:
+    """The open step is complete: what only the whole of it can tell."""
+    step = draft.step
+    assert step is not None
+    draft.step = None
+    step.controls = draft.controls
+    add_default_output(step)
+    if step.procedure_place is None and not step.blamed:
+        hint = "a step needs one of *STATIC, *DYNAMIC, *FREQUENCY"
+        draft.report(Mistake(step.place, "the step has no procedure", hint))
+    if step.procedure is not None and step.load_shape is not None:
+        with draft.guard():
+            check_load_shape(step)
+    draft.steps.append(step)
+    if not step.nlgeom:
+        draft.notice(
+            f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX: its *STEP does not say NLGEOM "
+            "(materials and springs stay nonlinear)"
+        )
+
+
+def check_load_shape(step: StepDraft) -> None:
+    """AMPLITUDE= of ``*STEP`` may only say what happens anyway."""
+    assert step.load_shape is not None
+    shape, place = step.load_shape
+    fixed = "RAMP" if isinstance(step.procedure, Static) else "STEP" if isinstance(step.procedure, Dynamic) else shape
+    if shape != fixed:
+        name = "*STATIC" if fixed == "RAMP" else "*DYNAMIC"
+        hint = "give the loads an AMPLITUDE= of their own"
+        raise Mistake(place, f"AMPLITUDE={shape} is not supported: {name} applies loads as {fixed}", hint)
+
+
+def add_default_output(step: StepDraft) -> None:
+    """An ``*OUTPUT`` with no card below it asks for the defaults."""
+    if step.output is None or not step.output.bare:
+        return
+    stated = {request.kind for request in step.outputs}
+    for kind in ("NODE FILE", "EL FILE"):
+        if kind not in stated:
+            step.outputs.append(OutputRequest(kind, every=step.output.every, times=step.output.times))

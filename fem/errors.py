@@ -1,0 +1,78 @@
+"""Everything that can go wrong on purpose: each failure has a type, and keeps what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MAX_PROBLEMS = 50
+"""A deck reports at most this many errors in one go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in a deck: where it is, what is wrong, what would be right."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+    text: str = ""
+    hint: str = ""
+    included_from: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        """``file:line:column: error: message``, the line, a caret, the chain of including files."""
+        where = f"{self.file}:{self.line}:{self.column}: error: {self.message}"
+        if self.hint:
+            where += f"; {self.hint}"
+        lines = [where]
+        if self.text:
+            # Tabs and control characters would move the caret away from its column.
+            shown = "".join(c if c.isprintable() else " " for c in self.text.rstrip("\r\n"))
+            lines += ["    " + shown, "    " + " " * (self.column - 1) + "^"]
+        lines += [f"    included from {file}:{line}" for file, line in self.included_from]
+        return "\n".join(lines)
+
+
+class FemError(Exception):
+    """Base of all errors raised on purpose; ``exit_code`` is the process' answer."""
+
+    exit_code = 1
+
+
+class DeckError(FemError):
+    """The deck cannot be understood; ``problems`` lists what is wrong with it, in reading order."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class ModelError(FemError):
+    """The deck reads well but describes something that cannot be solved (a mechanism, a massless node...)."""
+
+    exit_code = 2
+
+
+class CommandError(FemError):
+    """The command line asks for something that cannot be done (missing file, results of another deck...)."""
+
+    exit_code = 2
+
+
+class NoConvergence(FemError):
+    """An increment did not converge; ``history`` holds the motion up to it when the caller keeps one."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, history: Any = None) -> None:
+        super().__init__(message)
+        self.history = history
+
+
+class EnergyDrift(NoConvergence):
+    """The energy balance of a dynamic step left its allowed band; the motion so far is kept."""

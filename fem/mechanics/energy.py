@@ -1,0 +1,83 @@
+"""True energies of a state: stored strain energy from the laws, not from the work of forces along the way."""
+
+from __future__ import annotations
+
+from fem.arrays import Floats, Ints
+from fem.compiled import kernel
+from fem.mechanics.bar import AREA, INV_LENGTH, VISCOUS, YOUNG, Bars, bar_point
+from fem.mechanics.springs import Springs, spring_point
+from fem.mechanics.strain import LOG
+
+
+@kernel
+def stored_energy(u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats) -> float:
+    """Energy stored in all bars and springs at displacement u (v only serves the shared evaluation)."""
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        total += bar_point(e, u, v, bars, thermal)[5]
+    for s in range(springs.dofs.shape[0]):
+        total += spring_point(s, u, v, springs)[3]
+    return total
+
+
+@kernel
+def internal_dissipation(
+    u0: Floats, u1: Floats, v0: Floats, v1: Floats, bars: Bars, springs: Springs, thermal: Floats
+) -> float:
+    """Energy dissipated by viscous stresses and dashpots in one increment: mean force times elongation."""
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        if bars.constants[e, VISCOUS] != 0.0:
+            strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal)
+            strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal)
+            volume = bars.constants[e, AREA] / bars.constants[e, INV_LENGTH]
+            total += 0.5 * (viscous0 + viscous1) * (strain1 - strain0) * volume
+    for s in range(springs.dofs.shape[0]):
+        x0, _, viscous0, _ = spring_point(s, u0, v0, springs)
+        x1, _, viscous1, _ = spring_point(s, u1, v1, springs)
+        total += 0.5 * (viscous0 + viscous1) * (x1 - x0)
+    return total
+
+
+@kernel
+def thermal_work(u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats) -> float:
+    """Energy that a change of thermal strain puts into bars: - mean stress times volume times its change.
+
+    The stress at half-way is that of the mean thermal strain at both ends of the increment, exact for linear laws.
+    """
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        change = thermal1[e] - thermal0[e]
+        if change != 0.0 and bars.constants[e, YOUNG] != 0.0:
+            stress0 = bar_point(e, u0, v, bars, thermal0)[1]
+            stress1 = bar_point(e, u1, v, bars, thermal1)[1]
+            total -= 0.5 * (stress0 + stress1) * change * bars.constants[e, AREA] / bars.constants[e, INV_LENGTH]
+    return total
+
+
+@kernel
+def element_values(
+    elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, values: Floats
+) -> None:
+    """Strain E, stress S, conjugate force N and force along the bar T of listed elements.
+
+    elements (q, 2) int   family (0 bar, 1 spring between dofs, 2 point mass) and index in it
+    values   (q, 4)       out. N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included.
+    Springs between dofs: elongation, then the force three times. Point masses: zeros.
+    """
+    for k in range(elements.shape[0]):
+        family, index = elements[k, 0], elements[k, 1]
+        if family == 0:
+            strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal)
+            total = stress + viscous
+            area = bars.constants[index, AREA]
+            values[k, 0] = strain
+            values[k, 1] = total
+            values[k, 3] = area * total * slope * stretch
+            values[k, 2] = values[k, 3] if bars.kinds[index, 0] == LOG else area * total
+        elif family == 1:
+            x, pull, viscous, _ = spring_point(index, u, v, springs)
+            values[k, 0] = x
+            values[k, 1] = values[k, 2] = values[k, 3] = pull + viscous
+        else:
+            values[k, 0] = values[k, 1] = values[k, 2] = values[k, 3] = 0.0

@@ -1,0 +1,93 @@
+"""Material laws of bars and springs: stress, its slope and the stored energy, as secants between two states.
+
+Like the strain measures, a law hands over sbar = (W1 - W0)/(e1 - e0) and d sbar/de1; for e1 = e0 these are the stress
+S(e) and *half* its slope S'(e).
+
+BILINEAR   trial stress t = E (e - e_th) + S_0, S = r t with r = r_plus for t >= 0 and r_minus for t < 0,
+           W = r t^2/(2 E). r_minus = 0 is a cable, r_plus = 0 a strut, in between a soft string.
+           Secant: same sign r (t0 + t1)/2; opposite signs (r1 t1^2 - r0 t0^2)/(2 (t1 - t0)), free of cancellation
+           because then |t1 - t0| = |t0| + |t1|.
+TABLE      force over elongation x = e * length, linear between rows and constant outside; W = integral of the force.
+"""
+
+from __future__ import annotations
+
+from fem.arrays import Floats
+from fem.compiled import kernel
+
+BILINEAR, TABLE = 0, 1
+
+
+@kernel
+def share(trial: float, plus: float, minus: float) -> float:
+    """Share of the modulus in force: that of tension for a trial stress >= 0, else that of compression."""
+    return plus if trial >= 0.0 else minus
+
+
+@kernel
+def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> tuple[float, float]:
+    """Secant stress between two trial stresses and its derivative with respect to e1."""
+    r0 = share(t0, plus, minus)
+    r1 = share(t1, plus, minus)
+    if r0 == r1:
+        return 0.5 * r1 * (t0 + t1), 0.5 * r1 * young
+    span = t1 - t0
+    secant = 0.5 * (r1 * t1 * t1 - r0 * t0 * t0) / span
+    return secant, young * (r1 * t1 - secant) / span
+
+
+@kernel
+def bilinear_energy(trial: float, young: float, plus: float, minus: float) -> float:
+    """Stored energy per reference volume; nothing where there is no elasticity (a dashpot)."""
+    if young == 0.0:
+        return 0.0
+    return 0.5 * share(trial, plus, minus) * trial * trial / young
+
+
+@kernel
+def table_segment(x: float, first: int, count: int, table: Floats) -> int:
+    """Index of the last row with elongation <= x, first - 1 before the table."""
+    low, high = first - 1, first + count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if table[middle, 0] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def table_point(x: float, first: int, count: int, table: Floats) -> tuple[float, float, float]:
+    """Force, slope and energy of a tabulated law at elongation x.
+
+    table (rows, 3): elongation, force, energy (integral of the force from elongation 0).
+    """
+    row = table_segment(x, first, count, table)
+    if row < first:
+        force = table[first, 1]
+        return force, 0.0, table[first, 2] + force * (x - table[first, 0])
+    if row == first + count - 1:
+        force = table[row, 1]
+        return force, 0.0, table[row, 2] + force * (x - table[row, 0])
+    x0, f0 = table[row, 0], table[row, 1]
+    slope = (table[row + 1, 1] - f0) / (table[row + 1, 0] - x0)
+    step = x - x0
+    return f0 + slope * step, slope, table[row, 2] + step * (f0 + 0.5 * slope * step)
+
+
+@kernel
+def table_secant(x0: float, x1: float, first: int, count: int, table: Floats) -> tuple[float, float]:
+    """Secant force (W1 - W0)/(x1 - x0) of a tabulated law and its derivative with respect to x1.
+
+    Within one segment the mean of the end forces is exact; across segments the energies differ by more than
+    round-off unless x1 - x0 is tiny, where the mean is exact to second order.
+    """
+    f0, _, w0 = table_point(x0, first, count, table)
+    f1, slope1, w1 = table_point(x1, first, count, table)
+    span = x1 - x0
+    same = table_segment(x0, first, count, table) == table_segment(x1, first, count, table)
+    if same or abs(span) <= 1e-9 * (abs(x0) + abs(x1)):
+        return 0.5 * (f0 + f1), 0.5 * slope1
+    secant = (w1 - w0) / span
+    return secant, (f1 - secant) / span

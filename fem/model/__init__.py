@@ -1,0 +1,78 @@
+"""What the user said, as frozen data: no arrays of dofs, no text, no solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fem.model.arrays_equal import ArrayData
+from fem.model.loads import (
+    Amplitude,
+    Boundary,
+    DistributedLoad,
+    Equation,
+    InitialCondition,
+    NodalLoad,
+    Temperature,
+)
+from fem.model.mesh import ElementBlock, Mesh
+from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, Spring
+from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Static, Step, outputs_in_force
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model(ArrayData):
+    """A whole analysis. Equality ignores where it came from (``source``, ``digest``, ``notices``).
+
+    boundaries   supports given before the first step (zero-valued)
+    parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
+    time_points  name -> rising instants
+    source       path of the deck; ``digest``: SHA-256 of all its text and of the overrides
+    notices      what the reader accepted without effect, and other remarks for the user
+    extensions   cards and parameters used that neither Abaqus nor CalculiX has
+    """
+
+    mesh: Mesh
+    heading: tuple[str, ...] = ()
+    materials: dict[str, Material] = field(default_factory=dict)
+    sections: tuple[BarSection, ...] = ()
+    springs: tuple[Spring, ...] = ()
+    dashpots: tuple[Dashpot, ...] = ()
+    masses: tuple[PointMass, ...] = ()
+    amplitudes: dict[str, Amplitude] = field(default_factory=dict)
+    equations: tuple[Equation, ...] = ()
+    initial_conditions: tuple[InitialCondition, ...] = ()
+    boundaries: tuple[Boundary, ...] = ()
+    time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    parameters: dict[str, float] = field(default_factory=dict, compare=False)
+    source: str = field(default="", compare=False)
+    digest: str = field(default="", compare=False)
+    notices: tuple[str, ...] = field(default=(), compare=False)
+    extensions: tuple[str, ...] = field(default=(), compare=False)
+
+
+__all__ = [
+    "Amplitude",
+    "BarSection",
+    "Boundary",
+    "Controls",
+    "Dashpot",
+    "DistributedLoad",
+    "Dynamic",
+    "ElementBlock",
+    "Equation",
+    "Expansion",
+    "Frequency",
+    "InitialCondition",
+    "Material",
+    "Mesh",
+    "Model",
+    "NodalLoad",
+    "OutputRequest",
+    "PointMass",
+    "Spring",
+    "Static",
+    "Step",
+    "Temperature",
+    "outputs_in_force",
+]

@@ -1,0 +1,118 @@
+"""Steps: procedure, controls, what changes in the step, what is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
+
+EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """``*STATIC``: loads ramp over ``period``; dt0 = dt, automatic between dt_min and dt_max unless direct."""
+
+    dt: float = 1.0
+    period: float = 1.0
+    dt_min: float | None = None
+    dt_max: float | None = None
+    direct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dynamic:
+    """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING."""
+
+    dt: float
+    period: float
+    dt_min: float | None = None
+    dt_max: float | None = None
+    direct: bool = False
+    integrator: str = "NEWMARK"
+    beta: float = 0.25
+    gamma: float = 0.5
+    initial_acceleration: bool = True
+    singular_mass: str = "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """``*FREQUENCY``: number of modes about the current state."""
+
+    modes: int
+
+
+Procedure: TypeAlias = Static | Dynamic | Frequency
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """``*CONTROLS`` in force in a step (defaults and earlier steps already merged by the reader).
+
+    residual_relative    RESI_GLOB_RELA; None: not tested
+    residual_absolute    RESI_GLOB_MAXI; None: not tested
+    correction_relative  largest |du| of a solve over largest |u - u_n| (FIELD's second entry); None: not tested
+    max_iterations       ITER_GLOB_MAXI
+    energy_drift         share of the exchanged energy; None: OFF
+    max_cutbacks, cut_factor, growth_factor   automatic increments
+    """
+
+    residual_relative: float | None = 1e-6
+    residual_absolute: float | None = None
+    correction_relative: float | None = None
+    max_iterations: int = 50
+    energy_drift: float | None = 0.1
+    max_cutbacks: int = 10
+    cut_factor: float = 0.5
+    growth_factor: float = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRequest:
+    """What to write.
+
+    kind       NODE PRINT, EL PRINT, ENERGY PRINT, NODE FILE or EL FILE (``*OUTPUT`` maps to the FILE kinds)
+    target     set name, or None for all
+    variables  U V A RF / E S N T / ALLKE ALLSE ALLWK ETOTAL; empty: the kind's default
+    every      FREQUENCY: every n-th increment and the last of the step; 0: none
+    times      name of ``*TIME POINTS``, or None
+    """
+
+    kind: str
+    target: str | None = None
+    variables: tuple[str, ...] = ()
+    every: int = 1
+    times: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
+
+    nlgeom, controls, extrapolation are the values in force, stickiness already resolved by the reader.
+    """
+
+    procedure: Procedure
+    nlgeom: bool = False
+    name: str | None = None
+    title: tuple[str, ...] = ()
+    max_increments: int | None = None
+    extrapolation: str = "NO"
+    controls: Controls = field(default_factory=Controls)
+    replaced: frozenset[str] = frozenset()
+    boundaries: tuple[Boundary, ...] = ()
+    nodal_loads: tuple[NodalLoad, ...] = ()
+    distributed_loads: tuple[DistributedLoad, ...] = ()
+    temperatures: tuple[Temperature, ...] = ()
+    outputs: tuple[OutputRequest, ...] = ()
+
+
+def outputs_in_force(steps: tuple[Step, ...], index: int) -> tuple[OutputRequest, ...]:
+    """Requests that hold in step ``index``: those of a kind hold until a later step states that kind again."""
+    latest: dict[str, tuple[OutputRequest, ...]] = {}
+    for step in steps[: index + 1]:
+        for kind in {request.kind for request in step.outputs}:
+            latest[kind] = tuple(request for request in step.outputs if request.kind == kind)
+    return tuple(request for kind in sorted(latest) for request in latest[kind])

@@ -1,0 +1,137 @@
+"""What a run says while it goes: the only language between the increment loop and everything that writes.
+
+The loop calls, for every step: ``begin``, then ``rows`` and ``frame`` as they come (increment 0 first), ``event``
+and ``notice`` when there is one, ``modes`` in a frequency step. ``close`` comes once, also after a failure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from fem.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class StepStart:
+    """A step begins.
+
+    step        number, from 1
+    procedure   ``STATIC``, ``DYNAMIC`` or ``FREQUENCY``
+    time        total time at its start
+    period      its length in time (0 for FREQUENCY)
+    increments  expected number, None where increments are automatic
+    """
+
+    step: int
+    name: str | None
+    procedure: str
+    time: float
+    period: float
+    increments: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """k consecutive increments of one step: the ledger, and the recorded nodes and elements.
+
+    increment, iterations, cutbacks (k,) int; time, dt, residual_norm, largest_u and the energies (k,)
+    nodes     (p,)        node indices recorded; u, v, a, reaction (k, p, 3) at them
+    elements  (q,)        element indices recorded; element_values (k, q, 4): E, S, N, T
+    is_end    the last row is the last increment of its step
+    """
+
+    step: int
+    increment: Ints
+    time: Floats
+    dt: Floats
+    iterations: Ints
+    residual_norm: Floats
+    cutbacks: Ints
+    kinetic: Floats
+    strain: Floats
+    potential: Floats
+    external_work: Floats
+    dissipated: Floats
+    energy_error: Floats
+    largest_u: Floats
+    nodes: Ints
+    u: Floats
+    v: Floats
+    a: Floats
+    reaction: Floats
+    elements: Ints
+    element_values: Floats
+    is_end: bool = False
+    load_factor: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The whole field at one increment.
+
+    u, v, a, reaction  (n, 3); element_values (m, 4): E, S, N, T by element index
+    is_end             the last increment of its step
+    for_vtk            a VTK output is due (frames at step ends always come, for the tables)
+    """
+
+    step: int
+    increment: int
+    time: float
+    u: Floats
+    v: Floats
+    a: Floats
+    reaction: Floats
+    element_values: Floats
+    is_end: bool
+    for_vtk: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change of regime: taut, slack, impact or cutback. ``element`` is an element label, 0 for none."""
+
+    step: int
+    increment: int
+    time: float
+    element: int
+    event: str
+    energy_loss: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """Result of ``*FREQUENCY``: frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,),
+    shapes (k, n, 3) scaled to a largest component of 1. An unstable mode (omega^2 < 0) has negative values.
+    """
+
+    step: int
+    time: float
+    frequency: Floats
+    omega: Floats
+    generalized_mass: Floats
+    shapes: Floats
+
+
+class Sink(Protocol):
+    """Anything that takes in a run."""
+
+    def begin(self, start: StepStart) -> None: ...
+    def rows(self, rows: Rows) -> None: ...
+    def frame(self, frame: Frame) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def modes(self, modes: Modes) -> None: ...
+    def notice(self, text: str) -> None: ...
+    def close(self) -> None: ...
+
+
+class SilentSink:
+    """A sink that ignores everything; others override what they need."""
+
+    def begin(self, start: StepStart) -> None: ...
+    def rows(self, rows: Rows) -> None: ...
+    def frame(self, frame: Frame) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def modes(self, modes: Modes) -> None: ...
+    def notice(self, text: str) -> None: ...
+    def close(self) -> None: ...

@@ -1,0 +1,238 @@
+"""``run.json``: what was run, with which settings, and how it ended. Equal runs give equal bytes, ``timing`` apart."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fem
+from fem.arrays import Floats
+from fem.errors import CommandError
+from fem.model import Model, Step, outputs_in_force
+from fem.results.record import Event, Rows, SilentSink, StepStart
+
+RESULTS = Path("results")
+RUN_RECORD = "run.json"
+RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
+NO_CONVERGENCE, ENERGY_DRIFT = "no convergence", "energy drift"
+ENERGIES = ("kinetic", "strain", "potential", "external_work", "dissipated", "energy_error")
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sums over a run; ``energies`` are those of the last increment."""
+
+    steps: int = 0
+    increments: int = 0
+    iterations: int = 0
+    cutbacks: int = 0
+    largest_residual_norm: float = 0.0
+    largest_energy_error: float = 0.0
+    time: float = 0.0
+    energies: dict[str, float] = field(default_factory=dict)
+    events: dict[str, int] = field(default_factory=dict)
+
+
+class Timing:
+    """Wall-clock seconds of the stages; ``write`` is time spent inside sinks, taken off the others."""
+
+    def __init__(self) -> None:
+        self._begun = self._mark = time.perf_counter()
+        self._seconds = dict.fromkeys(("read", "assemble", "solve", "write"), 0.0)
+
+    def mark(self, stage: str) -> None:
+        """The time since the last mark belongs to this stage."""
+        now = time.perf_counter()
+        self._seconds[stage] += now - self._mark
+        self._mark = now
+
+    def total(self) -> float:
+        return time.perf_counter() - self._begun
+
+    def block(self) -> dict[str, float]:
+        return {
+            **{stage: round(seconds, 6) for stage, seconds in self._seconds.items()},
+            "total": round(self.total(), 6),
+        }
+
+
+class TotalsSink(SilentSink):
+    """Adds up a run as it goes."""
+
+    def __init__(self) -> None:
+        self.totals = Totals()
+        self.notices: list[str] = []
+
+    def begin(self, start: StepStart) -> None:
+        self.totals.steps = start.step
+
+    def rows(self, rows: Rows) -> None:
+        totals = self.totals
+        if not len(rows.increment):
+            return
+        totals.increments += int(np.count_nonzero(rows.increment))
+        totals.iterations += int(rows.iterations.sum())
+        totals.cutbacks += int(rows.cutbacks.sum())
+        totals.largest_residual_norm = max(totals.largest_residual_norm, largest(rows.residual_norm))
+        totals.largest_energy_error = max(totals.largest_energy_error, largest(rows.energy_error))
+        totals.time = float(rows.time[-1])
+        totals.energies = {name: float(getattr(rows, name)[-1]) for name in ENERGIES}
+
+    def event(self, event: Event) -> None:
+        self.totals.events[event.event] = self.totals.events.get(event.event, 0) + 1
+
+    def notice(self, text: str) -> None:
+        if text not in self.notices:
+            self.notices.append(text)
+
+
+def largest(values: Floats) -> float:
+    """Largest magnitude; NaN where nothing is a number."""
+    finite = np.abs(values[~np.isnan(values)])
+    return float(finite.max()) if finite.size else math.nan
+
+
+def write_run_record(
+    folder: Path, model: Model, solver: str, progress: TotalsSink, verdict: str, timing: Mapping[str, float]
+) -> None:
+    """Write ``run.json`` beside its final name and rename it, so that a reader never sees half of it."""
+    record = {
+        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters},
+        "extensions": list(model.extensions),
+        "notices": [*model.notices, *progress.notices],
+        "settings": settings(model, solver),
+        "timing": dict(timing),
+        "totals": asdict(progress.totals),
+        "verdict": verdict,
+        "versions": versions(),
+    }
+    text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    replace_file(folder / RUN_RECORD, text.encode())
+
+
+def read_digest(folder: Path) -> str | None:
+    """Hash of the deck whose results are in a folder; None where there is no (readable) ``run.json``."""
+    try:
+        record = json.loads((folder / RUN_RECORD).read_text(encoding="utf-8"))
+        return str(record["deck"]["sha256"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def deck_name(model: Model) -> str:
+    """Name of the deck without folder and ending."""
+    return Path(model.source).stem or "model"
+
+
+def default_folder(model: Model) -> Path:
+    """``results/<deck name>/``, unless it holds the results of another deck."""
+    folder = usable_folder(RESULTS / deck_name(model))
+    digest = read_digest(folder)
+    if digest is not None and digest != model.digest:
+        raise CommandError(
+            f"{folder} holds the results of another deck, or of this one with other text or --set values; "
+            f"nothing was overwritten: choose a folder with --output DIR, or remove {folder}"
+        )
+    return folder
+
+
+def usable_folder(folder: Path) -> Path:
+    """The folder, if it is one or can become one; nothing is created yet."""
+    place = folder.absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        raise CommandError(f"cannot write results to {folder}: {place} is not a folder")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise CommandError(f"cannot write results to {folder}: no permission to write in {place}")
+    return folder
+
+
+def settings(model: Model, solver: str) -> dict[str, Any]:
+    """How the deck was understood: sizes, properties, and every step with all its defaults filled in."""
+    mesh = model.mesh
+    return {
+        "heading": model.heading,
+        "solver": solver,
+        "nodes": len(mesh.node_labels),
+        "elements": {block.kind: len(block.labels) for block in mesh.blocks},
+        "materials": [asdict(material) for material in model.materials.values()],
+        "sections": [asdict(section) for section in model.sections],
+        "springs": [asdict(spring) for spring in model.springs],
+        "dashpots": [asdict(dashpot) for dashpot in model.dashpots],
+        "masses": [asdict(mass) for mass in model.masses],
+        "steps": [step_settings(model.steps, index) for index in range(len(model.steps))],
+    }
+
+
+def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
+    """One step; loads and supports as counts, output requests as they hold in it."""
+    step = steps[index]
+    procedure = {"kind": type(step.procedure).__name__.upper(), **asdict(step.procedure)}
+    lists = ("boundaries", "nodal_loads", "distributed_loads", "temperatures")
+    return {
+        "name": step.name,
+        "procedure": procedure,
+        "nlgeom": step.nlgeom,
+        "max_increments": step.max_increments,
+        "extrapolation": step.extrapolation,
+        "controls": asdict(step.controls),
+        "replaced": step.replaced,
+        "outputs": [asdict(request) for request in outputs_in_force(steps, index)],
+        **{name: len(getattr(step, name)) for name in lists},
+    }
+
+
+def versions() -> dict[str, str | None]:
+    """Versions of what can change a digit."""
+    found: dict[str, str | None] = {"fem": fem.__version__, "python": platform.python_version()}
+    for package in ("numpy", "scipy", "numba"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: sets sorted, arrays as lists, numbers that are none as their name."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value
+
+
+def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
+    """Write a file beside its final name, then rename: whole or not at all.
+
+    Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
+    """
+    beside = path.with_name(path.name + ".tmp")
+    beside.write_bytes(content)
+    for attempt in range(attempts):
+        try:
+            beside.replace(path)
+            return
+        except PermissionError:
+            if os.name != "nt" or attempt == attempts - 1:
+                raise
+            time.sleep(0.05)

@@ -1,0 +1,181 @@
+"""When output is due: the nodes and elements a step records, and the increments at which something is written."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.model import Frequency, Model, OutputRequest, outputs_in_force
+from fem.model.mesh import Mesh
+
+MAX_FIELDS = 200
+"""Without a FILE request a step keeps its start, its end and at most this many evenly spaced fields."""
+NEVER = 2**62
+"""The increment at which nothing is due."""
+LANDING = 1e-9
+"""An instant counts as reached when the time is within this share of the period of it."""
+
+
+class Cadence:
+    """When one request is due within a step: at every n-th increment, or at given instants.
+
+    every      increments 0, n, 2n, ... and the last one; 0: never
+    instants   rising total times, or None; due at the first increment at or after each of them
+    tolerance  how far before an instant counts as at it
+    ends       with instants: due at the last increment too
+
+    With instants it remembers how many have passed: ask in the order of the increments.
+    """
+
+    def __init__(
+        self, every: int, instants: Sequence[float] | None = None, tolerance: float = 0.0, ends: bool = False
+    ) -> None:
+        self.every = every
+        self.instants = None if instants is None else [t - tolerance for t in instants]
+        self.ends = ends
+        self._passed = 0
+
+    def is_due(self, increment: int, time: float, is_last: bool) -> bool:
+        """One increment at a time."""
+        if self.instants is None:
+            return self.every > 0 and (is_last or increment % self.every == 0)
+        passed = bisect_right(self.instants, time)
+        is_reached = passed > self._passed
+        self._passed = max(passed, self._passed)
+        return is_reached or (self.ends and is_last)
+
+    def first_due(self, increment: int, times: Floats) -> int:
+        """Place of the first due of the increments planned to end at ``times``, numbered from ``increment``; else len.
+
+        A question about the future: it is not remembered.
+        """
+        if self.instants is None:
+            return min(-increment % self.every, len(times)) if self.every > 0 else len(times)
+        if self._passed == len(self.instants):
+            return len(times)
+        return int(np.searchsorted(times, self.instants[self._passed]))
+
+    def due(self, increment: Ints, time: Floats, is_end: bool) -> Flags:
+        """(k,) for k consecutive increments; ``is_end``: the last of them ends the step."""
+        if self.instants is None:
+            flags = increment % self.every == 0 if self.every > 0 else np.zeros(len(increment), bool)
+            flags[-1:] |= is_end and self.every > 0
+            return flags
+        passed = np.maximum.accumulate(np.searchsorted(self.instants, time, side="right"))
+        passed = np.maximum(passed, self._passed)
+        flags = np.diff(passed, prepend=self._passed) > 0
+        flags[-1:] |= is_end and self.ends
+        self._passed = int(passed[-1]) if len(passed) else self._passed
+        return flags
+
+
+def is_active(request: OutputRequest) -> bool:
+    """False for FREQUENCY=0."""
+    return request.every > 0 or request.times is not None
+
+
+def request_cadence(request: OutputRequest, model: Model, start_time: float, period: float) -> Cadence:
+    """The cadence of a request in a step that starts at ``start_time``; ``*TIME POINTS`` are step times."""
+    if request.times is None:
+        return Cadence(request.every)
+    instants = [start_time + t for t in model.time_points[request.times]]
+    return Cadence(0, instants, LANDING * period)
+
+
+def field_cadences(
+    model: Model, requests: Sequence[OutputRequest], start_time: float, period: float, increments: int | None
+) -> list[Cadence]:
+    """Cadences of the whole-field (VTK) output of a step; ``increments``: how many it will have, if known."""
+    files = [request for request in requests if request.kind.endswith("FILE")]
+    if files:
+        return [request_cadence(request, model, start_time, period) for request in files if is_active(request)]
+    if increments is not None:
+        return [Cadence(max(1, -(-increments // MAX_FIELDS)))]
+    instants = [start_time + period * j / MAX_FIELDS for j in range(MAX_FIELDS + 1)]
+    return [Cadence(0, instants, LANDING * period, ends=True)]
+
+
+class Schedule:
+    """What the increment loop has to record in one step.
+
+    nodes       (p,) sorted node indices of ``*NODE PRINT``, at every increment
+    elements    (q,) sorted element indices of ``*EL PRINT``
+    first_node  first node of the first ``*NODE PRINT`` (for the console), or None
+    instants    rising total times, after the start, at which automatic increments should land (``*TIME POINTS``)
+    """
+
+    def __init__(self, model: Model, step_index: int, start_time: float, expected_increments: int | None) -> None:
+        requests = outputs_in_force(model.steps, step_index)
+        procedure = model.steps[step_index].procedure
+        period = 0.0 if isinstance(procedure, Frequency) else procedure.period
+        node_sets = printed(model, requests, "NODE PRINT")
+        self.nodes = union(node_sets)
+        self.elements = union(printed(model, requests, "EL PRINT"))
+        self.first_node = next((int(nodes[0]) for nodes in node_sets if nodes.size), None)
+        names = {request.times for request in requests if request.times is not None}
+        points = {t for name in names for t in model.time_points[name] if 0.0 < t <= period * (1.0 + LANDING)}
+        self.instants = np.array(sorted(start_time + t for t in points))
+        self._expected = expected_increments
+        self._fields = field_cadences(model, requests, start_time, period, expected_increments)
+        self._asked = (-1, False)
+
+    def is_vtk_due(self, increment: int, time: float, is_last: bool) -> bool:
+        """Whether the whole field of this increment goes to VTK. Ask from increment 0 on, in order."""
+        if self._asked[0] != increment:
+            # A list, not a generator: every cadence has to see the increment.
+            answers = [cadence.is_due(increment, time, is_last) for cadence in self._fields]
+            self._asked = (increment, any(answers))
+        return self._asked[1]
+
+    def first_due(self, increment: int, times: Floats) -> int:
+        """Place of the first of the planned increments whose field will be due; ``len(times)`` for none.
+
+        increment  number of the first one
+        times      (k,) total times at which they will end
+
+        For planning several automatic increments at once; it changes nothing. The last of a step is not foretold.
+        """
+        return min((cadence.first_due(increment, times) for cadence in self._fields), default=len(times))
+
+    def next_field(self, increment: int) -> int | None:
+        """The next increment after this one whose field is due; ``NEVER`` for none.
+
+        None where only the time can tell (instants): then ask ``is_vtk_due`` at every increment. The last
+        increment of a step is due although not foretold when the number of increments is not known.
+        """
+        if any(cadence.instants is not None for cadence in self._fields):
+            return None
+        following = min(((increment // c.every + 1) * c.every for c in self._fields), default=NEVER)
+        if self._fields and self._expected is not None and increment < self._expected:
+            return min(following, self._expected)
+        return following
+
+    def next_instant(self) -> float:
+        """The next total time at or after which a field is due because of its instant; infinite for none."""
+        pending = [
+            cadence.instants[cadence._passed]
+            for cadence in self._fields
+            if cadence.instants is not None and cadence._passed < len(cadence.instants)
+        ]
+        return min(pending, default=float("inf"))
+
+
+def printed(model: Model, requests: Sequence[OutputRequest], kind: str) -> list[Ints]:
+    """Node or element indices of every active request of a PRINT kind."""
+    return [target_indices(model.mesh, request) for request in requests if request.kind == kind and is_active(request)]
+
+
+def target_indices(mesh: Mesh, request: OutputRequest) -> Ints:
+    """Sorted node indices of a NODE request, element indices of an EL request."""
+    is_nodal = request.kind.startswith("NODE")
+    if request.target is None:
+        return np.arange(len(mesh.node_labels if is_nodal else mesh.element_labels))
+    return mesh.nodes_of(request.target) if is_nodal else mesh.elements_of(request.target)
+
+
+def union(groups: Sequence[Ints]) -> Ints:
+    """Sorted indices that occur in any of the groups."""
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *groups]))

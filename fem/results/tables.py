@@ -1,0 +1,299 @@
+"""The CSV tables of a run: one file each, whole lines only, every number with all its digits (``repr``).
+
+What is printed when follows the deck's PRINT requests (``schedule.py``); a run that ends early still gets the last
+increment it computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.model import Frequency, Model, OutputRequest, outputs_in_force
+from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
+from fem.results.schedule import Cadence, is_active, request_cadence, target_indices, union
+
+LEDGER = ("kinetic", "strain", "potential", "external_work", "dissipated", "energy_error")
+INCREMENT_COLUMNS = ("step", "increment", "time", "dt", "iterations", "residual_norm", "cutbacks", *LEDGER)
+NODE_VARIABLES = ("U", "V", "A", "RF")
+ELEMENT_VARIABLES = ("E", "S", "N", "T")
+EVENT_COLUMNS = ("step", "increment", "time", "element", "event", "energy_loss")
+FREQUENCY_COLUMNS = ("step", "mode", "frequency", "omega", "generalized_mass")
+Wanted: TypeAlias = tuple[Ints, frozenset[str]]
+LINES_AT_ONCE = 20_000
+"""Lines formatted in one go: bounds the memory of the text, not its meaning."""
+
+
+def texts(values: Any) -> list[str]:
+    """Each number of an array as ``repr`` writes it, in memory order."""
+    return list(map(repr, np.asarray(values).ravel().tolist()))
+
+
+class Table:
+    """One CSV file. Nothing waits in a buffer between two calls, so a killed run loses no finished line."""
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        self.columns = tuple(columns)
+        self._file = path.open("wb")
+        self._write(",".join(columns) + "\n")
+
+    def add(self, columns: Iterable[Iterable[str]]) -> None:
+        """Append lines given column by column."""
+        text = "\n".join(map(",".join, zip(*columns, strict=True)))
+        if text:
+            self._write(text + "\n")
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _write(self, text: str) -> None:
+        self._file.write(text.encode())
+        self._file.flush()
+
+
+class Printer:
+    """The lines of ``nodes.csv`` or ``elements.csv`` in one step.
+
+    labels     (n,) by node or element index
+    requests   cadences, each with what is printed then: pairs of indices and variables
+    variables  name -> number of columns, in the order of the header
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        labels: Ints,
+        requests: Sequence[tuple[Cadence, list[Wanted]]],
+        variables: Mapping[str, int],
+    ) -> None:
+        self._table = table
+        self._labels = labels
+        self._requests = requests
+        self._variables = variables
+        self._layouts: dict[int, tuple[Ints, dict[str, bool | Flags]]] = {}
+        self._last: tuple[int, Ints, Floats, Ints, dict[str, Floats]] | None = None
+
+    def add(
+        self,
+        step: int,
+        increment: Ints,
+        time: Floats,
+        recorded: Ints,
+        values: Mapping[str, Floats],
+        is_end: bool,
+    ) -> None:
+        """Print what is due of k increments; values (k, p, columns) at the ``recorded`` indices."""
+        self._last = None
+        if not self._requests or not len(increment):
+            return
+        which = np.zeros(len(increment), np.int64)
+        for bit, (cadence, _) in enumerate(self._requests):
+            which |= cadence.due(increment, time, is_end).astype(np.int64) << bit
+        (rows,) = np.nonzero(which)
+        starts = np.nonzero(np.diff(which[rows], prepend=-1))[0]
+        for group in np.split(rows, starts[1:]):
+            if group.size:
+                self._print(int(which[group[0]]), step, increment[group], time[group], recorded, values, group)
+        if not which[-1] and not is_end:
+            kept = {name: values[name][-1:].copy() for name in self._variables}
+            self._last = (step, increment[-1:].copy(), time[-1:].copy(), recorded, kept)
+
+    def finish(self) -> None:
+        """Print the last increment if nothing of it was due: the run ended before the end of the step."""
+        if self._last is not None:
+            step, increment, time, recorded, values = self._last
+            self._last = None
+            everything = (1 << len(self._requests)) - 1
+            self._print(everything, step, increment, time, recorded, values, np.zeros(1, np.int64))
+
+    def _layout(self, which: int) -> tuple[Ints, dict[str, bool | Flags]]:
+        """Indices printed when the requests in ``which`` are due; for each variable: all, none, or a mask."""
+        if which not in self._layouts:
+            chosen = [want for bit, (_, wants) in enumerate(self._requests) if which >> bit & 1 for want in wants]
+            items = union([indices for indices, _ in chosen])
+            given: dict[str, bool | Flags] = {}
+            for name in self._variables:
+                mask = np.isin(items, union([indices for indices, variables in chosen if name in variables]))
+                given[name] = mask if mask.any() and not mask.all() else bool(mask.all())
+            self._layouts[which] = (items, given)
+        return self._layouts[which]
+
+    def _print(
+        self,
+        which: int,
+        step: int,
+        increment: Ints,
+        time: Floats,
+        recorded: Ints,
+        values: Mapping[str, Floats],
+        group: Ints,
+    ) -> None:
+        items, given = self._layout(which)
+        if not items.size:
+            return
+        places = np.searchsorted(recorded, items)
+        labels = texts(self._labels[items])
+        at_once = max(1, LINES_AT_ONCE // len(items))
+        for first in range(0, len(group), at_once):
+            part = slice(first, first + at_once)
+            chunk = group[part]
+            heads = [f"{step},{i},{t!r}" for i, t in zip(increment[part].tolist(), time[part].tolist(), strict=True)]
+            columns = [[head for head in heads for _ in labels], labels * len(chunk)]
+            for name, width in self._variables.items():
+                columns += self._cells(values[name], chunk, places, width, given[name])
+            self._table.add(columns)
+
+    @staticmethod
+    def _cells(values: Floats, rows: Ints, places: Ints, width: int, given: bool | Flags) -> list[list[str]]:
+        """``width`` columns of text; empty cells where a variable was not asked for."""
+        if given is False:
+            return [[""] * (len(rows) * len(places))] * width
+        block = values[np.ix_(rows, places)]
+        columns = [texts(block[:, :, axis]) for axis in range(width)]
+        if given is True:
+            return columns
+        mask = np.tile(given, len(rows)).tolist()
+        return [[cell if shown else "" for cell, shown in zip(column, mask, strict=True)] for column in columns]
+
+
+class TableSink(SilentSink):
+    """Writes ``increments.csv``, ``nodes.csv``, ``elements.csv``, ``events.csv`` and ``frequencies.csv``."""
+
+    def __init__(self, folder: Path, model: Model) -> None:
+        self._model = model
+        self._node_labels = model.mesh.node_labels
+        self._element_labels = model.mesh.element_labels
+        self._node_variables = dict.fromkeys(header_variables(model), 3)
+        nodes = [f"{name}{axis}" for name in self._node_variables for axis in "123"]
+        self._has_load_factor = any(getattr(step.procedure, "riks", None) for step in model.steps)
+        ledger = (*INCREMENT_COLUMNS, *(["load_factor"] if self._has_load_factor else []))
+        head = ("step", "increment", "time")
+        self._increments = Table(folder / "increments.csv", ledger)
+        self._nodes = Table(folder / "nodes.csv", (*head, "node", *nodes))
+        self._elements = Table(folder / "elements.csv", (*head, "element", *ELEMENT_VARIABLES))
+        self._events = Table(folder / "events.csv", EVENT_COLUMNS)
+        self._frequencies = None
+        if any(isinstance(step.procedure, Frequency) for step in model.steps):
+            self._frequencies = Table(folder / "frequencies.csv", FREQUENCY_COLUMNS)
+        self._ledger_cadences = [Cadence(1)]
+        self._last_ledger: list[list[str]] | None = None
+        self._printers: list[Printer] = []
+        self._prints_ends = True
+        self._last_frame: Frame | None = None
+
+    def begin(self, start: StepStart) -> None:
+        self._finish_step()
+        requests = outputs_in_force(self._model.steps, start.step - 1)
+        self._prints_ends = all(request.kind != "NODE PRINT" for request in requests)
+        energy = [request for request in requests if request.kind == "ENERGY PRINT"]
+        self._ledger_cadences = [
+            request_cadence(request, self._model, start.time, start.period) for request in energy
+        ] or [Cadence(1)]
+        nodes = self._grouped("NODE PRINT", requests, start)
+        elements = self._grouped("EL PRINT", requests, start)
+        self._printers = [
+            Printer(self._nodes, self._node_labels, nodes, self._node_variables),
+            Printer(self._elements, self._element_labels, elements, dict.fromkeys(ELEMENT_VARIABLES, 1)),
+        ]
+
+    def rows(self, rows: Rows) -> None:
+        self._add_ledger(rows)
+        motion = {"U": rows.u, "V": rows.v, "A": rows.a, "RF": rows.reaction}
+        state = {name: rows.element_values[:, :, j : j + 1] for j, name in enumerate(ELEMENT_VARIABLES)}
+        nodes, elements = self._printers
+        nodes.add(rows.step, rows.increment, rows.time, rows.nodes, motion, rows.is_end)
+        elements.add(rows.step, rows.increment, rows.time, rows.elements, state, rows.is_end)
+
+    def frame(self, frame: Frame) -> None:
+        if self._prints_ends:
+            self._last_frame = frame
+            if frame.is_end:
+                self._print_frame()
+
+    def event(self, event: Event) -> None:
+        head = f"{event.step},{event.increment},{float(event.time)!r},{event.element}"
+        self._events.add([[head], [event.event], [repr(float(event.energy_loss))]])
+
+    def modes(self, modes: Modes) -> None:
+        if self._frequencies is not None:
+            k = len(modes.frequency)
+            head = [[str(modes.step)] * k, [str(mode + 1) for mode in range(k)]]
+            tail = [texts(column) for column in (modes.frequency, modes.omega, modes.generalized_mass)]
+            self._frequencies.add(head + tail)
+
+    def close(self) -> None:
+        try:
+            self._finish_step()
+        finally:
+            for table in (self._increments, self._nodes, self._elements, self._events, self._frequencies):
+                if table is not None:
+                    table.close()
+
+    def _grouped(
+        self, kind: str, requests: Sequence[OutputRequest], start: StepStart
+    ) -> list[tuple[Cadence, list[Wanted]]]:
+        """The active requests of a kind, those of equal cadence together."""
+        groups: dict[tuple[int, str | None], tuple[Cadence, list[Wanted]]] = {}
+        for request in requests:
+            if request.kind == kind and is_active(request):
+                cadence = request_cadence(request, self._model, start.time, start.period)
+                _, wants = groups.setdefault((request.every, request.times), (cadence, []))
+                wants.append((target_indices(self._model.mesh, request), request_variables(request)))
+        return list(groups.values())
+
+    def _add_ledger(self, rows: Rows) -> None:
+        due = np.zeros(len(rows.increment), bool)
+        for cadence in self._ledger_cadences:
+            due |= cadence.due(rows.increment, rows.time, rows.is_end)
+        (chosen,) = np.nonzero(due)
+        for first in range(0, len(chosen), LINES_AT_ONCE):
+            self._increments.add(self._ledger_cells(rows, chosen[first : first + LINES_AT_ONCE]))
+        self._last_ledger = None
+        is_silent = all(cadence.every == 0 and cadence.instants is None for cadence in self._ledger_cadences)
+        if len(due) and not due[-1] and not rows.is_end and not is_silent:
+            self._last_ledger = self._ledger_cells(rows, np.array([len(due) - 1]))
+
+    def _ledger_cells(self, rows: Rows, chosen: Ints) -> list[list[str]]:
+        columns = [[str(rows.step)] * len(chosen)]
+        columns += [texts(getattr(rows, name)[chosen]) for name in INCREMENT_COLUMNS[1:]]
+        if self._has_load_factor:
+            factor = rows.load_factor
+            columns.append([""] * len(chosen) if factor is None else texts(factor[chosen]))
+        return columns
+
+    def _print_frame(self) -> None:
+        """U of all nodes: what ``nodes.csv`` holds without ``*NODE PRINT``."""
+        frame, self._last_frame = self._last_frame, None
+        if frame is None:
+            return
+        n = len(self._node_labels)
+        head = f"{frame.step},{frame.increment},{float(frame.time)!r}"
+        columns = [[head] * n, texts(self._node_labels), *(texts(frame.u[:, axis]) for axis in range(3))]
+        self._nodes.add(columns + [[""] * n] * (3 * len(self._node_variables) - 3))
+
+    def _finish_step(self) -> None:
+        """What is still owed when a step ended without saying so."""
+        if self._last_ledger is not None:
+            self._increments.add(self._last_ledger)
+            self._last_ledger = None
+        for printer in self._printers:
+            printer.finish()
+        self._print_frame()
+
+
+def request_variables(request: OutputRequest) -> frozenset[str]:
+    """Variables of a PRINT request: U always, U or all four element values where none is named."""
+    if request.kind == "NODE PRINT":
+        return frozenset(("U", *request.variables))
+    return frozenset(request.variables or ELEMENT_VARIABLES)
+
+
+def header_variables(model: Model) -> list[str]:
+    """Nodal variables that any step prints, in the order of the columns."""
+    prints = [request for step in model.steps for request in step.outputs if request.kind == "NODE PRINT"]
+    wanted = frozenset[str](("U",)).union(*map(request_variables, filter(is_active, prints)))
+    return [name for name in NODE_VARIABLES if name in wanted]

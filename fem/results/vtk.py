@@ -1,0 +1,207 @@
+"""Fields for ParaView: ``<name>.pvd`` with ``vtu/<name>_NNNNN.vtu``, mode shapes in ``<name>_modes_stepK.pvd``.
+
+Points are the *reference* coordinates X: show the deformed shape with "Warp By Vector" and ``displacement``.
+The state at the start of a later step has the time of the end of the step before and is left out, so that every
+time has one field; the timesteps of a modes file are the mode numbers. FILE requests choose the variables; a field
+always covers the whole mesh. Format: VTK XML, raw appended binary, https://docs.vtk.org (VTKFileFormats).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.model import BarSection, Dashpot, Model, PointMass, Spring, outputs_in_force
+from fem.results.record import Frame, Modes, SilentSink, StepStart
+from fem.results.run_record import replace_file
+
+FOLDER = "vtu"
+VERTEX, LINE = 1, 3
+NODE_FIELDS = {"U": "displacement", "V": "velocity", "A": "acceleration", "RF": "reaction"}
+CELL_FIELDS = {"E": "strain", "S": "stress", "N": "N", "T": "T"}
+DEFAULT_CELLS = ("E", "N", "T")
+TYPES = {"<f8": "Float64", "<i8": "Int64", "|u1": "UInt8"}
+PVD_EVERY = 1.0
+"""The list of times is rewritten at most once in so many seconds."""
+
+
+def write_pvd(path: Path, entries: Sequence[str]) -> None:
+    """The list of fields and times that ParaView opens."""
+    head = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">\n<Collection>\n'
+    replace_file(path, (head + "".join(entries) + "</Collection>\n</VTKFile>\n").encode())
+
+
+def pvd_entry(time_value: float, file: str) -> str:
+    return f'<DataSet timestep="{time_value!r}" group="" part="0" file={quoteattr(file)}/>\n'
+
+
+def data_array(array: np.ndarray, name: str, offset: int) -> str:
+    """Head of an array whose bytes are appended at ``offset``."""
+    components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
+    kind = TYPES[array.dtype.str]
+    return f'<DataArray type="{kind}" Name={quoteattr(name)}{components} format="appended" offset="{offset}"/>\n'
+
+
+def little_endian(array: np.ndarray) -> np.ndarray:
+    kind = "|u1" if array.dtype == np.uint8 else "<i8" if array.dtype.kind in "iu" else "<f8"
+    return np.ascontiguousarray(array, dtype=kind)
+
+
+def raw(array: np.ndarray) -> bytes:
+    """Length and bytes, as appended data wants them."""
+    return array.nbytes.to_bytes(8, "little") + array.tobytes()
+
+
+def text_array(name: str, words: Sequence[str]) -> str:
+    """Names as a string array of the field data."""
+    codes = " ".join(str(code) for word in words for code in (*word.encode(), 0))
+    return (
+        f'<DataArray type="String" Name={quoteattr(name)} NumberOfTuples="{len(words)}" format="ascii">'
+        f"{codes}</DataArray>\n"
+    )
+
+
+class Skeleton:
+    """What does not change from field to field, encoded once; ``field`` adds what does."""
+
+    def __init__(self, model: Model) -> None:
+        mesh = model.mesh
+        pairs = [block.connectivity for block in mesh.blocks]
+        sizes = np.concatenate([np.zeros(0, np.int64), *(np.full(len(p), p.shape[1]) for p in pairs)])
+        types = np.where(sizes == 2, LINE, VERTEX).astype(np.uint8)
+        nodes = np.concatenate([np.zeros(0, np.int64), *(p.ravel() for p in pairs)])
+        self._names, section, radius = section_of_elements(model)
+        self._points = {"": little_endian(mesh.coordinates)}
+        cells = {"connectivity": nodes, "offsets": np.cumsum(sizes), "types": types}
+        self._cells = {name: little_endian(array) for name, array in cells.items()}
+        self._node_labels = {"node": little_endian(mesh.node_labels)}
+        constant = {"element": mesh.element_labels, "section": section, "radius": radius}
+        self._constant = {name: little_endian(array) for name, array in constant.items()}
+        blobs = [*self._points.values(), *self._cells.values(), *self._node_labels.values(), *self._constant.values()]
+        self._bytes = b"".join(map(raw, blobs))
+        self._size = (len(mesh.node_labels), len(mesh.element_labels))
+
+    def field(self, time_value: float, points: dict[str, Floats], cells: dict[str, Floats]) -> bytes:
+        """The bytes of one .vtu file: vectors (n, 3) at the points, scalars (m,) in the cells."""
+        moving = [{name: little_endian(values) for name, values in part.items()} for part in (points, cells)]
+        offset = 0
+
+        def heads(*parts: dict[str, np.ndarray]) -> str:
+            nonlocal offset
+            lines = []
+            for name, array in [item for part in parts for item in part.items()]:
+                lines.append(data_array(array, name, offset))
+                offset += 8 + array.nbytes
+            return "".join(lines)
+
+        fixed = [heads(part) for part in (self._points, self._cells, self._node_labels, self._constant)]
+        point_heads, cell_heads = heads(moving[0]), heads(moving[1])
+        vectors = ' Vectors="displacement"' if "displacement" in points else ""
+        head = (
+            '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian"'
+            ' header_type="UInt64">\n<UnstructuredGrid>\n<FieldData>\n'
+            f'<DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time_value!r}'
+            f"</DataArray>\n{text_array('section_names', self._names)}</FieldData>\n"
+            f'<Piece NumberOfPoints="{self._size[0]}" NumberOfCells="{self._size[1]}">\n'
+            f"<Points>\n{fixed[0]}</Points>\n<Cells>\n{fixed[1]}</Cells>\n"
+            f"<PointData{vectors}>\n{point_heads}{fixed[2]}</PointData>\n"
+            f"<CellData>\n{cell_heads}{fixed[3]}</CellData>\n"
+            '</Piece>\n</UnstructuredGrid>\n<AppendedData encoding="raw">\n_'
+        )
+        appended = [raw(array) for part in moving for array in part.values()]
+        return b"".join([head.encode(), self._bytes, *appended, b"\n</AppendedData>\n</VTKFile>\n"])
+
+
+def section_of_elements(model: Model) -> tuple[list[str], np.ndarray, Floats]:
+    """Names of the element sets with properties, their number for each element (-1: none), radius sqrt(area / pi)."""
+    count = len(model.mesh.element_labels)
+    section, radius = np.full(count, -1), np.zeros(count)
+    properties: list[BarSection | Spring | Dashpot | PointMass] = [*model.sections]
+    properties += [*model.springs, *model.dashpots, *model.masses]
+    for number, entry in enumerate(properties):
+        section[model.mesh.elements_of(entry.element_set)] = number
+    for bar in model.sections:
+        radius[model.mesh.elements_of(bar.element_set)] = np.sqrt(bar.area / np.pi)
+    return [entry.element_set for entry in properties], section, radius
+
+
+def remove_fields(folder: Path, name: str) -> None:
+    """Delete the fields an earlier run of this deck left in a folder, and nothing else."""
+    stem = re.escape(name)
+    lists = re.compile(rf"{stem}(_modes_step\d+)?\.pvd(\.tmp)?")
+    fields = re.compile(rf"{stem}_(\d{{5,}}|modes_step\d+_\d+)\.vtu(\.tmp)?")
+    for place, pattern in ((folder, lists), (folder / FOLDER, fields)):
+        if place.is_dir():
+            for path in place.iterdir():
+                if pattern.fullmatch(path.name):
+                    path.unlink()
+
+
+class VtkSink(SilentSink):
+    """Writes every frame that is due, and mode shapes."""
+
+    def __init__(self, folder: Path, name: str, model: Model) -> None:
+        self._folder, self._name, self._model = folder, name, model
+        self._skeleton = Skeleton(model)
+        self._entries: list[str] = []
+        self._variables: tuple[Sequence[str], Sequence[str]] = ((), ())
+        self._time = float("nan")
+        self._displacement: Floats | None = None
+        self._written = time.monotonic()
+        (folder / FOLDER).mkdir(exist_ok=True)
+
+    def begin(self, start: StepStart) -> None:
+        self._variables = field_variables(self._model, start.step - 1)
+
+    def frame(self, frame: Frame) -> None:
+        self._displacement = frame.u.copy()
+        if not frame.for_vtk or (frame.increment == 0 and frame.time == self._time):
+            return
+        nodal, cellwise = self._variables
+        values = {"U": frame.u, "V": frame.v, "A": frame.a, "RF": frame.reaction}
+        points = {NODE_FIELDS[name]: values[name] for name in nodal}
+        columns = list(CELL_FIELDS)
+        cells = {CELL_FIELDS[name]: frame.element_values[:, columns.index(name)] for name in cellwise}
+        file = f"{FOLDER}/{self._name}_{len(self._entries):05d}.vtu"
+        replace_file(self._folder / file, self._skeleton.field(float(frame.time), points, cells))
+        self._entries.append(pvd_entry(float(frame.time), file))
+        self._time = frame.time
+        if len(self._entries) == 1 or time.monotonic() - self._written > PVD_EVERY:
+            self._write_list()
+
+    def modes(self, modes: Modes) -> None:
+        entries = []
+        for number, shape in enumerate(modes.shapes, 1):
+            points = {"mode": shape}
+            if self._displacement is not None:
+                points["displacement"] = self._displacement
+            file = f"{FOLDER}/{self._name}_modes_step{modes.step}_{number:03d}.vtu"
+            replace_file(self._folder / file, self._skeleton.field(float(number), points, {}))
+            entries.append(pvd_entry(float(number), file))
+        write_pvd(self._folder / f"{self._name}_modes_step{modes.step}.pvd", entries)
+
+    def close(self) -> None:
+        if self._entries:
+            self._write_list()
+
+    def _write_list(self) -> None:
+        write_pvd(self._folder / f"{self._name}.pvd", self._entries)
+        self._written = time.monotonic()
+
+
+def field_variables(model: Model, step_index: int) -> tuple[list[str], list[str]]:
+    """Nodal and element variables that the fields of a step hold."""
+    files = [request for request in outputs_in_force(model.steps, step_index) if request.kind.endswith("FILE")]
+    if not files:
+        return list(NODE_FIELDS), list(DEFAULT_CELLS)
+    chosen: dict[str, set[str]] = {"NODE FILE": {"U"}, "EL FILE": set()}
+    for request in files:
+        chosen[request.kind] |= set(request.variables or (NODE_FIELDS if request.kind == "NODE FILE" else CELL_FIELDS))
+    nodal = [name for name in NODE_FIELDS if name in chosen["NODE FILE"]]
+    return nodal, [name for name in CELL_FIELDS if name in chosen["EL FILE"]]

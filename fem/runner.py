@@ -1,0 +1,304 @@
+"""From a deck to answers: the only module that knows all stages."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from fem.deck import read_deck
+from fem.errors import CommandError, EnergyDrift, FemError, NoConvergence
+from fem.model import Model
+from fem.results import run_record
+from fem.results.console import ConsoleSink
+from fem.results.history import History, HistorySink
+from fem.results.record import Event, Frame, Modes, Rows, Sink, StepStart
+from fem.results.run_record import Timing, TotalsSink, deck_name, default_folder, usable_folder, write_run_record
+from fem.results.tables import TableSink
+from fem.results.vtk import VtkSink, remove_fields
+from fem.solve.loop import solve
+
+TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "frequencies.csv")
+FIGURES = ("energies.png", "iterations.png", "displacements.png")
+
+
+def run(
+    deck: str | Path | Model,
+    *,
+    output: str | Path | None = None,
+    parameters: Mapping[str, float] | None = None,
+    solver: str = "AUTO",
+    output_every: int = 1,
+) -> History:
+    """Read an input deck, solve its steps in order and return the motion.
+
+    Units are the deck's own and pass through unchanged; ``inputs/`` uses SI.
+    The history starts with the initial state and has one row per saved increment.
+
+    deck          path of the ``.inp``, or a ``Model``
+    output        folder for the files of a run (``deck.md`` section 4), overwritten; None: no files
+    parameters    values that override the deck's ``*PARAMETER``
+    solver        AUTO, CHAIN, BAND or DIRECT
+    output_every  save every k-th increment in the history; the last of a step always
+
+    Raises
+    ------
+    DeckError      unknown keyword, parameter or label; the message shows file, line and card.
+    ModelError     the deck reads well but cannot be solved.
+    NoConvergence  an increment spent ``max_iterations``; ``error.history`` holds the motion so far.
+    EnergyDrift    the energy balance left its band; a ``NoConvergence``, likewise.
+
+    >>> history = run("inputs/sdnl100.inp")
+    >>> history.iterations[[10, 20, 40]].tolist()
+    [9, 5, 6]
+    """
+    timing = Timing()
+    if isinstance(deck, Model):
+        if parameters:
+            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
+        model = deck
+    else:
+        model = load(deck, parameters)
+    timing.mark("read")
+    collected = HistorySink(model.mesh, output_every, model.notices)
+    files = None if output is None else RunFiles(usable_folder(Path(output)), model, solver)
+    try:
+        drive(model, solver, [collected], files, timing, record_all=True)
+    except NoConvergence as error:
+        error.history = collected.history()
+        raise
+    return collected.history()
+
+
+def run_to_files(
+    deck: str | Path,
+    output: str | Path | None = None,
+    parameters: Mapping[str, float] | None = None,
+    *,
+    quiet: bool = False,
+    plot: bool = False,
+    vtk: bool = True,
+    solver: str = "AUTO",
+) -> None:
+    """Solve a deck and write its files as it goes (``deck.md`` section 4): memory does not grow with increments.
+
+    output  folder, overwritten; None: ``results/<deck name>/``, refused where it holds another deck's results
+
+    Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
+    """
+    timing = Timing()
+    with InterruptGuard() as guard:
+        model = load(deck, parameters)
+        timing.mark("read")
+        folder = default_folder(model) if output is None else usable_folder(Path(output))
+        files = RunFiles(folder, model, solver, vtk)
+        console = None if quiet else ConsoleSink(model)
+        if console is not None:
+            for text in model.notices:
+                console.notice(text)
+        try:
+            drive(model, solver, [] if console is None else [console], files, timing, guard)
+        finally:
+            if plot and files.is_open and files.verdict != run_record.INTERRUPTED:
+                from fem.results.plots import write_plots
+
+                write_plots(folder)
+            if console is not None and files.is_open:
+                console.summary(files.progress.totals, files.verdict, timing.total(), folder, files.names())
+
+
+def drive(
+    model: Model,
+    solver: str,
+    sinks: Sequence[Sink],
+    files: RunFiles | None,
+    timing: Timing,
+    guard: InterruptGuard | None = None,
+    record_all: bool = False,
+) -> None:
+    """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
+    fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
+    verdict = run_record.COMPLETED
+    try:
+        solve(model, fan, solver=solver, record_all=record_all)
+        fan.close()
+    except BaseException as error:
+        verdict = verdict_of(error)
+        fan.abandon()
+        raise
+    finally:
+        timing.mark("solve")
+        if files is not None and files.is_open:
+            files.finish(verdict, timing)
+
+
+def load(deck: str | Path, parameters: Mapping[str, float] | None) -> Model:
+    """Read a deck; a missing file is the command's mistake."""
+    path = Path(deck)
+    if not path.is_file():
+        what = "is a folder, not a deck" if path.is_dir() else "does not exist"
+        beside = Path(f"{path}.inp")
+        raise CommandError(f"{path} {what}" + (f"; did you mean {beside}?" if beside.is_file() else ""))
+    return read_deck(path, dict(parameters or {}))
+
+
+def verdict_of(error: BaseException) -> str:
+    """How ``run.json`` names a failure."""
+    if isinstance(error, KeyboardInterrupt):
+        return run_record.INTERRUPTED
+    if isinstance(error, NoConvergence):
+        return run_record.ENERGY_DRIFT if isinstance(error, EnergyDrift) else run_record.NO_CONVERGENCE
+    text = str(error).partition("\n")[0]
+    return f"error: {text}" if isinstance(error, FemError) else f"error: {type(error).__name__}: {text}"
+
+
+class RunFiles:
+    """All files of one run. They appear when the first step begins: a deck that cannot be solved leaves none."""
+
+    def __init__(self, folder: Path, model: Model, solver: str, vtk: bool = True) -> None:
+        self.folder = folder
+        self.progress = TotalsSink()
+        self.verdict = run_record.RUNNING
+        self.is_open = False
+        self._model, self._solver, self._vtk = model, solver, vtk
+
+    def open(self) -> list[Sink]:
+        """Clear what an earlier run left, write the first ``run.json``, and give the sinks that write the rest."""
+        name = deck_name(self._model)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        remove_fields(self.folder, name)
+        for old in ("frequencies.csv", *FIGURES):
+            (self.folder / old).unlink(missing_ok=True)
+        self._record({})
+        self.is_open = True
+        sinks: list[Sink] = [TableSink(self.folder, self._model)]
+        if self._vtk:
+            sinks.append(VtkSink(self.folder, name, self._model))
+        return sinks
+
+    def finish(self, verdict: str, timing: Timing) -> None:
+        """The last ``run.json``."""
+        self.verdict = verdict
+        try:
+            self._record(timing.block())
+        except OSError as error:
+            if verdict == run_record.COMPLETED:
+                raise cannot_write(error) from error
+
+    def names(self) -> list[str]:
+        """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
+        name = deck_name(self._model)
+        lists = [f"{name}.pvd", *(f"{name}_modes_step{step + 1}.pvd" for step in range(len(self._model.steps)))]
+        wanted = [*TABLES, *(lists if self._vtk else []), *FIGURES, run_record.RUN_RECORD]
+        return [file for file in wanted if (self.folder / file).is_file()]
+
+    def _record(self, timing: Mapping[str, float]) -> None:
+        write_run_record(self.folder, self._model, self._solver, self.progress, self.verdict, timing)
+
+
+class InterruptGuard:
+    """Ctrl-C stops the solver at once, but waits while files are being written, so that lines stay whole."""
+
+    def __init__(self) -> None:
+        self.is_busy = False
+        self._is_pending = False
+        self._previous: Any = None
+
+    def __enter__(self) -> InterruptGuard:
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._previous = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def release(self) -> None:
+        """Writing is done: let a waiting Ctrl-C through."""
+        self.is_busy = False
+        if self._is_pending:
+            self._is_pending = False
+            raise KeyboardInterrupt
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self.is_busy:
+            self._is_pending = True
+        else:
+            raise KeyboardInterrupt
+
+
+class FanOut:
+    """Passes a run on to several sinks; those that write files are made when the first step begins."""
+
+    def __init__(
+        self,
+        sinks: Sequence[Sink],
+        open_files: Callable[[], list[Sink]],
+        timing: Timing,
+        guard: InterruptGuard | None,
+    ) -> None:
+        self._sinks = list(sinks)
+        self._open_files: Callable[[], list[Sink]] | None = open_files
+        self._timing = timing
+        self._guard = guard or InterruptGuard()
+        self._stage = "assemble"
+
+    def begin(self, start: StepStart) -> None:
+        self._pass("begin", start)
+
+    def rows(self, rows: Rows) -> None:
+        self._pass("rows", rows)
+
+    def frame(self, frame: Frame) -> None:
+        self._pass("frame", frame)
+
+    def event(self, event: Event) -> None:
+        self._pass("event", event)
+
+    def modes(self, modes: Modes) -> None:
+        self._pass("modes", modes)
+
+    def notice(self, text: str) -> None:
+        self._pass("notice", text)
+
+    def close(self) -> None:
+        """Close every sink, once."""
+        self._pass("close")
+        self._sinks = []
+
+    def abandon(self) -> None:
+        """Close after a failure: every sink gets its chance, and no second error hides the first."""
+        sinks, self._sinks = self._sinks, []
+        self._guard.is_busy = True
+        for sink in sinks:
+            with contextlib.suppress(Exception):
+                sink.close()
+        self._guard.is_busy = False
+
+    def _pass(self, method: str, *what: Any) -> None:
+        self._timing.mark(self._stage)
+        self._guard.is_busy = True
+        try:
+            if method == "begin" and self._open_files is not None:
+                self._sinks += self._open_files()
+                self._open_files, self._stage = None, "solve"
+            for sink in self._sinks:
+                getattr(sink, method)(*what)
+        except OSError as error:
+            raise cannot_write(error) from error
+        finally:
+            self._timing.mark("write")
+        self._guard.release()
+
+
+def cannot_write(error: OSError) -> CommandError:
+    """A full disk or a locked file, said in one line."""
+    where = f" {error.filename}" if error.filename else ""
+    return CommandError(f"cannot write{where}: {error.strerror or error}")

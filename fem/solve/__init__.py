@@ -1,0 +1,1 @@
+"""Time schemes, the compiled Newton march, linear solvers, statics and the increment loop."""

@@ -1,0 +1,104 @@
+"""What the user is told when a run goes wrong, or is about to: where, why, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.mechanics import bar
+from fem.assembly.system import BAR_FAMILY
+from fem.model import Step
+from fem.solve import march
+from fem.solve.clock import Clock
+from fem.solve.stage import Stage
+
+if TYPE_CHECKING:
+    from fem.solve.loop import Progress
+
+
+def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
+    """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
+    constants, nodes = stage.bars.constants, stage.bars.nodes
+    stiffness = constants[:, bar.AREA] * constants[:, bar.YOUNG] * constants[:, bar.INV_LENGTH]
+    free = stage.nodes.free.reshape(-1, 3).any(axis=1)
+    mass = stage.nodes.mass
+    with np.errstate(divide="ignore", invalid="ignore"):
+        compliance = np.where(free & (mass > 0.0), 1.0 / mass, 0.0)
+        square = stiffness * (compliance[nodes[:, 0]] + compliance[nodes[:, 1]])
+    if len(square) == 0 or not np.any(square > 0.0):
+        return None
+    fastest = int(square.argmax())
+    family = stage.system.family
+    element = int(np.flatnonzero((family[:, 0] == BAR_FAMILY) & (family[:, 1] == fastest))[0])
+    return int(stage.system.element_labels[element]), float(2.0 * np.pi / np.sqrt(square[fastest]))
+
+
+def _against_dt(stage: Stage, dt: float) -> str:
+    stiffest = stiffest_bar(stage)
+    if stiffest is None:
+        return ""
+    label, period = stiffest
+    return f" The stiffest bar (element {label}) has a period of {period:.3g}, the increment is {dt:.3g} ({dt / period:.3g} periods)."
+
+
+def drift_message(stage: Stage, step: Step, time: float, dt: float, row: Floats) -> str:
+    """Where the energy left its band, and the cure."""
+    share = step.controls.energy_drift or 0.0
+    tally_error = row[march.L_ERROR]
+    return (
+        f"energy drift at t = {time:.6g}: the energy balance is off by {tally_error:.4g}, more than {share:g} of what "
+        "the step has exchanged so far, so the motion beyond this point cannot be trusted."
+        + _against_dt(stage, dt)
+        + " Use smaller increments, or numerical damping (*DYNAMIC, GAMMA= above 0.5); *CONTROLS, ENERGY DRIFT= sets the "
+        "allowed share, OFF goes on regardless. Everything computed so far is written"
+    )
+
+
+def failure_message(
+    number: int, stage: Stage, step: Step, clock: Clock, progress: Progress, reason: int, control: Ints, ledger: Floats, dt: float
+) -> str:
+    """Why an increment failed and could not be cut back."""
+    limit = step.controls.max_iterations
+    if reason == march.NOT_CONVERGED:
+        norm = ledger[control[march.INCREMENT], march.L_NORM]
+        what = (
+            f"no convergence in {limit} iterations: the relative residual is {norm:.3g}, largest at "
+            f"{stage.system.name_dof(int(control[march.WORST]))}."
+        )
+    elif reason == march.NOT_FINITE:
+        what = f"the iteration diverged (not a number, or overflow) after {int(control[march.ITERATION])} solves."
+    else:
+        what = "the linear system is singular."
+    if clock.is_direct:
+        cure = "Use smaller increments, or leave out DIRECT so that increments are cut back"
+    else:
+        cure = f"The increment was cut back as far as allowed ({step.controls.max_cutbacks} times, or dtmin)"
+    if clock.is_static:
+        cure += "; slack or straight cables need an initial stress or STARTING TENSION="
+    return (
+        f"step {number} stopped in increment {progress.increment + 1} at t = {progress.time + dt:.9g} "
+        f"(dt = {dt:.3g}): {what}{_against_dt(stage, dt) if not clock.is_static else ''} {cure}. Everything computed so "
+        "far is written"
+    )
+
+
+def snap_notice(stage: Stage, dt: float) -> str:
+    """Warn where lines can go slack and an increment is longer than the wave needs through half of one."""
+    constants, mass = stage.bars.constants, stage.system.element_mass
+    family = stage.system.family
+    bars = np.flatnonzero(family[:, 0] == BAR_FAMILY)
+    slack = (constants[:, bar.MINUS] < 1.0) | (constants[:, bar.PLUS] < 1.0)
+    length = 1.0 / constants[:, bar.INV_LENGTH]
+    density = mass[bars] / (length * constants[:, bar.AREA])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time = np.where(slack & (density > 0.0), 0.5 * length * np.sqrt(density / constants[:, bar.YOUNG]), np.inf)
+    if len(time) == 0 or dt <= time.min():
+        return ""
+    shortest = int(time.argmin())
+    return (
+        f"lines can go slack here: increments longer than {time[shortest]:.3g} (half a wave passage through element "
+        f"{stage.system.element_labels[bars[shortest]]}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a slack "
+        "line becomes taut"
+    )

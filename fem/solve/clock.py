@@ -1,0 +1,109 @@
+"""Where the increments of a step end: equal ones on an exact grid, or automatic ones that are cut back and grow."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.model import Controls, Dynamic, Static
+
+SHARP = 1e-9
+"""Times closer than this share of an increment are the same time."""
+QUICK_ITERATIONS = 5
+"""An automatic increment grows after two in a row that needed no more solves than this (Abaqus' I_G = 4, plus the
+prediction that is counted here)."""
+
+
+class Clock:
+    """Times of the increments of one step.
+
+    Equal increments lie at start + n dt exactly (no sums); the last one is shortened where dt does not divide the
+    period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
+    in dynamics up to dt0. They land on ``instants``.
+    """
+
+    def __init__(self, procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats) -> None:
+        self.start, self.end = start, start + procedure.period
+        self.is_direct = procedure.direct
+        self.is_static = isinstance(procedure, Static)
+        self.controls = controls
+        self.smallest = procedure.dt_min or 0.0
+        largest = procedure.dt_max or (procedure.period if self.is_static else procedure.dt)
+        self.largest = largest if self.is_static else min(largest, procedure.dt)
+        self.dt = procedure.dt if self.is_direct else min(procedure.dt, largest)
+        self.instants = instants
+        self.time = start
+        self._origin, self._count = start, 0
+        self._cuts = 0
+        self._quick = 0
+        self.full_dt = self.dt
+        whole = round(procedure.period / procedure.dt)
+        if whole >= 1 and abs(whole * procedure.dt - procedure.period) <= SHARP * procedure.dt:
+            self.expected: int | None = whole
+        else:
+            self.expected = math.ceil(procedure.period / procedure.dt)
+        if not self.is_direct:
+            self.expected = None
+
+    @property
+    def is_finished(self) -> bool:
+        """The step's end is reached."""
+        return self.time >= self.end
+
+    @property
+    def is_steady(self) -> bool:
+        """Several increments can be planned at once: nothing depends on how the next one goes."""
+        return self.is_direct or (not self.is_static and self.dt == self.full_dt)
+
+    def plan(self, count: int) -> tuple[Floats, Floats]:
+        """Times (k + 1,), from now on, and increments (k,), k <= count."""
+        numbers = self._count + np.arange(1, count + 1)
+        times = self._origin + numbers * self.dt
+        steps = np.full(count, self.dt)
+        limit = self._next_stop()
+        past = int(np.searchsorted(times, limit - SHARP * self.dt))
+        if past < count:
+            times, steps = times[: past + 1], steps[: past + 1]
+            before = times[past - 1] if past else self.time
+            if abs(times[past] - limit) > SHARP * self.dt:
+                steps[past] = limit - before
+            times[past] = limit
+        return np.concatenate([[self.time], times]), steps
+
+    def _next_stop(self) -> float:
+        if not self.is_direct:
+            ahead = self.instants[self.instants > self.time + SHARP * self.dt]
+            if len(ahead) and ahead[0] < self.end:
+                return float(ahead[0])
+        return self.end
+
+    def advance(self, time: float, done: int, iterations: int) -> None:
+        """``done`` increments went well, up to ``time``; the last took so many iterations."""
+        regular = self._origin + (self._count + done) * self.dt
+        if time == regular:
+            self._count += done
+        else:
+            self._origin, self._count = time, 0
+        self.time = time
+        self._cuts = 0
+        if self.is_direct:
+            return
+        self._quick = self._quick + 1 if iterations <= QUICK_ITERATIONS else 0
+        if self._quick >= 2 and self.dt < self.largest:
+            self.dt = min(self.dt * self.controls.growth_factor, self.largest)
+            self._origin, self._count, self._quick = time, 0, 0
+
+    def cut(self) -> bool:
+        """Shorten the next increment; False where that is not allowed any more."""
+        if self.is_direct or self._cuts >= self.controls.max_cutbacks:
+            return False
+        dt = min(self.dt, self._next_stop() - self.time) * self.controls.cut_factor
+        if dt < self.smallest:
+            return False
+        self.dt = dt
+        self._cuts += 1
+        self._quick = 0
+        self._origin, self._count = self.time, 0
+        return True

@@ -1,0 +1,1 @@
+"""Linear solvers of the march: chain and band compiled, direct (SciPy) outside."""

@@ -1,0 +1,104 @@
+"""Band Gaussian elimination with partial pivoting: narrow models, statics, and chains whose tangent is indefinite.
+
+Rows are stored by diagonals: entry (i, j) of the matrix lies at ``band[i, j - i + width]``; row exchanges fill up to
+``2 width`` entries to the right. Golub & Van Loan, Matrix Computations, 4.3.
+"""
+
+from __future__ import annotations
+
+from fem.arrays import Floats, Ints
+from fem.compiled import kernel
+from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+
+SMALLEST_PIVOT = 1e-14
+"""A pivot below this share of the largest entry of the matrix is taken as singular."""
+
+
+@kernel
+def assemble_band(
+    width: int, equation: Ints, nodes: Ints, store: Floats, off: Floats, block: Floats,
+    spring_dofs: Ints, spring_stiffness: Floats, band: Floats,
+) -> None:  # fmt: skip
+    """Effective tangent on the free dofs; ``equation`` (3n,) gives the row of a dof, -1 where it is fixed.
+
+    ``block`` (n, 9) holds everything within one node but the bars, springs to the ground included.
+    """
+    band[:, :] = 0.0
+    for i in range(block.shape[0]):
+        for a in range(3):
+            row = equation[3 * i + a]
+            for c in range(3):
+                column = equation[3 * i + c]
+                if row >= 0 and column >= 0:
+                    band[row, column - row + width] += block[i, 3 * a + c]
+    for e in range(nodes.shape[0]):
+        coupling = off[e] if off.shape[0] > 0 else 0.0
+        for a in range(3):
+            for c in range(3):
+                value = store[e, ALPHA] * store[e, P + a] * store[e, Q + c]
+                if a == c:
+                    value += store[e, GEOMETRIC]
+                for m in range(2):
+                    row = equation[3 * nodes[e, m] + a]
+                    if row < 0:
+                        continue
+                    column = equation[3 * nodes[e, m] + c]
+                    if column >= 0:
+                        band[row, column - row + width] += value
+                    column = equation[3 * nodes[e, 1 - m] + c]
+                    if column >= 0:
+                        band[row, column - row + width] -= value - (coupling if a == c else 0.0)
+    for s in range(spring_dofs.shape[0]):
+        if spring_dofs[s, 1] >= 0 and spring_dofs[s, 0] // 3 != spring_dofs[s, 1] // 3:
+            for m in range(2):
+                row = equation[spring_dofs[s, m]]
+                column = equation[spring_dofs[s, 1 - m]]
+                if row >= 0:
+                    band[row, width] += spring_stiffness[s]
+                    if column >= 0:
+                        band[row, column - row + width] -= spring_stiffness[s]
+
+
+@kernel
+def solve_band(width: int, equation: Ints, residual: Floats, band: Floats, x: Floats, du: Floats) -> bool:
+    """Solve for du (3n,), zero at fixed dofs; False where the matrix is singular. ``band`` is overwritten, x scratch."""
+    count = band.shape[0]
+    largest = 0.0
+    for i in range(count):
+        for k in range(2 * width + 1):
+            largest = max(largest, abs(band[i, k]))
+    for dof in range(equation.shape[0]):
+        if equation[dof] >= 0:
+            x[equation[dof]] = residual[dof]
+    for k in range(count):
+        last_row = min(count - 1, k + width)
+        last_column = min(count - 1, k + 2 * width)
+        best = k
+        for i in range(k + 1, last_row + 1):
+            if abs(band[i, k - i + width]) > abs(band[best, k - best + width]):
+                best = i
+        if not abs(band[best, k - best + width]) > SMALLEST_PIVOT * largest:
+            return False
+        if best != k:
+            for j in range(k, last_column + 1):
+                top = band[k, j - k + width]
+                band[k, j - k + width] = band[best, j - best + width]
+                band[best, j - best + width] = top
+            top = x[k]
+            x[k] = x[best]
+            x[best] = top
+        inverse = 1.0 / band[k, width]
+        for i in range(k + 1, last_row + 1):
+            factor = band[i, k - i + width] * inverse
+            if factor != 0.0:
+                for j in range(k + 1, last_column + 1):
+                    band[i, j - i + width] -= factor * band[k, j - k + width]
+                x[i] -= factor * x[k]
+    for k in range(count - 1, -1, -1):
+        total = x[k]
+        for j in range(k + 1, min(count - 1, k + 2 * width) + 1):
+            total -= band[k, j - k + width] * x[j]
+        x[k] = total / band[k, width]
+    for dof in range(equation.shape[0]):
+        du[dof] = x[equation[dof]] if equation[dof] >= 0 else 0.0
+    return True

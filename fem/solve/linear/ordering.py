@@ -1,0 +1,91 @@
+"""Which linear solver suits a model, and in which order it eliminates: trees and paths, narrow bands, the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Ints
+from fem.assembly.system import System
+from fem.compiled import kernel
+from fem.solve.linear.chain import Tree
+
+BAND_WORK = 3e6
+"""Largest (number of equations) * (half bandwidth)^2 for which the compiled band solver is chosen."""
+
+
+@kernel
+def _spread(
+    first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Ints, parent: Ints, via: Ints
+) -> None:
+    """Breadth-first over all components, from ``roots`` in order: sequence, parents and the bars to them."""
+    reached = 0
+    for root in roots:
+        if parent[root] != -2:
+            continue
+        parent[root] = -1
+        via[root] = -1
+        head = reached
+        sequence[reached] = root
+        reached += 1
+        while head < reached:
+            i = sequence[head]
+            head += 1
+            for k in range(first[i], first[i + 1]):
+                j = neighbour[k]
+                if parent[j] == -2:
+                    parent[j] = i
+                    via[j] = link[k]
+                    sequence[reached] = j
+                    reached += 1
+
+
+def find_tree(system: System, free: Ints) -> Tree | None:
+    """Elimination order where the bars form a forest (paths, trees) and nothing else couples nodes; else None.
+
+    Roots are supported nodes where there are any, so that free ends come first.
+    """
+    springs = system.springs.dofs
+    between = springs[:, 1] >= 0
+    if np.any(springs[between, 0] // 3 != springs[between, 1] // 3) or system.equations:
+        return None
+    count, nodes = len(system.labels), system.bars.nodes
+    ends = np.concatenate([nodes[:, 0], nodes[:, 1]])
+    others = np.concatenate([nodes[:, 1], nodes[:, 0]])
+    links = np.tile(np.arange(len(nodes)), 2)
+    order = np.argsort(ends, kind="stable")
+    first = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=count))]).astype(np.int64)
+    roots = np.argsort(free.reshape(-1, 3).sum(axis=1), kind="stable")
+    sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
+    _spread(first, others[order], links[order], roots, sequence, parent, via)
+    if len(nodes) != np.count_nonzero(via >= 0):
+        return None
+    return Tree(np.ascontiguousarray(sequence[::-1]), parent, via)
+
+
+def number_band(system: System, free: Ints) -> tuple[Ints, int]:
+    """Equation number of each dof (-1 fixed) by reverse Cuthill-McKee over the nodes, and the half bandwidth."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    pairs = system.bars.nodes
+    dofs = system.springs.dofs
+    between = dofs[dofs[:, 1] >= 0] // 3
+    pairs = np.concatenate([pairs, between]) if len(between) else pairs
+    count = len(system.labels)
+    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsr()
+    order = reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True)
+    dofs = (3 * order.astype(np.int64)[:, None] + np.arange(3)).ravel()
+    dofs = dofs[free[dofs] == 1]
+    equation = np.full(system.size, -1, np.int64)
+    equation[dofs] = np.arange(len(dofs))
+    width = 0
+    table = equation.reshape(-1, 3)
+    low = np.where(table >= 0, table, np.iinfo(np.int64).max).min(axis=1)
+    high = table.max(axis=1)
+    for i, j in ((0, 1), (1, 0), (0, 0)):
+        if len(pairs):
+            both = (high[pairs[:, i]] >= 0) & (high[pairs[:, j]] >= 0)
+            width = max(width, int((high[pairs[:, i]] - low[pairs[:, j]])[both].max(initial=0)))
+    alone = high >= 0
+    width = max(width, int((high - low)[alone].max(initial=0)))
+    return equation, width

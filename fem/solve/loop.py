@@ -1,0 +1,339 @@
+"""The increment loop: steps, chunks, automatic increments and what to say when something goes wrong.
+
+Everything per increment and iteration is in the compiled ``march``; this loop hands it chunks, solves linear systems
+the march asks for, and passes on what was recorded.
+"""
+
+from __future__ import annotations
+
+import time as wall
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.cases import Span
+from fem.assembly.environment import Environment, first_environment, next_environment
+from fem.assembly.system import System, assemble, linearised
+from fem.errors import EnergyDrift, ModelError, NoConvergence
+from fem.mechanics.bar import Bars
+from fem.mechanics.energy import element_values
+from fem.model import Dynamic, Frequency, Model, Static, Step
+from fem.results.record import Event, Frame, Rows, Sink, StepStart
+from fem.results.schedule import Schedule
+from fem.solve import march
+from fem.solve.advice import drift_message, failure_message, snap_notice
+from fem.solve.clock import Clock
+from fem.solve.linear.direct import weakest_dof
+from fem.solve.loose import hold_loose_directions
+from fem.solve.march import Loading, Motion, Record
+from fem.solve.modes import find_modes
+from fem.solve.schemes import SCHEMES, Equilibrium, Scheme
+from fem.solve.stage import Stage, loading, prepare, record
+from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, start_supports
+
+LONGEST_CHUNK = 4096
+CHUNK_NUMBERS = 2_000_000
+"""A chunk keeps at most about this many numbers, whatever is recorded."""
+CHUNK_SECONDS = 0.2
+"""Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
+SINGULAR = -1
+"""Outcome of a chunk whose linear system had no solution."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run is: the state, the increment of the step, total time."""
+
+    motion: Motion
+    increment: int = 0
+    time: float = 0.0
+    cutbacks: int = 0
+    chunk: int = 16
+
+
+def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False) -> None:
+    """Run all steps of a model and tell ``sink`` what happens.
+
+    solver      AUTO, CHAIN, BAND or DIRECT
+    record_all  rows carry every node and element, not only the printed ones
+
+    Raises
+    ------
+    ModelError     the model cannot be solved as it is described
+    NoConvergence  an increment failed and could not be cut back
+    EnergyDrift    the energy balance of a dynamic step left its band
+    """
+    Run(model, sink, solver.upper(), record_all).run()
+
+
+class Run:
+    """One run of a model: the steps share state, environment and the base of geometrically linear steps."""
+
+    def __init__(self, model: Model, sink: Sink, solver: str, record_all: bool) -> None:
+        self.model, self.sink, self.solver, self.record_all = model, sink, solver, record_all
+        self.system: System = assemble(model)
+        self.progress = Progress(first_motion(self.system))
+        self.environment: Environment = first_environment(self.system, self.progress.motion.u)
+        self.linear_bars: Bars | None = None
+
+    def run(self) -> None:
+        """All steps in order."""
+        for number, step in enumerate(self.model.steps, start=1):
+            self._step(number, step)
+
+    def _step(self, number: int, step: Step) -> None:
+        procedure, motion = step.procedure, self.progress.motion
+        is_static = not isinstance(procedure, Dynamic)
+        period = 0.0 if isinstance(procedure, Frequency) else procedure.period
+        span = Span(self.progress.time, self.progress.time + period, is_static and period > 0.0)
+        self.environment = next_environment(
+            self.system, self.environment, step, span, motion.u, motion.v, motion.reaction
+        )
+        scheme: Scheme = Equilibrium()
+        if isinstance(procedure, Dynamic):
+            scheme = SCHEMES[procedure.integrator](procedure)
+        else:
+            motion.v[:] = 0.0
+            motion.a[:] = 0.0
+        stage = prepare(
+            self.system, self.environment, self._bars_of(step), scheme, step.controls, self.solver
+        )
+        self.progress.increment = 0
+        if isinstance(procedure, Frequency):
+            self._frequency(number, step, procedure, stage)
+            return
+        schedule = Schedule(self.model, number - 1, span.start, None)
+        clock = Clock(procedure, step.controls, span.start, schedule.instants)
+        schedule = Schedule(self.model, number - 1, span.start, clock.expected)
+        name = "STATIC" if is_static else "DYNAMIC"
+        self.sink.begin(StepStart(number, step.name, name, span.start, period, clock.expected))
+        Marching(self, number, step, stage, clock, schedule).run(procedure)
+
+    def _bars_of(self, step: Step) -> Bars:
+        """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""
+        if step.nlgeom:
+            self.linear_bars = None
+            return self.system.bars
+        if self.linear_bars is None:
+            self.linear_bars = linearised(self.system.bars, self.progress.motion.u)
+        return self.linear_bars
+
+    def _frequency(self, number: int, step: Step, procedure: Frequency, stage: Stage) -> None:
+        motion, now = self.progress.motion, self.progress.time
+        instant = loading(stage, motion, np.array([now, now]), np.ones(1))
+        evaluate_start(stage, motion, instant)
+        row = np.array(stage.scheme.coefficients())
+        march.nodal_blocks(row, 1.0, stage.nodes, self.system.springs, stage.work)
+        self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))
+        modes, notice = find_modes(stage, procedure.modes, number, now)
+        if notice:
+            self.sink.notice(f"step {number}: {notice}")
+        self.sink.modes(modes)
+
+
+class Marching:
+    """One static or dynamic step on its way."""
+
+    def __init__(
+        self, run: Run, number: int, step: Step, stage: Stage, clock: Clock, schedule: Schedule
+    ) -> None:
+        self.run_, self.number, self.step, self.stage = run, number, step, stage
+        self.clock, self.schedule = clock, schedule
+        self.sink, self.progress, self.system = run.sink, run.progress, run.system
+        self.row = np.array(stage.scheme.coefficients())
+        self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
+        everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
+        self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
+        self.told: set[str] = set()
+
+    def run(self, procedure: Static | Dynamic) -> None:
+        """From the start of the step to its end."""
+        self._open(procedure)
+        while not self.clock.is_finished:
+            self._chunk()
+        if isinstance(procedure, Static):
+            self.progress.motion.v[:] = 0.0
+            self.progress.motion.a[:] = 0.0
+
+    # The start
+
+    def _open(self, procedure: Static | Dynamic) -> None:
+        stage, motion, now = self.stage, self.progress.motion, self.clock.start
+        dynamic = isinstance(procedure, Dynamic)
+        if dynamic:
+            self._tell_jumps(start_supports(stage, motion, now))
+        instant = loading(stage, motion, np.array([now, now]), np.ones(1))
+        evaluate_start(stage, motion, instant)
+        held, notice = hold_loose_directions(stage, self.row, self.step)
+        self._tell(notice)
+        if isinstance(procedure, Dynamic):
+            self._tell(initial_acceleration(stage, motion, held, procedure))
+            self._tell(snap_notice(stage, self.clock.dt))
+        open_energies(stage, motion, instant, is_first=self.number == 1)
+        first = record(stage, 1, self.nodes, self.elements)
+        tally = motion.tally
+        march.note_increment(
+            0, 0, 0.0, 0.0, 0, tally[march.ERROR0], stage.bars, self.system.springs, instant.thermal[0], motion, first
+        )
+        self._send_rows(first, 1, np.array([now]), np.zeros(1))
+        self._send_frame(instant.thermal[0])
+
+    def _tell_jumps(self, dofs: list[int]) -> None:
+        if dofs:
+            names = ", ".join(self.system.name_dof(dof) for dof in dofs[:3])
+            more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
+            self._tell(
+                f"the prescribed displacement of {names}{more} differs from the state at the start of the step: it "
+                "jumps in the first increment"
+            )
+
+    def _tell(self, text: str) -> None:
+        if text and text not in self.told:
+            self.told.add(text)
+            self.sink.notice(f"step {self.number}: {text}")
+
+    # Chunks
+
+    def _count(self) -> int:
+        """How many increments the next chunk may have."""
+        if not self.clock.is_steady:
+            return 1
+        numbers = march.LEDGER + 12 * len(self.nodes) + 4 * len(self.elements) + 4
+        numbers += 3 * len(self.stage.environment.supports.moving(self.progress.motion.u))
+        if self.system.expansions:
+            numbers += len(self.system.bars.nodes)
+        count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
+        following = self.schedule.next_field(self.progress.increment)
+        if following is not None:
+            count = min(count, following - self.progress.increment)
+        if self.step.max_increments is not None:
+            count = min(count, self.step.max_increments - self.progress.increment)
+        return max(1, count)
+
+    def _plan(self) -> tuple[Floats, Floats]:
+        """Times and increments of the next chunk; it ends where a field is due because of its instant."""
+        times, steps = self.clock.plan(self._count())
+        due = int(np.searchsorted(times[1:], self.schedule.next_instant())) + 1
+        return times[: due + 1], steps[:due]
+
+    def _chunk(self) -> None:
+        if self.step.max_increments is not None and self.progress.increment >= self.step.max_increments:
+            raise NoConvergence(
+                f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: it "
+                f"used up its {self.step.max_increments} increments (INC= of *STEP)"
+            )
+        times, steps = self._plan()
+        chunk = loading(self.stage, self.progress.motion, times, steps)
+        kept = record(self.stage, len(steps), self.nodes, self.elements)
+        control = np.zeros(4, np.int64)
+        began = wall.perf_counter()
+        reason = self._march(control, chunk, kept)
+        spent = wall.perf_counter() - began
+        done = int(control[march.INCREMENT])
+        if done:
+            self._accept(kept, done, times, steps, chunk)
+            if spent < 0.5 * CHUNK_SECONDS and done == self.progress.chunk:
+                self.progress.chunk = min(4 * self.progress.chunk, LONGEST_CHUNK)
+            elif spent > 2.0 * CHUNK_SECONDS:
+                self.progress.chunk = max(1, self.progress.chunk // 2)
+        if reason == march.DRIFT:
+            raise EnergyDrift(drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1]))
+        if reason != march.DONE:
+            self._recover(reason, control, kept.ledger, float(steps[done]))
+
+    def _march(self, control: Ints, chunk: Loading, kept: Record) -> int:
+        """Call the march until it needs no more linear solves from here."""
+        stage = self.stage
+        while True:
+            reason = march.march(
+                control, self.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
+                stage.nodes, stage.bars, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
+                chunk, self.progress.motion, stage.work, kept,
+            )  # fmt: skip
+            if reason != march.NEED_SOLVE:
+                return int(reason)
+            if not stage.tangent.solve(stage.work):
+                return SINGULAR
+
+    def _accept(self, kept: Record, done: int, times: Floats, steps: Floats, chunk: Loading) -> None:
+        ledger = kept.ledger[:done]
+        self.clock.advance(float(times[done]), done, int(ledger[-1, march.L_ITERATIONS]))
+        self.progress.time = float(times[done])
+        flags = ledger[:, march.L_FLAGS].astype(np.int64)
+        if np.any(flags == march.AT_FLOOR):
+            self._tell(
+                "some increments converged to round-off only: the residual stopped falling above the given tolerance, "
+                "which the stiffness of the bars puts out of reach"
+            )
+        if np.any(flags == march.LOADS_VANISHED):
+            self._tell(
+                "loads vanish in some increments: there the relative residual was replaced by the last converged "
+                "absolute one"
+            )
+        self._send_rows(kept, done, times[1 : done + 1], steps[:done])
+        self._send_frame(chunk.thermal[min(done, len(chunk.thermal) - 1)])
+
+    def _send_rows(self, kept: Record, done: int, time: Floats, dt: Floats) -> None:
+        ledger, kinematics = kept.ledger[:done], kept.kinematics[:done]
+        is_opening = not np.any(dt)
+        increment = self.progress.increment + np.arange(0 if is_opening else 1, done + (0 if is_opening else 1))
+        cutbacks = np.zeros(done, np.int64)
+        cutbacks[0], self.progress.cutbacks = self.progress.cutbacks, 0
+        self.progress.increment = int(increment[-1])
+        self.sink.rows(
+            Rows(
+                self.number, increment, time, dt,
+                ledger[:, march.L_ITERATIONS].astype(np.int64), ledger[:, march.L_NORM], cutbacks,
+                ledger[:, march.L_KINETIC], ledger[:, march.L_STRAIN], ledger[:, march.L_POTENTIAL],
+                ledger[:, march.L_WORK], ledger[:, march.L_DISSIPATED], ledger[:, march.L_ERROR],
+                ledger[:, march.L_LARGEST], self.nodes,
+                kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
+                self.elements, kept.values[:done], is_end=self.clock.is_finished,
+            )
+        )  # fmt: skip
+
+    def _send_frame(self, thermal: Floats) -> None:
+        """The whole field, where VTK or the end of the step ask for it."""
+        is_end, motion = self.clock.is_finished, self.progress.motion
+        is_due = self.schedule.is_vtk_due(self.progress.increment, self.progress.time, is_end)
+        if not (is_due or is_end):
+            return
+        values = np.zeros((len(self.system.family), 4))
+        element_values(self.system.family, motion.u, motion.v, self.stage.bars, self.system.springs, thermal, values)
+        u, v, a, reaction = (
+            array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction)
+        )
+        self.sink.frame(
+            Frame(self.number, self.progress.increment, self.progress.time, u, v, a, reaction, values, is_end, is_due)
+        )
+
+    # Trouble
+
+    def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
+        """Cut the increment back, or say why that is not possible."""
+        if self.progress.increment == 0 and self.clock.is_static:
+            self._look_for_mechanism()
+        if self.clock.cut():
+            self.progress.cutbacks += 1
+            self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))
+            return
+        raise NoConvergence(failure_message(
+                self.number, self.stage, self.step, self.clock, self.progress, reason, control, ledger, dt
+            ))
+
+    def _look_for_mechanism(self) -> None:
+        """A static step that fails in its first increment: is the tangent at its start singular?"""
+        stage, motion = self.stage, self.progress.motion
+        now = self.progress.time
+        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
+        march.nodal_blocks(self.row, 1.0, stage.nodes, self.system.springs, stage.work)
+        if len(stage.tangent.independent) == 0:
+            return
+        dof, share = weakest_dof(stage.tangent, stage.work)
+        if share < 1e-12:
+            raise ModelError(
+                f"the model is a mechanism: {self.system.name_dof(dof)} can move without resistance at the start of step "
+                f"{self.number}; support it, add a bar or a spring, or give straight cables an initial stress or a "
+                "STARTING TENSION"
+            )

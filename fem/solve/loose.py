@@ -1,0 +1,114 @@
+"""Directions of nodes that nothing holds: neither stiffness nor, in dynamics, mass.
+
+Plane trusses in space, nodes between collinear bars: real decks are full of them. Where nothing loads such a
+direction it is held by a stiffness in the *tangent only* (the answer is unchanged, the matrix regular) and the user is
+told; where something does, it is an error that names node and dof.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.errors import ModelError
+from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+from fem.model import Step
+from fem.solve.march import nodal_blocks
+from fem.solve.stage import Stage
+
+NO_STIFFNESS = 1e-14
+"""Eigenvalues of a nodal block below this share of its largest one are zero but for round-off."""
+NO_LOAD = 1e-12
+"""Share of the largest load below which a load component is zero but for round-off."""
+
+
+def hold_loose_directions(stage: Stage, row: Floats, step: Step) -> tuple[Ints, str]:
+    """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
+
+    The state must have been evaluated into ``stage.work``. ModelError where a loose direction is loaded.
+    """
+    blocks = _nodal_stiffness(stage, row)
+    free = stage.nodes.free.reshape(-1, 3) == 1
+    blocks *= free[:, :, None] & free[:, None, :]
+    candidates = np.flatnonzero(free.any(axis=1) & ~_dependent(stage))
+    if stage.scheme.coefficients()[6] != 0.0:
+        candidates = candidates[stage.nodes.mass[candidates] == 0.0]
+    if len(candidates) == 0:
+        return np.zeros(0, np.int64), ""
+    values, vectors = np.linalg.eigh(blocks[candidates])
+    largest = np.abs(values).max(axis=1)
+    loads = np.abs(stage.loads.vectors).max(initial=0.0)
+    held = np.zeros((len(free), 9))
+    names: list[str] = []
+    dofs: list[int] = []
+    stiff = float(np.abs(blocks).max()) or 1.0
+    for k in np.flatnonzero((np.abs(values) <= NO_STIFFNESS * largest[:, None]).any(axis=1)):
+        node = int(candidates[k])
+        null = _free_null_space(values[k], vectors[k], largest[k], free[node])
+        for direction in null:
+            pull = np.abs(stage.loads.vectors.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
+            if pull > NO_LOAD * loads:
+                raise ModelError(_loaded(stage, node, direction, step))
+            axis = int(np.abs(direction).argmax())
+            if abs(direction[axis]) > 1.0 - 1e-9:
+                names.append(stage.system.name_dof(3 * node + axis))
+                dofs.append(3 * node + axis)
+            else:
+                along = ", ".join(f"{c:.3g}" for c in direction)
+                names.append(f"node {stage.system.labels[node]} along ({along})")
+            held[node] += (largest[k] or stiff) * np.outer(direction, direction).ravel()
+    if not names:
+        return np.zeros(0, np.int64), ""
+    stage.nodes = stage.nodes._replace(held=held)
+    shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
+
+
+def _dependent(stage: Stage) -> np.ndarray:
+    """Nodes that take part in equations: their stiffness may come from elsewhere."""
+    tied = np.zeros(len(stage.system.labels), np.bool_)
+    tied[stage.links.slave // 3] = True
+    tied[stage.links.master // 3] = True
+    return tied
+
+
+def _free_null_space(values: Floats, vectors: Floats, largest: float, free: Floats) -> Floats:
+    """Orthonormal loose directions (k, 3) within the free dofs of a node, along axes where possible."""
+    null = vectors[:, np.abs(values) <= NO_STIFFNESS * largest].T
+    projector = null.T @ null * np.outer(free, free)
+    directions: list[Floats] = []
+    for axis in np.argsort(-np.diag(projector), kind="stable"):
+        candidate = projector[axis].copy()
+        for known in directions:
+            candidate -= (candidate @ known) * known
+        size = float(np.linalg.norm(candidate))
+        if size > 1e-6:
+            directions.append(candidate / size)
+    return np.array(directions).reshape(-1, 3)
+
+
+def _loaded(stage: Stage, node: int, direction: Floats, step: Step) -> str:
+    axis = int(np.abs(direction).argmax())
+    name = stage.system.name_dof(3 * node + axis)
+    cure = "hold it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
+    if step.nlgeom:
+        cure += " (*INITIAL CONDITIONS, TYPE=STRESS) or, for a straight slack cable, STARTING TENSION= in *SOLID SECTION"
+    return f"{name} is loaded but nothing resists there; {cure}"
+
+
+def _nodal_stiffness(stage: Stage, row: Floats) -> Floats:
+    """(n, 3, 3) symmetric stiffness of everything attached to each node, neighbours kept still."""
+    work, bars = stage.work, stage.bars
+    nodal_blocks(row, 1.0, stage.nodes, stage.system.springs, work)
+    blocks = work.block.reshape(-1, 3, 3).copy()
+    springs = stage.system.springs.dofs
+    for s in np.flatnonzero(springs[:, 1] >= 0):
+        if springs[s, 0] // 3 != springs[s, 1] // 3:
+            for dof in springs[s]:
+                blocks[dof // 3, dof % 3, dof % 3] += work.spring_stiffness[s]
+    store = work.store
+    share = store[:, ALPHA, None, None] * store[:, P : P + 3, None] * store[:, None, Q : Q + 3]
+    share = share + store[:, GEOMETRIC, None, None] * np.eye(3)
+    for end in range(2):
+        np.add.at(blocks, bars.nodes[:, end], share)
+    return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))

@@ -1,0 +1,86 @@
+"""Natural frequencies and mode shapes about the current state: K phi = omega^2 M phi."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.errors import ModelError
+from fem.results.record import Modes
+from fem.solve.stage import Stage
+from fem.solve.start import mass_matrix, reduction
+
+DENSE = 600
+"""Up to this many equations the full eigenproblem is solved."""
+
+
+def find_modes(stage: Stage, wanted: int, step: int, time: float) -> tuple[Modes, str]:
+    """The ``wanted`` lowest modes and a notice (or nothing).
+
+    The tangent must have been evaluated into ``stage.work`` with a static row. Massless directions have no mode.
+    ModelError where nothing with mass is free.
+    """
+    free = stage.nodes.free
+    transform: Any = reduction(stage, free)
+    mass: Any = (transform.T @ mass_matrix(stage) @ transform).tocsc()
+    stiffness: Any = stage.tangent.matrix(stage.work)
+    stiffness = (0.5 * (stiffness + stiffness.T)).tocsc()
+    if mass.shape[0] == 0 or abs(mass).max() == 0.0:
+        raise ModelError("*FREQUENCY: no free dof has mass; give the material a *DENSITY or add *MASS elements")
+    count = mass.shape[0]
+    if count <= DENSE or wanted >= count - 1:
+        square, shapes = _dense(stiffness.toarray(), mass.toarray())
+    else:
+        square, shapes = _sparse(stiffness, mass, wanted)
+    order = np.argsort(square, kind="stable")[:wanted]
+    square, shapes = square[order], shapes[:, order]
+    full = np.asarray(transform @ shapes)
+    peak = np.abs(full).argmax(axis=0)
+    full = full / full[peak, np.arange(full.shape[1])]
+    generalized = np.einsum("ik,ik->k", full, np.asarray(mass_matrix(stage) @ full))  # type: ignore[operator]
+    omega = np.sign(square) * np.sqrt(np.abs(square))
+    notice = ""
+    if len(order) < wanted:
+        notice = f"*FREQUENCY: {wanted} modes asked for, the model has {len(order)}"
+    if np.any(square < -1e-9 * np.abs(square).max()):
+        notice += "; " if notice else ""
+        notice += "the state is unstable: negative frequencies belong to growing motions"
+    shapes = full.T.reshape(len(order), -1, 3)
+    return Modes(step, time, omega / (2.0 * np.pi), omega, generalized, np.ascontiguousarray(shapes)), notice
+
+
+def _dense(stiffness: Floats, mass: Floats) -> tuple[Floats, Floats]:
+    """All finite modes. The mass may be singular: solve M x = mu (K + s M + t I) x, omega^2 = 1/mu - s."""
+    from scipy.linalg import eigh
+
+    try:
+        scale = np.sqrt(np.diag(mass))
+        if np.all(scale > 0.0) and np.linalg.eigvalsh(mass / np.outer(scale, scale))[0] > 1e-10:
+            square, shapes = eigh(stiffness, mass)
+            return np.asarray(square), np.asarray(shapes)
+    except np.linalg.LinAlgError:
+        pass
+    shift = float(np.abs(stiffness).max()) / float(np.abs(mass).max())
+    for factor in (0.0, 1e-9, 1e-6, 1e-3, 1.0):
+        try:
+            mu, shapes = eigh(mass, stiffness + factor * shift * mass)
+        except np.linalg.LinAlgError:
+            continue
+        finite = mu > 1e-13 * mu.max()
+        return np.asarray(1.0 / mu[finite] - factor * shift), np.asarray(shapes[:, finite])
+    raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness; hold them or give them either")
+
+
+def _sparse(stiffness: Any, mass: Any, wanted: int) -> tuple[Floats, Floats]:
+    """Lowest modes by shift and invert about a point just below zero."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    start = np.cos(np.arange(mass.shape[0]) * 1.234567) + 1.5
+    shift = -1e-8 * float(abs(stiffness).max()) / float(abs(mass).max())
+    try:
+        square, shapes = eigsh(stiffness, k=wanted, M=mass, sigma=shift, which="LM", v0=start)
+    except (ArpackNoConvergence, RuntimeError) as error:
+        raise ModelError(f"*FREQUENCY: the eigenvalue solver found no {wanted} modes: {error}") from error
+    return np.asarray(square), np.asarray(shapes)

@@ -1,0 +1,171 @@
+"""One step made ready for the march: free dofs, solver, scratch room, loads of any chunk of increments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.constraints import eliminate
+from fem.assembly.environment import Environment, LoadSet, load_set, thermal_rows
+from fem.assembly.system import System
+from fem.mechanics import bar
+from fem.mechanics.bar import STORED, Bars
+from fem.mechanics.links import Links
+from fem.model import Controls
+from fem.solve.linear.chain import Tree
+from fem.solve.linear.direct import SparseTangent
+from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
+from fem.solve.march import BAND, CHAIN, EXTERNAL, LEDGER, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.schemes import Scheme
+
+SOLVERS = {"CHAIN": CHAIN, "BAND": BAND, "DIRECT": EXTERNAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen."""
+
+    solver: int
+    tree: Tree
+    equation: Ints
+    width: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Stage:
+    """A step ready to march. ``tangent`` is made when the first direct solve is asked for."""
+
+    system: System
+    environment: Environment
+    bars: Bars
+    nodes: Nodes
+    links: Links
+    loads: LoadSet
+    scheme: Scheme
+    limits: Floats
+    choice: Choice
+    work: Scratch
+    _tangent: SparseTangent | None = field(default=None)
+
+    @property
+    def tangent(self) -> SparseTangent:
+        """The sparse tangent, with its pattern."""
+        if self._tangent is None:
+            self._tangent = SparseTangent(self.system, self.nodes.free, self.links)
+        return self._tangent
+
+
+def free_dofs(environment: Environment, links: Links) -> Ints:
+    """(3n,) 1 free, 0 supported, 2 dependent."""
+    free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
+    free[links.slave] = 2
+    return free
+
+
+def prepare(
+    system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
+) -> Stage:
+    """Gather what one step needs. ``wanted``: AUTO, CHAIN, BAND or DIRECT."""
+    links = eliminate(system, environment.supports.supported)
+    free = free_dofs(environment, links)
+    damped = bool(np.any(system.damping))
+    nodes = Nodes(system.mass, system.damping if damped else np.zeros(0), free, np.zeros((0, 9)))
+    is_static = scheme.coefficients()[6] == 0.0
+    choice = choose_solver(system, free, links, is_static, wanted)
+    return Stage(
+        system, environment, bars, nodes, links, load_set(system, environment), scheme,
+        limits_of(controls, bars), choice, scratch(system, bars, choice),
+    )  # fmt: skip
+
+
+def limits_of(controls: Controls, bars: Bars) -> Floats:
+    """Numbers the march tests against; a criterion not in use is negative."""
+    stiffness = bars.constants[:, bar.AREA] * bars.constants[:, bar.YOUNG]
+    floor = 16.0 * np.finfo(float).eps * float(stiffness.max(initial=0.0))
+
+    def given(value: float | None) -> float:
+        return -1.0 if value is None else value
+
+    return np.array(
+        [
+            given(controls.residual_relative),
+            given(controls.residual_absolute),
+            given(controls.correction_relative),
+            controls.max_iterations,
+            floor,
+            given(controls.energy_drift),
+        ]
+    )
+
+
+def choose_solver(system: System, free: Ints, links: Links, is_static: bool, wanted: str) -> Choice:
+    """Chain elimination for paths and trees in motion, a narrow band otherwise, the sparse solver for the rest.
+
+    Statics pivots (tangents may be indefinite or nearly singular), so it does not use the chain.
+    """
+    no_tree = Tree(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    nothing = np.zeros(0, np.int64)
+    if len(links.slave) or wanted == "DIRECT":
+        return Choice(EXTERNAL, no_tree, nothing, 0, "asked for" if wanted == "DIRECT" else "equations couple dofs")
+    if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
+        tree = find_tree(system, free)
+        if tree is not None:
+            return Choice(CHAIN, tree, nothing, 0, "bars form paths or trees")
+    count = int(np.count_nonzero(free == 1))
+    if count == 0:
+        return Choice(EXTERNAL, no_tree, nothing, 0, "nothing is free to move")
+    equation, width = number_band(system, free)
+    if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
+        return Choice(BAND, no_tree, equation, width, f"narrow band, half width {width}")
+    return Choice(EXTERNAL, no_tree, nothing, 0, f"half bandwidth {width} is too wide")
+
+
+def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
+    """Working room of the march."""
+    size, count = system.size, len(system.labels)
+    vectors = [np.zeros(size) for _ in range(12)]
+    rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
+    is_chain = choice.solver == CHAIN
+    return Scratch(
+        *vectors,
+        store=np.zeros((len(bars.nodes), STORED)),
+        off=np.zeros(len(bars.off_mass)),
+        spring_stiffness=np.zeros(len(system.springs.dofs)),
+        block=np.zeros((count, 9)),
+        inverse=np.zeros((count if is_chain else 0, 9)),
+        reduced=np.zeros(size),
+        band=np.zeros((rows, 3 * choice.width + 1)),
+    )
+
+
+def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
+    """What acts in the increments that end at ``time[1:]``; ``time[0]`` is where they start."""
+    moving = stage.environment.supports.moving(motion.u)
+    u, v, a = stage.environment.supports.motion(moving, time[1:])
+    factors = stage.loads.factors(time)
+    return Loading(
+        exact_dt,
+        stage.loads.vectors,
+        stage.loads.is_gravity,
+        np.ascontiguousarray(factors[1:]),
+        factors,
+        moving,
+        u,
+        v,
+        a,
+        thermal_rows(stage.system, stage.environment, time),
+    )
+
+
+def record(stage: Stage, count: int, nodes: Ints, elements: Ints) -> Record:
+    """Room for what is kept of ``count`` increments."""
+    return Record(
+        np.zeros((count, LEDGER)),
+        nodes,
+        np.zeros((count, 4, len(nodes), 3)),
+        stage.system.family[elements],
+        np.zeros((count, len(elements), 4)),
+    )

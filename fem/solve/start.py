@@ -1,0 +1,177 @@
+"""The state at the start of a run and of each step: initial conditions, initial accelerations, opening energies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.system import System
+from fem.errors import ModelError
+from fem.mechanics.energy import stored_energy
+from fem.mechanics.mass import multiply_mass
+from fem.model import Dynamic
+from fem.solve import march
+from fem.solve.march import Loading, Motion
+from fem.solve.stage import Stage
+
+
+def first_motion(system: System) -> Motion:
+    """Initial conditions of the model."""
+    u, v = np.zeros(system.size), np.zeros(system.size)
+    for condition in system.model.initial_conditions:
+        if condition.kind in ("DISPLACEMENT", "VELOCITY"):
+            field = u if condition.kind == "DISPLACEMENT" else v
+            field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
+    zero = [np.zeros(system.size) for _ in range(3)]
+    return Motion(u, v, *zero, np.zeros(march.TALLY), np.zeros(3))
+
+
+def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
+    """Give supports the velocity and acceleration of their motion; dofs whose displacement jumps at the start."""
+    dofs = np.flatnonzero(stage.nodes.free == 0)
+    u, v, a = stage.environment.supports.motion(dofs, np.array([time]), after=True)
+    motion.v[dofs], motion.a[dofs] = v[0], a[0]
+    size = 1e-12 * max(1.0, float(np.abs(stage.system.coordinates).max(initial=0.0)))
+    return [int(dof) for dof in dofs[np.abs(u[0] - motion.u[dofs]) > size]]
+
+
+def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dynamic) -> str:
+    """Write a_0 from M a_0 = f_ext - f_int - C v_0 into ``motion.a``; returns a notice, or nothing.
+
+    ``held``: dofs without mass, stiffness and load, left out. ModelError where the mass of the free dofs is
+    singular and the deck does not say SINGULAR MASS=WARNING.
+    """
+    work, nodes, bars = stage.work, stage.nodes, stage.bars
+    free = nodes.free.copy()
+    free[held] = 0
+    unknown = np.flatnonzero(free == 1)
+    if not procedure.initial_acceleration or len(unknown) == 0:
+        return ""
+    known = np.where(free == 0, motion.a, 0.0)
+    multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
+    right = work.load - motion.force - work.inertia - work.drag
+    motion.a[free != 0] = 0.0
+    if len(bars.off_mass) or len(stage.links.slave):
+        singular = _solve_mass(stage, right, free, motion.a)
+    else:
+        mass = np.repeat(nodes.mass, 3)[unknown]
+        singular = unknown[mass <= 0.0]
+        if len(singular) == 0:
+            motion.a[unknown] = right[unknown] / mass
+    if len(singular) == 0:
+        return ""
+    where = stage.system.name_dof(int(singular[0]))
+    if procedure.singular_mass == "WARNING":
+        motion.a[free != 0] = 0.0
+        return f"the mass matrix is singular (first at {where}): initial accelerations are set to zero, as asked for"
+    raise ModelError(
+        f"the mass matrix of the free dofs is singular, first at {where}: initial accelerations cannot be found. Give "
+        "that node mass (*DENSITY, *MASS), use MASS=LUMPED or CONSISTENT in *SOLID SECTION, or start from zero "
+        "accelerations with *DYNAMIC, SINGULAR MASS=WARNING"
+    )
+
+
+def mass_matrix(stage: Stage) -> object:
+    """Sparse mass matrix over all dofs (3n, 3n)."""
+    from scipy.sparse import coo_array
+
+    count = len(stage.nodes.mass)
+    rows, columns, values = [np.arange(count)], [np.arange(count)], [stage.nodes.mass]
+    if len(stage.bars.off_mass):
+        i, j = stage.bars.nodes[:, 0], stage.bars.nodes[:, 1]
+        rows += [i, j]
+        columns += [j, i]
+        values += [stage.bars.off_mass, stage.bars.off_mass]
+    row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+    axes = np.arange(3)
+    return coo_array(
+        (np.repeat(value, 3), ((3 * row[:, None] + axes).ravel(), (3 * column[:, None] + axes).ravel())),
+        shape=(3 * count, 3 * count),
+    ).tocsr()
+
+
+def reduction(stage: Stage, free: Ints) -> object:
+    """Matrix that gives all dofs (3n,) from the independent free ones; zero rows at supports."""
+    from scipy.sparse import coo_array
+
+    unknown = np.flatnonzero(free == 1)
+    column = np.full(len(free), -1, np.int64)
+    column[unknown] = np.arange(len(unknown))
+    links = stage.links
+    owner = np.repeat(links.slave, np.diff(links.start))
+    inside = column[links.master] >= 0
+    rows = np.concatenate([unknown, owner[inside]])
+    columns = np.concatenate([column[unknown], column[links.master[inside]]])
+    values = np.concatenate([np.ones(len(unknown)), links.factor[inside]])
+    return coo_array((values, (rows, columns)), shape=(len(free), len(unknown))).tocsr()
+
+
+def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
+    """Solve for the accelerations with a coupled mass matrix; dofs where it is singular."""
+    from scipy.sparse.linalg import splu
+
+    transform: object = reduction(stage, free)
+    matrix = (transform.T @ mass_matrix(stage) @ transform).tocsc()  # type: ignore[attr-defined]
+    unknown = np.flatnonzero(free == 1)
+    diagonal = matrix.diagonal()
+    if np.any(diagonal <= 0.0):
+        return np.asarray(unknown[diagonal <= 0.0])
+    # Scaled to a unit diagonal, a pivot of 1e-12 means a direction without mass.
+    scale = 1.0 / np.sqrt(diagonal)
+    from scipy.sparse import diags_array
+
+    scaled = (diags_array(scale) @ matrix @ diags_array(scale)).tocsc()
+    try:
+        factor = splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:
+        return unknown[:1]
+    pivots = np.abs(factor.U.diagonal())
+    if pivots.min() < 1e-12:
+        return np.asarray(unknown[[factor.perm_c.argsort()[int(pivots.argmin())]]])
+    reduced = scale * factor.solve(scale * (transform.T @ right))  # type: ignore[attr-defined]
+    a += transform @ reduced  # type: ignore[operator]
+    return np.zeros(0, np.int64)
+
+
+def evaluate_start(stage: Stage, motion: Motion, loading: Loading) -> None:
+    """Internal force of ``motion`` into it, and f_ext, C v of the start into ``work.load`` and ``work.drag``.
+
+    ``loading`` is one increment that starts now: its factors[0] are the loads that act at the start.
+    """
+    work = stage.work
+    row = np.array(stage.scheme.coefficients())
+    work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
+    march.evaluate(row, False, 1.0, motion.u, stage.bars, stage.system.springs, loading.thermal[0], work)
+    motion.force[:] = work.force
+    march.combine(loading.vectors, loading.factors, 0, work.load)
+    march.inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
+
+
+def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool) -> None:
+    """Reactions and energies at the start of a step, the step's loads acting.
+
+    What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
+    outside, so the energy error goes on from where it was.
+    """
+    work, tally = stage.work, motion.tally
+    dynamic = stage.scheme.coefficients()[march.WM] != 0.0
+    march.inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
+    march.balance_forces(-1, dynamic, stage.nodes, stage.links, loading, work)
+    motion.reaction[:] = work.reduced
+    before = tally[march.KINETIC] + tally[march.STRAIN] + tally[march.POTENTIAL]
+    multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
+    tally[march.KINETIC] = 0.5 * float(motion.v @ work.momentum) if dynamic else 0.0
+    tally[march.STRAIN] = stored_energy(motion.u, motion.v, stage.bars, stage.system.springs, loading.thermal[0])
+    weights = loading.factors[0] * loading.is_gravity
+    tally[march.POTENTIAL] = -float(weights @ (loading.vectors @ motion.u)) if len(weights) else 0.0
+    total = tally[march.KINETIC] + tally[march.STRAIN] + tally[march.POTENTIAL]
+    if is_first:
+        tally[march.TOTAL0] = total
+    else:
+        tally[march.WORK] += total - before
+    tally[march.ERROR0] = total - tally[march.TOTAL0] - tally[march.WORK] + tally[march.DISSIPATED]
+    for now, start in ((march.KINETIC, march.KINETIC0), (march.STRAIN, march.STRAIN0),
+                       (march.POTENTIAL, march.POTENTIAL0), (march.WORK, march.WORK0)):  # fmt: skip
+        tally[start] = tally[now]
+    tally[march.EXCHANGED] = 0.0
+    motion.memory[:] = 0.0

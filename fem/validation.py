@@ -1,0 +1,276 @@
+"""``python -m fem validate``: is it right? Published, analytic and independently computed numbers against runs.
+
+A case is a file ``validation/cases/<name>.py`` with ``NAME``, ``TITLE``, ``SOURCE``, ``LONG`` and
+``run(folder) -> Outcome``; it is found by its place. The judge (``validation/references``) never imports ``fem``.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import importlib.util
+import math
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from fem.errors import CommandError
+
+DEFAULT_OUTPUT = Path("results") / "validation"
+KINDS = ("relative", "absolute", "exact", "order")
+COLUMNS = ("target", "computed", "ratio", "tolerance", "verdict", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One number that has to come out.
+
+    kind       ``relative``: |computed / value - 1| <= tolerance;  ``absolute``: |computed - value| <= tolerance;
+               ``exact``: equal (counts);  ``order``: an observed order of convergence, |computed - value| <= tolerance
+    source     origin of the value (analytic, ODE, published, regression) and why the tolerance has its size
+    """
+
+    quantity: str
+    value: float
+    kind: str
+    source: str
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"target kind {self.kind!r}: known are {', '.join(KINDS)}")
+        if self.kind == "relative" and self.value == 0:
+            raise ValueError(f"{self.quantity}: a relative tolerance needs a target other than zero")
+
+    def is_met(self, computed: float) -> bool:
+        """Whether ``computed`` lies within the tolerance; NaN never does."""
+        if self.kind == "exact":
+            return computed == self.value
+        scale = abs(self.value) if self.kind == "relative" else 1.0
+        return abs(computed - self.value) <= self.tolerance * scale
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A target and what the program computed for it."""
+
+    target: Target
+    computed: float
+
+    @property
+    def is_met(self) -> bool:
+        return self.target.is_met(self.computed)
+
+    @property
+    def ratio(self) -> float:
+        """Computed over target; their difference where the target is zero."""
+        value = self.target.value
+        return self.computed / value if value else self.computed
+
+    def cells(self) -> tuple[str, ...]:
+        """Texts of ``COLUMNS``, for people."""
+        target = self.target
+        ratio = f"{self.ratio:.10g}" if target.value else f"{self.ratio:+.3g} (difference)"
+        limit = "exact" if target.kind == "exact" else f"{target.tolerance:.2g} {target.kind}"
+        verdict = "ok" if self.is_met else "MISSED"
+        return (f"{target.value:.12g}", f"{self.computed:.12g}", ratio, limit, verdict, target.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a case found.
+
+    figures   name -> ``matplotlib.figure.Figure``; saved as ``<case>_<name>.png``
+    remarks   sentences for the report
+    """
+
+    rows: tuple[Row, ...]
+    figures: dict[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A case that has been run; ``failure`` holds the reason when it could not be."""
+
+    name: str
+    title: str
+    source: str
+    outcome: Outcome
+    seconds: float
+    failure: str = ""
+
+    @property
+    def missed(self) -> int:
+        return sum(not row.is_met for row in self.outcome.rows) + bool(self.failure)
+
+
+def validate(cases: Sequence[str], output: Path | None = None) -> int:
+    """Run validation cases, print and write the report; 0 when every target is met, else 3.
+
+    cases   names; none: all that are not long; ``all``: all
+    output  folder of ``report.md``, ``report.csv`` and figures; None: ``results/validation/``
+
+    Raises
+    ------
+    CommandError  no ``validation/`` folder, or an unknown case.
+    """
+    root = find_root()
+    chosen = choose(list(cases), root)
+    folder = DEFAULT_OUTPUT if output is None else Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))  # cases import validation.references
+    verdicts = []
+    for name in chosen:
+        verdict = run_case(name, root / "validation" / "cases" / f"{name}.py", folder)
+        print(as_text(verdict), flush=True)
+        verdicts.append(verdict)
+    write_report(verdicts, folder)
+    print(f"\n{summary(verdicts)}\nreport: {folder / 'report.md'}")
+    return 3 if any(verdict.missed for verdict in verdicts) else 0
+
+
+# ------------------------------------------------------------------------------------------------- finding cases
+def find_root() -> Path:
+    """The folder that holds ``validation/cases``: the current one, else the one that holds the package."""
+    beside = Path(__file__).resolve().parent.parent
+    for root in (Path.cwd(), beside):
+        if (root / "validation" / "cases").is_dir():
+            return root
+    raise CommandError(
+        f"no folder validation/cases in {Path.cwd()} or beside the package ({beside}): the validation cases come "
+        "with a clone of the repository, not with an installed package; run the command from a clone"
+    )
+
+
+def available(root: Path) -> list[str]:
+    """Names of the cases, sorted; files that begin with an underscore are none."""
+    return sorted(path.stem for path in (root / "validation" / "cases").glob("*.py") if path.stem[0] != "_")
+
+
+def choose(wanted: list[str], root: Path) -> list[str]:
+    """Cases to run, in the order asked for. Long ones run by name or with ``all`` only."""
+    known = available(root)
+    if not wanted:
+        return [name for name in known if not is_long(root / "validation" / "cases" / f"{name}.py")]
+    if any(name.lower() == "all" for name in wanted):
+        return known
+    chosen = []
+    for name in wanted:
+        stem = Path(name).stem.lower()
+        if stem not in known:
+            close = difflib.get_close_matches(stem, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"known are: {', '.join(known)}"
+            raise CommandError(f"unknown validation case {name!r}; {hint}")
+        if stem not in chosen:
+            chosen.append(stem)
+    return chosen
+
+
+def is_long(path: Path) -> bool:
+    """Whether the case says ``LONG = True``; read from its text, so that choosing runs no case."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return any(line.replace(" ", "").startswith("LONG=True") for line in lines)
+
+
+def load_case(name: str, path: Path) -> ModuleType:
+    """Import a case from its file."""
+    spec = importlib.util.spec_from_file_location(f"validation_case_{name}", path)
+    if spec is None or spec.loader is None:
+        raise CommandError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_case(name: str, path: Path, folder: Path) -> Verdict:
+    """Run one case. One that raises has missed, with its reason; it stops no other."""
+    start = time.perf_counter()
+    title, source = name, ""
+    try:
+        case = load_case(name, path)
+        title, source = case.TITLE, case.SOURCE
+        run: Callable[[Path], Outcome] = case.run
+        outcome, failure = run(folder), ""
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        failure = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
+        outcome = Outcome(())
+    return Verdict(name, title, source, outcome, time.perf_counter() - start, failure)
+
+
+# ------------------------------------------------------------------------------------------------------- report
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """One line: how many targets and cases, how many missed."""
+    rows = [row for verdict in verdicts for row in verdict.outcome.rows]
+    missed = [verdict.name for verdict in verdicts if verdict.missed]
+    text = f"{len(verdicts)} cases, {len(rows)} targets, {sum(row.is_met for row in rows)} met"
+    return text + (f"; MISSED in: {', '.join(missed)}" if missed else "; all met")
+
+
+def as_text(verdict: Verdict) -> str:
+    """The table of a case for the terminal."""
+    lines = ["", f"{verdict.name}: {verdict.title} ({verdict.seconds:.1f} s)"]
+    body = [(row.target.quantity, *row.cells()) for row in verdict.outcome.rows]
+    table = [("quantity", *COLUMNS), *body] if body else []
+    widths = [max(len(line[column]) for line in table) for column in range(len(COLUMNS))] if table else []
+    for line in table:
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
+        lines.append("  " + "  ".join([*cells, line[-1]]))
+    lines += [f"  note: {remark}" for remark in verdict.outcome.remarks]
+    if verdict.failure:
+        lines.append(f"  MISSED: the case could not be run: {verdict.failure}")
+    return "\n".join(lines)
+
+
+def as_markdown(verdict: Verdict) -> list[str]:
+    """The section of a case in ``report.md``."""
+    state = "all targets met" if not verdict.missed else f"{verdict.missed} MISSED"
+    lines = [f"## {verdict.name}: {verdict.title}", "", f"{state}, {verdict.seconds:.1f} s. {verdict.source}".strip()]
+    if verdict.failure:
+        lines += ["", f"**The case could not be run:** {_cell(verdict.failure)}"]
+    if verdict.outcome.rows:
+        lines += ["", "| quantity | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 1) + "|"]
+        for row in verdict.outcome.rows:
+            lines.append("| " + " | ".join(_cell(text) for text in (row.target.quantity, *row.cells())) + " |")
+    for remark in verdict.outcome.remarks:
+        lines += ["", remark]
+    for name in verdict.outcome.figures:
+        lines += ["", f"![{name.replace('_', ' ')}]({verdict.name}_{name}.png)"]
+    return [*lines, ""]
+
+
+def _cell(text: str) -> str:
+    """Text that cannot break a Markdown table."""
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
+    """Write ``report.md``, ``report.csv`` and the figures."""
+    lines = ["# Validation", "", summary(verdicts) + ".", ""]
+    lines += ["`ratio` is computed / target; where the target is zero it is the difference.", ""]
+    for verdict in verdicts:
+        lines += as_markdown(verdict)
+        for name, figure in verdict.outcome.figures.items():
+            figure.savefig(folder / f"{verdict.name}_{name}.png", dpi=150, bbox_inches="tight")
+    (folder / "report.md").write_text("\n".join(lines), encoding="utf-8", newline="\n")
+    with (folder / "report.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("case", "quantity", "kind", *COLUMNS))
+        for verdict in verdicts:
+            for row in verdict.outcome.rows:
+                target, state = row.target, "ok" if row.is_met else "missed"
+                numbers = (repr(float(target.value)), repr(float(row.computed)), repr(float(row.ratio)))
+                limit = repr(float(target.tolerance))
+                table.writerow((verdict.name, target.quantity, target.kind, *numbers, limit, state, target.source))
+            if verdict.failure:
+                nan = repr(math.nan)
+                table.writerow(
+                    (verdict.name, "the case runs", "exact", "1.0", nan, nan, "0.0", "missed", verdict.failure)
+                )

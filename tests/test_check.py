@@ -1,0 +1,237 @@
+"""``fem check``: the report and each kind of warning, from hand-made models."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fem.check import check_deck, report
+from fem.check.bars import collect_bars
+from fem.errors import CommandError, DeckError
+from fem.model import (
+    BarSection,
+    Boundary,
+    DistributedLoad,
+    Dynamic,
+    ElementBlock,
+    Frequency,
+    Material,
+    Mesh,
+    Model,
+    NodalLoad,
+    PointMass,
+    Static,
+    Step,
+)
+
+INPUTS = Path(__file__).resolve().parents[1] / "inputs"
+
+
+def labels(*values):
+    return np.array(values, np.int64)
+
+
+def mesh(coordinates, *bars, extra=()):
+    """Nodes 1, 2...; bars 11, 12... between node labels; extra: (kind, label, nodes)."""
+    blocks = []
+    if bars:
+        pairs = np.array(bars, np.int64) - 1
+        blocks.append(ElementBlock("T3D2", labels(*range(11, 11 + len(bars))), pairs))
+    for kind, label, nodes in extra:
+        blocks.append(ElementBlock(kind, labels(label), np.array([nodes], np.int64) - 1))
+    count = sum(len(block.labels) for block in blocks)
+    sets = {"BARS": np.arange(len(bars)), "ALL": np.arange(count), "REST": np.arange(len(bars), count)}
+    nodes = np.array(coordinates, float)
+    return Mesh(labels(*range(1, len(nodes) + 1)), nodes, tuple(blocks), {}, sets)
+
+
+def model(steps=None, section=None, material=None, **changes):
+    """Two steel bars in a V, sound in every respect."""
+    step = Step(Static(), nlgeom=True, distributed_loads=(DistributedLoad("BARS", "GRAV", 9.81, (0, 0, -1)),))
+    sound = Model(
+        mesh=mesh([(0, 0, 0), (1, 0, -1), (2, 0, 0)], (1, 2), (2, 3)),
+        materials={"STEEL": material or Material("STEEL", young=2e11, density=8000.0)},
+        sections=(section or BarSection("BARS", "STEEL", 1e-4),),
+        boundaries=(*(Boundary(node, dof) for node in (1, 3) for dof in (1, 2, 3)), Boundary(2, 2)),
+        steps=steps or (step,),
+        source="v.inp",
+        heading=("two bars",),
+    )
+    return replace(sound, **changes)
+
+
+def wrong(candidate):
+    """The last part of the report."""
+    return report(candidate).split("what looks wrong\n")[1]
+
+
+def test_a_sound_model_gets_no_complaint():
+    assert wrong(model()).strip() == "nothing found"
+
+
+def test_counts_extent_and_mass():
+    text = report(model())
+    assert text.startswith("v.inp: two bars")
+    assert "elements    2: 2 T3D2" in text
+    assert "extent      x 0 .. 2, y 0 .. 0, z -1 .. 0" in text
+    assert f"mass        {2 * 0.8 * np.sqrt(2):.6g}: bars LUMPED" in text
+    assert "1: STATIC, dt 1, period 1, 1 automatic increments, NLGEOM" in text
+
+
+def test_point_masses_are_counted():
+    candidate = model(
+        mesh=mesh([(0, 0, 0), (1, 0, -1), (2, 0, 0)], (1, 2), (2, 3), extra=[("MASS", 90, (2,))]),
+        masses=(PointMass("REST", 5.0),),
+    )
+    assert "point masses 5" in report(candidate)
+    assert "1 MASS" in report(candidate)
+
+
+@pytest.mark.parametrize(
+    ("rule", "matrix"), [("LUMPED", [[0.5, 0], [0, 0.5]]), ("CONSISTENT", [[1 / 3, 1 / 6], [1 / 6, 1 / 3]])]
+)
+def test_period_is_that_of_the_bars_own_matrices(rule, matrix):
+    bars = collect_bars(model(section=BarSection("BARS", "STEEL", 1e-4, mass_rule=rule)))
+    stiffness = 2e11 * 1e-4 / np.sqrt(2) * np.array([[1, -1], [-1, 1]])
+    omega2 = np.linalg.eigvals(np.linalg.solve(bars.mass[0] * np.array(matrix), stiffness)).real.max()
+    assert bars.period[0] == pytest.approx(2 * np.pi / np.sqrt(omega2), rel=1e-12)  # analytic: the eigenvalue itself
+
+
+def test_one_point_period_is_that_of_a_bar_held_at_one_end():
+    bars = collect_bars(model(section=BarSection("BARS", "STEEL", 1e-4, mass_rule="ONE POINT")))
+    omega = np.sqrt(2e11 * 1e-4 / np.sqrt(2) / (bars.mass[0] / 4))
+    assert bars.period[0] == pytest.approx(2 * np.pi / omega, rel=1e-12)
+
+
+def test_the_stiffest_bar_is_named_by_its_label():
+    shorter = model(mesh=mesh([(0, 0, 0), (1, 0, -1), (1.1, 0, -0.9)], (1, 2), (2, 3)))
+    assert "stiffest    bar 12: period" in report(shorter)
+
+
+def test_massless_bars_have_no_period():
+    assert "no elastic bar has mass" in report(model(material=Material("STEEL", young=2e11)))
+
+
+def test_a_rod_without_modulus_is_described():
+    assert "no elastic bar has mass" in report(model(material=Material("ROD", density=8000.0)))
+
+
+def test_nodes_attached_to_nothing():
+    candidate = model(mesh=mesh([(0, 0, 0), (1, 0, -1), (2, 0, 0), (5, 5, 5)], (1, 2), (2, 3)))
+    assert "nodes attached to nothing: 4" in wrong(candidate)
+
+
+def test_nodes_in_the_same_place():
+    candidate = model(mesh=mesh([(0, 0, 0), (1, 0, -1), (1, 0, -1), (2, 0, 0)], (1, 2), (3, 4)))
+    assert "same place, joined by nothing: 2 and 3" in wrong(candidate)
+
+
+def test_free_body_and_missing_supports():
+    candidate = model(mesh=mesh([(0, 0, 0), (1, 0, -1), (2, 0, 0), (5, 0, 0), (6, 0, 0)], (1, 2), (2, 3), (4, 5)))
+    assert "a free body, held by no support: nodes 4, 5" in wrong(candidate)
+    assert "no supports" in wrong(model(boundaries=()))
+
+
+def test_lengths_far_apart_and_doubled_bars():
+    candidate = model(mesh=mesh([(0, 0, 0), (1, 0, -1), (5000, 0, 0)], (1, 2), (2, 3)))
+    assert "times as long as bar 11" in wrong(candidate)
+    doubled = model(mesh=mesh([(0, 0, 0), (1, 0, -1), (2, 0, 0)], (1, 2), (2, 3), (3, 2)))
+    assert "bars 12 and 13 join the same two nodes" in wrong(doubled)
+
+
+def test_no_loads_and_no_steps():
+    assert "no loads" in wrong(model(steps=(Step(Static(), nlgeom=True),)))
+    assert "no *STEP" in wrong(replace(model(), steps=()))
+    assert "no loads" not in wrong(model(steps=(Step(Frequency(3), nlgeom=True),)))
+
+
+def test_a_step_without_nlgeom_is_mentioned():
+    assert "no NLGEOM" in wrong(model(steps=(replace(model().steps[0], nlgeom=False),)))
+
+
+def dynamic(dt, integrator="NEWMARK", **more):
+    return (Step(Dynamic(dt, 1.0, integrator=integrator), nlgeom=True, nodal_loads=(NodalLoad(2, 3, 1.0),)),)
+
+
+def test_unresolved_axial_vibration():
+    # c = 5000 m/s, L = 1.414 m: period pi L/c = 8.9e-4 s
+    assert "ENERGY MOMENTUM does not" in wrong(model(steps=dynamic(1e-2)))
+    assert "nothing found" in wrong(model(steps=dynamic(1e-2, "ENERGY MOMENTUM")))
+    assert "nothing found" in wrong(model(steps=dynamic(1e-4)))
+    assert "dt is 11.3 periods of the stiffest bar" in report(model(steps=dynamic(1e-2)))
+
+
+def test_explicit_increment_above_the_critical_one():
+    # critical: L/c = 2.83e-4 s
+    assert "explicit scheme needs" in wrong(model(steps=dynamic(3e-4, "CENTRAL DIFFERENCE")))
+    assert "explicit scheme needs" not in wrong(model(steps=dynamic(2.8e-4, "CENTRAL DIFFERENCE")))
+
+
+def test_snap_time_of_a_line_that_can_go_slack():
+    rope = Material("STEEL", young=2e11, density=8000.0, compression_ratio=0.0)
+    candidate = model(steps=dynamic(2e-4, "ENERGY MOMENTUM"), material=rope)
+    assert "snap time   L0/(2c) = 0.000141421 (bar 11 can go slack)" in report(candidate)
+    assert "longer than L0/(2c)" in wrong(candidate)
+    assert "L0/(2c)" not in report(model(steps=dynamic(2e-4, "ENERGY MOMENTUM")))
+
+
+def test_straight_unstressed_chain():
+    straight = mesh([(0, 0, 0), (1, 0, 0), (2, 0, 0)], (1, 2), (2, 3))
+    assert "nodes 2: nothing holds them across" in wrong(model(mesh=straight))
+    lent = BarSection("BARS", "STEEL", 1e-4, starting_tension=5000.0)
+    assert wrong(model(mesh=straight, section=lent)).strip() == "nothing found"
+
+
+@pytest.mark.parametrize(
+    ("material", "phrase"),
+    [
+        (Material("STEEL", young=210.0, density=1e-3), "E = 210 is low for Pa"),
+        (Material("STEEL", young=2e11, density=7.85e6), "density 7.85e\\+06 is above"),
+        (Material("STEEL", young=2e3, density=8000.0), "the weight of all bars would stretch"),
+    ],
+)
+def test_slips_of_units(material, phrase):
+    text = wrong(model(material=material))
+    assert phrase.replace("\\", "") in text
+
+
+def test_unused_material():
+    candidate = model()
+    assert "material SPARE is used by no section" in wrong(
+        replace(candidate, materials={**candidate.materials, "SPARE": Material("SPARE", young=1e9)})
+    )
+
+
+def test_long_lists_are_cut():
+    nodes = [(0, 0, 0), (1, 0, -1), (2, 0, 0), *((9.0, k, 0) for k in range(20))]
+    assert "and 12 more" in wrong(model(mesh=mesh(nodes, (1, 2), (2, 3))))
+
+
+def test_the_headline_deck():
+    text = check_deck(INPUTS / "sdnl100.inp")
+    assert "sdnl100.inp: SDNL100" in text
+    assert "bar 1: period 0.000314159 (ONE POINT mass, one end held)" in text
+    assert "dt is 133 periods" in text
+    assert "40 equal increments" in text
+    assert "ENERGY MOMENTUM does not" in text  # true: it fails after 1.18 T
+    assert "ONE POINT" in text.split("extensions used")[1].upper()
+
+
+def test_parameters_reach_the_deck():
+    assert "300 equal increments" in check_deck(INPUTS / "rod_consistent.inp")
+    assert "600 equal increments" in check_deck(INPUTS / "rod_consistent.inp", {"increments": 400})
+
+
+def test_missing_file_and_broken_deck(tmp_path):
+    with pytest.raises(CommandError, match="does not exist"):
+        check_deck(tmp_path / "none.inp")
+    broken = tmp_path / "broken.inp"
+    broken.write_text("*NODES\n1, 0., 0., 0.\n")
+    with pytest.raises(DeckError, match=r"\*NODE"):
+        check_deck(broken)
+
+
+@pytest.mark.parametrize("deck", sorted(INPUTS.glob("*.inp")), ids=lambda path: path.stem)
+def test_every_example_can_be_checked(deck):
+    assert "what looks wrong" in check_deck(deck)

@@ -1,0 +1,95 @@
+"""The judges of motion: pendulum, wave, string."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from validation.references import pendulum, sdnl100, taut_string, wave
+
+
+@pytest.mark.parametrize("degrees", [1, 30, 90, 150, 179])
+def test_pendulum_solves_its_equation(degrees):
+    theta0, omega0 = np.radians(degrees), 1.3
+    times = np.linspace(0, 1.7 * pendulum.period(omega0, theta0), 60)
+    found = solve_ivp(
+        lambda t, y: (y[1], -(omega0**2) * np.sin(y[0])),
+        times[[0, -1]],
+        [theta0, 0],
+        "DOP853",
+        times,
+        rtol=3e-14,
+        atol=1e-14,
+    )
+    theta, rate = pendulum.motion(times, omega0, theta0)
+    assert np.abs(found.y[0] - theta).max() < 1e-9  # an ODE of 1e-13 per step, amplified near the top
+    assert np.abs(found.y[1] - rate).max() < 1e-9
+
+
+def test_pendulum_periods_against_known_values():
+    # Printed in cases.md, recomputed there in 40 digits.
+    assert pendulum.period(pendulum.point_mass(0.5, 9.81), np.pi / 2) == pytest.approx(1.67431710, abs=5e-9)
+    assert pendulum.period(pendulum.uniform_rod(1.0, 9.81), np.pi / 2) == pytest.approx(1.93333, abs=5e-6)
+    assert pendulum.period(pendulum.point_mass(1.0, 9.81), np.pi / 2) == pytest.approx(2.36784, abs=5e-6)
+    assert pendulum.period(np.pi, np.pi / 2) == pytest.approx(2.360681198032192, rel=1e-14)  # Solfec's, g = pi^2
+
+
+def test_pendulum_small_angles_and_series():
+    assert pendulum.period(2.0, 1e-6) == pytest.approx(np.pi, rel=1e-12)
+    assert pendulum.series_period(1.0, np.pi / 2, 60) == pytest.approx(pendulum.period(1.0, np.pi / 2), rel=1e-13)
+    # Twelve terms, as the manual sums, do not give its printed 1.6744 either.
+    assert pendulum.series_period(pendulum.point_mass(0.5, 9.81), np.pi / 2, 12) == pytest.approx(1.674309, abs=1e-6)
+
+
+def test_uniform_rod_is_a_point_mass_at_two_thirds():
+    assert pendulum.uniform_rod(1.0, 9.81) == pytest.approx(pendulum.point_mass(2 / 3, 9.81), rel=1e-15)
+
+
+def test_sdnl100_table_agrees_with_itself():
+    assert len(sdnl100.ITERATIONS) == 40
+    for increment, count in sdnl100.PUBLISHED_ITERATIONS.items():
+        assert sdnl100.ITERATIONS[increment - 1] == count
+    for _, _, value, kind, tolerance, own in sdnl100.PUBLISHED:  # Code_Aster passes its own test
+        assert abs(own - value) <= tolerance * (abs(value) if kind == "relative" else 1)
+
+
+def test_wave_equals_the_method_of_characteristics_through_three_echoes():
+    times, end = wave.characteristics(40, 300, 2.0, 5e6, 5000.0, 10.0)
+    exact = [wave.displacement(2.0, time, 2.0, 5e6, 5000.0, 10.0) for time in times]
+    assert end == pytest.approx(exact, abs=1e-15)
+
+
+def test_wave_starts_as_on_an_endless_bar_and_swings_about_the_static_answer():
+    length, stiffness, speed, force = 2.0, 5e6, 5000.0, 10.0
+    early = wave.displacement(length, 1e-4, length, stiffness, speed, force)
+    assert early == pytest.approx(force * speed * 1e-4 / stiffness, rel=1e-14)
+    round_trip = 4 * length / speed
+    times = np.linspace(0, round_trip, 4001)
+    mean = np.mean([wave.displacement(length, time, length, stiffness, speed, force) for time in times[:-1]])
+    assert mean == pytest.approx(force * length / stiffness, rel=1e-6)
+    assert wave.displacement(length, round_trip, length, stiffness, speed, force) == pytest.approx(0, abs=1e-18)
+
+
+def test_wall_force_doubles_and_vanishes():
+    assert [wave.wall_force(t, 1.0, 1.0, 3.0) for t in (0.5, 1.5, 2.9, 3.5, 5.5)] == [0, 6, 6, 0, 6]
+
+
+def test_wall_force_is_the_slope_at_the_wall():
+    for time in (0.5, 1.5, 3.5):
+        slope = wave.displacement(1e-6, time, 1.0, 1.0, 1.0, 3.0) / 1e-6
+        assert slope == pytest.approx(wave.wall_force(time, 1.0, 1.0, 3.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("rule", ["LUMPED", "CONSISTENT", "ONE POINT"])
+def test_string_of_bars_is_the_eigenvalue_of_its_matrices_and_converges(rule):
+    bars, length, tension, mu = 7, 2.0, 300.0, 0.2
+    h, inner = length / bars, np.arange(1, bars)
+    second = 2 * np.eye(bars - 1) - np.eye(bars - 1, k=1) - np.eye(bars - 1, k=-1)
+    both = np.eye(bars - 1, k=1) + np.eye(bars - 1, k=-1)
+    diagonal, off = {"LUMPED": (1, 0), "CONSISTENT": (4 / 6, 1 / 6), "ONE POINT": (1 / 2, 1 / 4)}[rule]
+    mass = mu * h * (diagonal * np.eye(bars - 1) + off * both)
+    values = np.sort(np.linalg.eigvals(np.linalg.solve(mass, tension / h * second)).real)
+    found = [taut_string.chain(int(k), bars, length, tension, mu, rule) for k in inner]
+    assert np.sort(found) == pytest.approx(np.sqrt(values) / (2 * np.pi), rel=1e-12)
+    exact = taut_string.continuum(1, length, tension, mu)
+    errors = [abs(taut_string.chain(1, n, length, tension, mu, rule) / exact - 1) for n in (20, 40)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.01)

@@ -1,0 +1,1 @@
+"""Closed forms, elliptic integrals, shooting: numpy and scipy only, never ``fem``."""

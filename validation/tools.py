@@ -1,0 +1,78 @@
+"""What the cases share: decks, variants of them, rows of a history, crossings, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+import fem
+
+Array = NDArray[np.float64]
+INPUTS = Path(__file__).resolve().parent.parent / "inputs"
+# Okabe and Ito's palette, told apart by all kinds of colour vision.
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#666666"
+
+
+def deck(name: str, parameters: Mapping[str, float] | None = None) -> Any:
+    """The model of ``inputs/<name>.inp``."""
+    return fem.read_deck(INPUTS / f"{name}.inp", parameters=dict(parameters or {}))
+
+
+def with_procedure(model: Any, step: int, **changes: Any) -> Any:
+    """The same model with fields of one step's procedure changed (dt, period, integrator...); ``step`` from 1."""
+    steps = list(model.steps)
+    steps[step - 1] = replace(steps[step - 1], procedure=replace(steps[step - 1].procedure, **changes))
+    return replace(model, steps=tuple(steps))
+
+
+def end_of(history: Any, step: int) -> int:
+    """Row of the last increment of a step."""
+    return int(np.flatnonzero(np.asarray(history.step) == step)[-1])
+
+
+def crossings(time: Array, x: Array, v: Array) -> Array:
+    """Times at which x = 0, by the cubic through values and slopes of each interval (Hermite), error O(dt^4)."""
+    found = []
+    for k in np.flatnonzero(np.sign(x[:-1]) * np.sign(x[1:]) < 0):
+        h = time[k + 1] - time[k]
+        a, b, va, vb = x[k], x[k + 1], h * v[k], h * v[k + 1]
+        roots = np.roots([2 * (a - b) + va + vb, 3 * (b - a) - 2 * va - vb, va, a])
+        real = roots[np.abs(roots.imag) < 1e-9].real
+        inside = real[(real >= 0) & (real <= 1)]
+        found.append(time[k] + h * inside[0])
+    return np.array(found)
+
+
+def orders(errors: Array, ratio: float = 2.0) -> Array:
+    """Observed orders between successive refinements."""
+    return np.asarray(np.log(errors[:-1] / errors[1:]) / np.log(ratio))
+
+
+def figure(title: str, x_label: str, y_label: str) -> tuple[Figure, Any]:
+    """An empty labelled figure and its axes; legends go outside through ``legend``."""
+    sheet = Figure(figsize=(8.0, 4.5), layout="constrained")
+    axes = sheet.add_subplot()
+    axes.set(title=title, xlabel=x_label, ylabel=y_label)
+    axes.grid(True, color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return sheet, axes
+
+
+def legend(axes: Any) -> None:
+    """A legend beside the data, not on it."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+
+
+def convergence(title: str, x_label: str, y_label: str, steps: Array, errors: Array, order: float) -> Figure:
+    """Errors against step on log axes, with the slope they should have."""
+    sheet, axes = figure(title, x_label, y_label)
+    axes.loglog(steps, errors, "o-", color=BLUE, label="measured")
+    axes.loglog(steps, errors[-1] * (steps / steps[-1]) ** order, "--", color=GREY, label=f"slope {order:g}")
+    legend(axes)
+    return sheet
