@@ -62,7 +62,7 @@ KEYWORDS: dict[str, Handler] = {
     "ELEMENT OUTPUT": outputs.element_output,
     "RESTART": outputs.restart,
 }
-"""``*PARAMETER`` and ``*INCLUDE`` of deck text are answered by ``lexical/scanner.py``, foreign keywords by ``foreign.py``."""
+"""``*PARAMETER`` and ``*INCLUDE`` are answered by ``lexical/scanner.py``, foreign keywords by ``foreign.py``."""
 
 
 def read_deck(path: str | Path, parameters: Mapping[str, float] | None = None) -> Model:

@@ -70,7 +70,7 @@ class Draft:
         self.ignored: dict[str, None] = {}
         self.extensions: dict[str, None] = {}
         self.generated = 0
-        self.mesh_paths: dict[int, Path] = {}
+        self.mesh_paths: dict[Place, Path] = {}
 
         self.heading: list[str] = []
         self.nodes = NodeTable()

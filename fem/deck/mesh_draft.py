@@ -94,7 +94,7 @@ class NodeTable:
         start = self.index.count
         repeated = self.index.add(labels)
         self.chunks.append(NodeChunk(labels, coordinates, where))
-        mistakes = []
+        mistakes: list[Mistake] = []
         for row in repeated.tolist():
             if len(mistakes) == MAX_PER_CARD:
                 break

@@ -25,7 +25,7 @@ ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
 def include(card: Card, draft: Draft) -> None:
     """Add the mesh of a file."""
     field = card.field("INPUT")
-    path = draft.mesh_paths[id(card)]
+    path = draft.mesh_paths[card.place]
     if draft.step is not None:
         raise card.mistake("a mesh is included inside a step", "put it before the first *STEP")
     draft.no_rows(card)

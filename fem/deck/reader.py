@@ -55,7 +55,7 @@ def read_source(
     scanner.scan(source)
     scanner.finish()
     check_overrides(scanner, draft)
-    draft.mesh_paths = {id(scanner.cards[at]): path for at, path in scanner.mesh_paths.items()}
+    draft.mesh_paths = scanner.mesh_paths
     interpret(scanner.cards, draft, keywords)
     last = max((number for number, text in enumerate(source.lines, 1) if text.strip()), default=1)
     model = build_model(draft, Place(source, last, 1))
@@ -75,15 +75,14 @@ def check_overrides(scanner: Scanner, draft: Draft) -> None:
 def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
     """Call the function of each card."""
     canonical = {squeezed(name): name for name in (*keywords, *foreign.FOREIGN)}
-    named = [(card, replace(card, keyword=canonical.get(squeezed(card.keyword), card.keyword))) for card in cards]
-    draft.mesh_paths = {id(new): draft.mesh_paths[id(old)] for old, new in named if id(old) in draft.mesh_paths}
-    inside = steps_of([card for _, card in named])
+    named = [replace(card, keyword=canonical.get(squeezed(card.keyword), card.keyword)) for card in cards]
+    inside = steps_of(named)
     for group in (FIRST, SECOND):
-        for (_, card), step in zip(named, inside, strict=True):
+        for card, step in zip(named, inside, strict=True):
             if card.keyword in group and (step is None or card.keyword in ("NSET", "ELSET")):
                 call(card, draft, keywords[card.keyword])
     guesses = 0
-    for (_, card), step in zip(named, inside, strict=True):
+    for card, step in zip(named, inside, strict=True):
         if card.keyword in ("", "PARAMETER"):
             continue
         if card.keyword in (*FIRST, *SECOND) and (step is None or card.keyword in ("NSET", "ELSET")):
@@ -91,7 +90,6 @@ def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) 
         elif card.keyword in keywords:
             call(card, draft, keywords[card.keyword])
         elif card.keyword in foreign.FOREIGN:
-            draft.material = None if card.keyword not in foreign.FOREIGN else draft.material
             call(card, draft, foreign.answer)
         else:
             guesses += 1

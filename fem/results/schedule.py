@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -47,16 +48,14 @@ class Cadence:
         self._passed = max(passed, self._passed)
         return is_reached or (self.ends and is_last)
 
-    def first_due(self, increment: int, times: Floats) -> int:
-        """Place of the first due of the increments planned to end at ``times``, numbered from ``increment``; else len.
+    def next_increment(self, increment: int) -> int:
+        """The next one after this that is due because of its number; ``NEVER`` for none."""
+        return (increment // self.every + 1) * self.every if self.instants is None and self.every > 0 else NEVER
 
-        A question about the future: it is not remembered.
-        """
-        if self.instants is None:
-            return min(-increment % self.every, len(times)) if self.every > 0 else len(times)
-        if self._passed == len(self.instants):
-            return len(times)
-        return int(np.searchsorted(times, self.instants[self._passed]))
+    def next_instant(self) -> float:
+        """The first total time that has not passed; infinite for none."""
+        pending = [] if self.instants is None else self.instants[self._passed : self._passed + 1]
+        return pending[0] if pending else math.inf
 
     def due(self, increment: Ints, time: Floats, is_end: bool) -> Flags:
         """(k,) for k consecutive increments; ``is_end``: the last of them ends the step."""
@@ -130,37 +129,20 @@ class Schedule:
             self._asked = (increment, any(answers))
         return self._asked[1]
 
-    def first_due(self, increment: int, times: Floats) -> int:
-        """Place of the first of the planned increments whose field will be due; ``len(times)`` for none.
+    def next_field(self, increment: int) -> int:
+        """The next increment after this one whose field is due because of its number; ``NEVER`` for none.
 
-        increment  number of the first one
-        times      (k,) total times at which they will end
-
-        For planning several automatic increments at once; it changes nothing. The last of a step is not foretold.
+        The last increment of a step is due although not foretold when the number of increments is not known.
         """
-        return min((cadence.first_due(increment, times) for cadence in self._fields), default=len(times))
-
-    def next_field(self, increment: int) -> int | None:
-        """The next increment after this one whose field is due; ``NEVER`` for none.
-
-        None where only the time can tell (instants): then ask ``is_vtk_due`` at every increment. The last
-        increment of a step is due although not foretold when the number of increments is not known.
-        """
-        if any(cadence.instants is not None for cadence in self._fields):
-            return None
-        following = min(((increment // c.every + 1) * c.every for c in self._fields), default=NEVER)
-        if self._fields and self._expected is not None and increment < self._expected:
+        numbered = [cadence for cadence in self._fields if cadence.instants is None]
+        following = min((cadence.next_increment(increment) for cadence in numbered), default=NEVER)
+        if following < NEVER and self._expected is not None and increment < self._expected:
             return min(following, self._expected)
         return following
 
     def next_instant(self) -> float:
         """The next total time at or after which a field is due because of its instant; infinite for none."""
-        pending = [
-            cadence.instants[cadence._passed]
-            for cadence in self._fields
-            if cadence.instants is not None and cadence._passed < len(cadence.instants)
-        ]
-        return min(pending, default=float("inf"))
+        return min((cadence.next_instant() for cadence in self._fields), default=math.inf)
 
 
 def printed(model: Model, requests: Sequence[OutputRequest], kind: str) -> list[Ints]:

@@ -12,10 +12,11 @@ from fem.deck.lexical.source import Mistake, Place, Source, shown
 MAX_DEPTH = 20
 MAX_INCLUDES = 1000
 MAX_BYTES = 2**30
-MESH_FILES = frozenset(
-    ".msh .vtu .vtk .vtp .med .e .exo .ex2 .xdmf .xmf .mesh .meshb .ele .off .obj .ply .stl .ugrid .su2 .svg .tec .wkt "
-    ".avs .bdf .fem .nas .mdpa .f3grid .h5m .cgns .xml .post .gz .dato .pf3".split()
-)
+MESH_FILES = (
+    ".msh", ".vtu", ".vtk", ".vtp", ".med", ".e", ".exo", ".ex2", ".xdmf", ".xmf", ".mesh", ".meshb", ".ele",
+    ".off", ".obj", ".ply", ".stl", ".ugrid", ".su2", ".svg", ".tec", ".wkt", ".avs", ".bdf", ".fem", ".nas",
+    ".mdpa", ".f3grid", ".h5m", ".cgns", ".xml", ".post", ".gz", ".dato", ".pf3",
+)  # fmt: skip
 """Extensions meshio reads; files of any other are deck text (so is an ``all.msh`` as written by CalculiX' cgx)."""
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 

@@ -1,4 +1,4 @@
-"""Lines to cards, in reading order: comments dropped, includes followed, ``*PARAMETER`` evaluated, ``<name>`` replaced."""
+"""Lines to cards in reading order: comments dropped, includes followed, parameters evaluated and put in."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scanner:
         self.values: Mapping[str, float] = {}
         self.spellings: dict[str, str] = {}
         self.overrides = {name.upper(): float(value) for name, value in overrides.items()}
-        self.mesh_paths: dict[int, Path] = {}
+        self.mesh_paths: dict[Place, Path] = {}
         self.open: Card | None = None
         self.pieces: list[Piece] = []
         self.stray = False
@@ -106,7 +106,7 @@ class Scanner:
         if self.files.is_mesh(resolved):
             self.files.read(resolved, field.place)
             self.close()
-            self.mesh_paths[len(self.cards)] = resolved
+            self.mesh_paths[place] = resolved
             self.cards.append(Card("INCLUDE", parameters, (), place, self.values))
             return
         self.files.chain.append(resolved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from fem.deck.draft import MAX_GENERATED, Draft
 from fem.deck.handler import keyword
@@ -117,7 +118,7 @@ def equally_spaced(card: Card, fields: list[Field]) -> list[tuple[float, float]]
     points = [(begin + number * interval, field.number("the value")) for number, field in enumerate(fields)]
     if not points:
         raise card.mistake("the amplitude has no values")
-    if any(after[0] <= before[0] for before, after in zip(points, points[1:], strict=False)):
+    if any(after[0] <= before[0] for before, after in pairwise(points)):
         raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL is too small beside BEGIN: times do not rise")
     return points
 
@@ -156,7 +157,7 @@ def time_points(card: Card, draft: Draft) -> None:
             instants += [(instant, row.field(0)) for instant in instants_between(row.field(2), *numbers)]
         else:
             instants += [(field.number("an instant"), field) for field in map(row.field, range(len(row)))]
-    for before, (after, field) in zip(instants, instants[1:], strict=False):
+    for before, (after, field) in pairwise(instants):
         if after <= before[0]:
             raise Mistake(field.place, f"instants must rise: {after:g} after {before[0]:g}")
     draft.time_points[name] = tuple(instant for instant, _ in instants)

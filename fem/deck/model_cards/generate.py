@@ -63,7 +63,7 @@ def fill_line(draft: Draft, row: Row, ends: list[Floats], labels: Ints) -> None:
 @keyword(
     "model",
     takes=("NSET",),
-    refuses={name: "is not supported: nodes are spaced evenly" for name in ("BIAS", "SINGULAR", "TWO STEP")},
+    refuses=dict.fromkeys(("BIAS", "SINGULAR", "TWO STEP"), "is not supported: nodes are spaced evenly"),
 )
 def nfill(card: Card, draft: Draft) -> None:
     """``first set, second set, number of intervals, increment``: nodes between corresponding nodes of two sets."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fem.deck.draft import Draft, Use
 from fem.deck.lexical.source import Mistake, did_you_mean
 from fem.deck.resolve.mesh import ELEMENT_CARDS, NODE_CARDS
@@ -41,7 +43,12 @@ def check_target(draft: Draft, use: Use) -> Mistake | None:
 
 def check_name(draft: Draft, use: Use) -> Mistake | None:
     """The name of an amplitude, a material, time points."""
-    known = {"amplitude": draft.amplitudes, "material": draft.materials, "time points": draft.time_points}[use.family]
+    tables: dict[str, Mapping[str, object]] = {
+        "amplitude": draft.amplitudes,
+        "material": draft.materials,
+        "time points": draft.time_points,
+    }
+    known = tables[use.family]
     if use.name in known or draft.has_failed(*DEFINED_BY[use.family]):
         return None
     what = "are no" if use.family.endswith("s") else "is no"

@@ -26,7 +26,7 @@ def controls(card: Card, draft: Draft) -> None:
     """Holds for this step and the later ones."""
     if card.flag("RESET"):
         draft.controls = START
-    draft.controls = replace(draft.controls, **own_parameters(card))
+    draft.controls = replace(draft.controls, **own_parameters(card))  # type: ignore[arg-type]
     if not card.has("PARAMETERS"):
         draft.no_rows(card)
         return
@@ -79,7 +79,7 @@ def map_field(draft: Draft, rows: list[Row]) -> None:
                 draft.notice(f"*CONTROLS, PARAMETERS=FIELD: {FIELD[at][1]} = {value:g}")
             else:
                 draft.ignore(f"*CONTROLS, PARAMETERS=FIELD, line {number + 1}, entry {at + 1}")
-    draft.controls = replace(draft.controls, **changes)
+    draft.controls = replace(draft.controls, **changes)  # type: ignore[arg-type]
 
 
 def map_increments(draft: Draft, rows: list[Row]) -> None:
@@ -98,7 +98,7 @@ def map_increments(draft: Draft, rows: list[Row]) -> None:
             value = row.integer(at, what, high=1_000_000) if number == 0 else factor(row, at, name, what)
             changes[name] = value
             draft.notice(f"*CONTROLS, PARAMETERS=TIME INCREMENTATION: {what} = {value:g}")
-    draft.controls = replace(draft.controls, **changes)
+    draft.controls = replace(draft.controls, **changes)  # type: ignore[arg-type]
 
 
 def factor(row: Row, at: int, name: str, what: str) -> float:

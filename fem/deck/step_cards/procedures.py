@@ -103,7 +103,7 @@ def static(card: Card, draft: Draft) -> None:
     plus=("TIME INTEGRATOR", "RHO"),
     ignores=("SOLVER", "NOHAF"),
     refuses={
-        "APPLICATION": "is not supported: it would choose a time integrator and its damping unseen; say TIME INTEGRATOR=",
+        "APPLICATION": "is not supported: it would choose integrator and damping unseen; say TIME INTEGRATOR=",
         "HAFTOL": AUTOMATIC,
         "HALFINC SCALE FACTOR": AUTOMATIC,
         "ADIABATIC": "is not supported",

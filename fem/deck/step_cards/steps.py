@@ -64,7 +64,7 @@ def close_step(draft: Draft) -> None:
     draft.steps.append(step)
     if not step.nlgeom:
         draft.notice(
-            f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX: its *STEP does not say NLGEOM "
+            f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX: *STEP does not say NLGEOM "
             "(materials and springs stay nonlinear)"
         )
 

@@ -1,7 +1,54 @@
-"""``Model`` to deck text that reads back as the same model."""
+"""``Model`` to deck text that reads back as an equal model; floats by ``repr``, so that no digit is lost."""
 
-from fem.model import Model
+from __future__ import annotations
+
+from fem.deck.writer.mesh import mesh_lines
+from fem.deck.writer.properties import property_lines
+from fem.deck.writer.steps import step_lines, support_lines
+from fem.deck.writer.text import card, field, number
+from fem.model import Amplitude, InitialCondition, Model
 
 
 def write_deck(model: Model) -> str:
-    return ""
+    """The deck of a model; parameters and includes of the deck it was read from are not restored."""
+    lines = ["*HEADING", *model.heading] if model.heading else []
+    lines += mesh_lines(model.mesh)
+    lines += property_lines(model)
+    for amplitude in model.amplitudes.values():
+        lines += amplitude_lines(amplitude)
+    for name, instants in model.time_points.items():
+        lines += [card("TIME POINTS", NAME=name), *map(number, instants)]
+    for equation in model.equations:
+        lines += ["*EQUATION", str(len(equation.terms))]
+        lines += [
+            f"{model.mesh.node_labels[node]}, {dof}, {number(coefficient)}" for node, dof, coefficient in equation.terms
+        ]
+    for condition in model.initial_conditions:
+        lines += initial_lines(condition)
+    lines += support_lines(model.boundaries, replaced=False)
+    lines += step_lines(model.steps)
+    return "\n".join(lines) + "\n"
+
+
+def amplitude_lines(amplitude: Amplitude) -> list[str]:
+    """One ``*AMPLITUDE``."""
+    lines = [card("AMPLITUDE", NAME=amplitude.name, DEFINITION=amplitude.definition, TIME=amplitude.time)]
+    if amplitude.definition == "PERIODIC":
+        first = (amplitude.omega, amplitude.start, amplitude.mean)
+        lines.append(", ".join((str(len(amplitude.fourier)), *map(number, first))))
+        pairs = amplitude.fourier
+    else:
+        pairs = amplitude.points
+    return lines + [f"{number(left)}, {number(right)}" for left, right in pairs]
+
+
+def initial_lines(condition: InitialCondition) -> list[str]:
+    """One ``*INITIAL CONDITIONS``."""
+    dof = f"{condition.dof}, " if condition.kind in ("DISPLACEMENT", "VELOCITY") else ""
+    return [
+        card("INITIAL CONDITIONS", TYPE=condition.kind),
+        f"{field(condition.target)}, {dof}{number(condition.value)}",
+    ]
+
+
+__all__ = ["write_deck"]

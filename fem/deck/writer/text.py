@@ -1,0 +1,47 @@
+"""Keyword lines, names and numbers as deck text."""
+
+from __future__ import annotations
+
+import re
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-+/]*", re.ASCII)
+
+
+def number(value: float) -> str:
+    """All digits."""
+    return repr(float(value))
+
+
+def name_text(name: str) -> str:
+    """Quoted where blanks or commas would be lost."""
+    return name if PLAIN.fullmatch(name) else f'"{name}"'
+
+
+def field(target: str | int | None) -> str:
+    """A label, a set name, or nothing."""
+    return "" if target is None else name_text(target) if isinstance(target, str) else str(target)
+
+
+WORDS = frozenset({"DEFINITION", "TIME", "TYPE"})
+"""Parameters whose values are fixed words, never quoted."""
+
+
+def card(keyword: str, *flags: str, **parameters: str | int | float | None) -> str:
+    """A keyword line; parameters that are None are left out, ``_`` in their names stands for a blank."""
+    pieces = [f"*{keyword}", *flags]
+    for name, value in parameters.items():
+        if value is None:
+            continue
+        if isinstance(value, float):
+            text = number(value)
+        elif isinstance(value, str) and name not in WORDS:
+            text = name_text(value)
+        else:
+            text = str(value)
+        pieces.append(f"{name.replace('_', ' ')}={text}")
+    return ", ".join(pieces)
+
+
+def rows_of(entries: list[str], width: int) -> list[str]:
+    """Entries, ``width`` a line."""
+    return [", ".join(entries[start : start + width]) for start in range(0, len(entries), width)]
