@@ -26,8 +26,9 @@ _WHERE = {
     "History": "fem.results.history",
     "Model": "fem.model",
     "read_deck": "fem.deck",
+    "parse_deck": "fem.deck",
     "write_deck": "fem.deck",
-    "run": "fem.run",
+    "run": "fem.runner",
 }
 
 __all__ = ["__version__", *_WHERE]  # noqa: PLE0604

@@ -156,16 +156,10 @@ def dynamic(dt, integrator="NEWMARK", **more):
 
 def test_unresolved_axial_vibration():
     # c = 5000 m/s, L = 1.414 m: period pi L/c = 8.9e-4 s
-    assert "ENERGY MOMENTUM does not" in wrong(model(steps=dynamic(1e-2)))
+    assert "lets bar forces alternate" in wrong(model(steps=dynamic(1e-2)))
     assert "nothing found" in wrong(model(steps=dynamic(1e-2, "ENERGY MOMENTUM")))
     assert "nothing found" in wrong(model(steps=dynamic(1e-4)))
     assert "dt is 11.3 periods of the stiffest bar" in report(model(steps=dynamic(1e-2)))
-
-
-def test_explicit_increment_above_the_critical_one():
-    # critical: L/c = 2.83e-4 s
-    assert "explicit scheme needs" in wrong(model(steps=dynamic(3e-4, "CENTRAL DIFFERENCE")))
-    assert "explicit scheme needs" not in wrong(model(steps=dynamic(2.8e-4, "CENTRAL DIFFERENCE")))
 
 
 def test_snap_time_of_a_line_that_can_go_slack():
@@ -214,13 +208,13 @@ def test_the_headline_deck():
     assert "bar 1: period 0.000314159 (ONE POINT mass, one end held)" in text
     assert "dt is 133 periods" in text
     assert "40 equal increments" in text
-    assert "ENERGY MOMENTUM does not" in text  # true: it fails after 1.18 T
-    assert "ONE POINT" in text.split("extensions used")[1].upper()
+    assert "lets bar forces alternate" in text  # true: it fails after 1.18 T
+    assert "*SOLID SECTION, MASS" in text.split("extensions used")[1]
 
 
 def test_parameters_reach_the_deck():
-    assert "300 equal increments" in check_deck(INPUTS / "rod_consistent.inp")
-    assert "600 equal increments" in check_deck(INPUTS / "rod_consistent.inp", {"increments": 400})
+    assert "600 equal increments" in check_deck(INPUTS / "rod_consistent.inp")
+    assert "1200 equal increments" in check_deck(INPUTS / "rod_consistent.inp", {"increments": 800})
 
 
 def test_missing_file_and_broken_deck(tmp_path):

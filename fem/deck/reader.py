@@ -110,12 +110,15 @@ def steps_of(cards: list[Card]) -> list[Card | None]:
 def call(card: Card, draft: Draft, handler: Handler) -> None:
     """One card; after a mistake the draft is left so that the next cards make sense."""
     draft.card = card
-    before = len(draft.mistakes)
+    before, muted = len(draft.mistakes), draft.muted
+    if card.broken:
+        draft.failed.add(card.keyword)
+        draft.muted = True
     with draft.guard():
         handler(card, draft)
     if len(draft.mistakes) > before or draft.muted:
         recover(card, draft)
-    draft.card = None
+    draft.card, draft.muted = None, muted
 
 
 def recover(card: Card, draft: Draft) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from fem.results.run_record import COMPLETED, Totals
 from fem.results.schedule import Schedule
 
 LINES_AT_ONCE = 5_000
+WIDTH = 110
 BAR_AFTER = 2.0
 """Seconds after which a run counts as long."""
 FIXED_COLUMNS = (("step", 4, "d"), ("increment", 9, "d"), ("time", 13, ".8g"))
@@ -86,7 +88,7 @@ class ConsoleSink(SilentSink):
         self._print("".join(lines))
 
     def notice(self, text: str) -> None:
-        self._print(f"note: {text}\n")
+        self._print(textwrap.fill(f"note: {text}", WIDTH, subsequent_indent="      ", break_long_words=False) + "\n")
 
     def close(self) -> None:
         if self._bar is not None:

@@ -20,6 +20,8 @@ OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "
 DASHES = ("-", "--", "-.", ":", "-", "--", "-.", ":")
 ENERGY_CURVES = ("kinetic", "strain", "potential", "external_work", "dissipated")
 MOST_NODES = 7
+ROUND_OFF = 1e-10
+"""A direction that moves less than this share of the others does not get a panel."""
 SIZE = (9.0, 6.0)
 TIME = "time (deck's units)"
 
@@ -39,7 +41,7 @@ def write_plots(folder: Path) -> list[Path]:
     boundaries = step_boundaries(ledger[:, 0], ledger[:, 2])
     figures = {
         "energies": energies(ledger[:, 2], ledger[:, 5:], boundaries),
-        "iterations": iterations(ledger[ledger[:, 1] > 0], boundaries),
+        "iterations": iterations(ledger, boundaries),
     }
     motion = read_columns(folder / "nodes.csv", (2, 3, 4, 5, 6))
     if len(np.unique(motion[:, 0])) >= 3:
@@ -57,7 +59,10 @@ def energies(time: Floats, ledger: Floats, boundaries: Floats) -> Figure:
     figure = Figure(figsize=SIZE, layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     for j, name in enumerate(ENERGY_CURVES):
-        upper.plot(*thinned(time, ledger[:, j]), DASHES[j], color=OKABE_ITO[j], lw=1.5, label=name.replace("_", " "))
+        curve = thinned(time, ledger[:, j])
+        # The last one is solid: below the others, so that curves at zero stay visible.
+        order = 1.9 if name == ENERGY_CURVES[-1] else 2.0
+        upper.plot(*curve, DASHES[j], color=OKABE_ITO[j], lw=1.5, label=name.replace("_", " "), zorder=order)
     upper.set_ylabel("energy (deck's units)")
     upper.set_title("Energies")
     legend_beside(upper)
@@ -71,17 +76,22 @@ def iterations(ledger: Floats, boundaries: Floats) -> Figure:
     """Linear solves per increment above, the residual norm they ended with below."""
     figure = Figure(figsize=SIZE, layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
-    time, count, residual = ledger[:, 2], ledger[:, 3], ledger[:, 4]
-    upper.plot(*thinned(time, count), ".", color=OKABE_ITO[0], ms=3)
+    time, count, residual = ledger[ledger[:, 1] > 0, 2:5].T
+    size = 3.0 if len(time) > 300 else 6.0
+    upper.plot(*thinned(time, count), ".", color=OKABE_ITO[0], ms=size)
     upper.set_ylabel("linear solves per increment")
     share = -(-2 * len(time) // MOST_POINTS)
     upper.set_title("Iterations" + (f", smallest and largest of every {share} increments" if share > 2 else ""))
     upper.set_ylim(0.0, max(1.0, float(count.max(initial=0.0))) * 1.08)
     upper.yaxis.set_major_locator(MaxNLocator(integer=True))
     if np.any(residual > 0.0):
-        lower.semilogy(*thinned(time, np.where(residual > 0.0, residual, np.nan)), ".", color=OKABE_ITO[1], ms=3)
+        lower.semilogy(*thinned(time, np.where(residual > 0.0, residual, np.nan)), ".", color=OKABE_ITO[1], ms=size)
     lower.set_ylabel("residual norm")
     finish((upper, lower), boundaries)
+    first, last = float(ledger[0, 2]), float(ledger[-1, 2])
+    if last > first:
+        margin = 0.01 * (last - first)
+        lower.set_xlim(first - margin, last + margin)
     return figure
 
 
@@ -91,7 +101,8 @@ def displacements(motion: Floats, boundaries: Floats) -> Figure:
     chosen = labels
     if len(labels) > MOST_NODES:
         chosen = [labels[j] for j in np.linspace(0, len(labels) - 1, MOST_NODES).round().astype(int)]
-    moving = [axis for axis in range(3) if np.nanmax(np.abs(motion[:, 2 + axis])) > 0.0] or [0]
+    largest = [float(np.nanmax(np.abs(motion[:, 2 + axis]))) for axis in range(3)]
+    moving = [axis for axis in range(3) if largest[axis] > ROUND_OFF * max(largest)] or [0]
     figure = Figure(figsize=(SIZE[0], 1.8 + 2.2 * len(moving)), layout="constrained")
     panels = list(figure.subplots(len(moving), 1, sharex=True, squeeze=False)[:, 0])
     for j, label in enumerate(chosen):

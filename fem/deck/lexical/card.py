@@ -35,6 +35,7 @@ class Card:
     pieces      where its data lines are, comments left out, blank lines kept
     place       of the asterisk
     values      the ``*PARAMETER`` values known here
+    broken      its keyword line has mistakes, already reported
     """
 
     keyword: str
@@ -42,6 +43,7 @@ class Card:
     pieces: tuple[Piece, ...]
     place: Place
     values: Mapping[str, float]
+    broken: bool = False
 
     @property
     def file(self) -> str:
@@ -75,13 +77,13 @@ class Card:
             text
             for source, start, stop in self.pieces
             for text in source.lines[start - 1 : stop - 1]
-            if text and not text.isspace()
+            if text.replace(",", "").strip()
         ]
 
     def row(self, index: int) -> Row:
         """Data line ``index`` of those that hold something."""
         for source, start, stop in self.pieces:
-            filled = [line for line in range(start, stop) if source.lines[line - 1].strip()]
+            filled = [line for line in range(start, stop) if source.lines[line - 1].replace(",", "").strip()]
             if index < len(filled):
                 return read_row(source, filled[index], self.values)
             index -= len(filled)
@@ -108,7 +110,7 @@ class Card:
 
     def name(self, name: str) -> str | None:
         """The name given by a parameter, upper case."""
-        return self.field(name).name(f"{name}= a name") if self.has(name) else None
+        return self.field(name).name(f"the name {name}=") if self.has(name) else None
 
     def word(self, name: str, words: tuple[str, ...], default: str) -> str:
         """The choice made by a parameter."""

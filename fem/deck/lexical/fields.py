@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, shown, squeezed
+from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, listing, shown, squeezed
 
 MAX_ENTRIES = 16
 MAX_NAME = 80
@@ -103,7 +103,7 @@ class Field(NamedTuple):
             if squeezed(self.text) == squeezed(word):
                 return word
         raise Mistake(
-            self.place, f"expected {what} {' or '.join(words)}, got {shown(self.text)}", did_you_mean(self.text, words)
+            self.place, f"expected {what} {listing(words)}, got {shown(self.text)}", did_you_mean(self.text, words)
         )
 
 

@@ -34,7 +34,7 @@ class DeckFiles:
     def open_deck(self, path: Path) -> Source:
         """The deck itself."""
         source = Source(str(path), [], None)
-        resolved = resolve(path, Place(source, 1, 1))
+        resolved = resolve(path, Place(source, 1, 1), str(path))
         self.root = resolved.parent if not path.is_symlink() else path.parent.resolve()
         self.chain = [resolved]
         lines = decode(self.read(resolved, Place(source, 1, 1)), Place(source, 1, 1))
@@ -53,10 +53,11 @@ class DeckFiles:
             raise field.mistake("INPUT= a file name")
         if source.folder is None or self.root is None:
             raise Mistake(field.place, "a deck given as text without a folder cannot include files")
-        resolved = resolve(source.folder / field.text, field.place)
+        resolved = resolve(source.folder / field.text, field.place, field.text, strict=False)
         if not resolved.is_relative_to(self.root):
             hint = "included files must lie in the folder of the deck or below it"
             raise Mistake(field.place, f"{shown(field.text)} lies outside the deck's folder", hint)
+        resolve(resolved, field.place, field.text)
         if resolved in self.chain:
             raise Mistake(field.place, f"{shown(field.text)} includes itself, directly or through other files")
         self.count += 1
@@ -87,7 +88,7 @@ class DeckFiles:
         """All bytes of a regular file."""
         try:
             if not resolved.is_file():
-                raise Mistake(place, f"cannot read {shown(str(resolved))}: not a regular file")
+                raise Mistake(place, f"cannot read {shown(resolved.name)}: not a regular file")
             self.size += resolved.stat().st_size
             if self.size > MAX_BYTES:
                 raise Mistake(place, f"the deck and its includes are larger than {MAX_BYTES >> 20} MB")
@@ -105,12 +106,12 @@ class DeckFiles:
         return full.hexdigest()
 
 
-def resolve(path: Path, place: Place) -> Path:
-    """The real path of an existing file."""
+def resolve(path: Path, place: Place, name: str, strict: bool = True) -> Path:
+    """The real path of a file, which must exist if ``strict``."""
     try:
-        return path.resolve(strict=True)
+        return path.resolve(strict=strict)
     except (OSError, ValueError, RuntimeError) as error:
-        raise unreadable(place, str(path), error) from error
+        raise unreadable(place, name, error) from error
 
 
 def unreadable(place: Place, name: str, error: Exception) -> Mistake:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from fem.deck.lexical.arithmetic import RESERVED, ArithmeticMistake, evaluate
@@ -74,7 +75,7 @@ class Scanner:
         if self.open is None:
             return
         done = self.open
-        card = Card(done.keyword, done.parameters, tuple(self.pieces), done.place, done.values)
+        card = replace(done, pieces=tuple(self.pieces))
         self.open, self.pieces = None, []
         self.cards.append(card)
         if squeezed(card.keyword) == "PARAMETER":
@@ -87,13 +88,17 @@ class Scanner:
             self.include(place, entries)
             return after
         self.close()
-        parameters = read_parameters(entries, self.values, word)
-        self.open = Card(word, parameters, (), place, self.values)
+        parameters, mistakes = read_parameters(entries, self.values, word)
+        for mistake in mistakes:
+            self.report(mistake)
+        self.open = Card(word, parameters, (), place, self.values, broken=bool(mistakes))
         return after
 
     def include(self, place: Place, entries: list[Field]) -> None:
         """Go on in another file; data lines at its top belong to the card that is open here."""
-        parameters = read_parameters(entries, self.values, "INCLUDE")
+        parameters, mistakes = read_parameters(entries, self.values, "INCLUDE")
+        if mistakes:
+            raise mistakes[0]
         for name in parameters:
             if name != "INPUT":
                 hint = did_you_mean(name, ["INPUT"])
@@ -187,23 +192,37 @@ def keyword_line(source: Source, number: int) -> tuple[Place, str, list[Field], 
     return place, word, entries, number
 
 
-def read_parameters(entries: list[Field], values: Mapping[str, float], keyword: str) -> dict[str, Parameter]:
-    """``NAME`` and ``NAME=value`` entries by name without blanks; ``<name>`` replaced in values."""
+def read_parameters(
+    entries: list[Field], values: Mapping[str, float], keyword: str
+) -> tuple[dict[str, Parameter], list[Mistake]]:
+    """``NAME`` and ``NAME=value`` entries by name without blanks, ``<name>`` replaced in values; what is wrong."""
     parameters: dict[str, Parameter] = {}
+    mistakes: list[Mistake] = []
     for entry in entries:
-        left, equals, right = entry.text.partition("=") if not entry.quoted else (entry.text, "", "")
-        name = squeezed(left)
-        if not name:
-            raise Mistake(entry.place, f"expected a parameter of *{shown(keyword)[1:-1]}, got {shown(entry.text)}")
-        if name in parameters:
-            raise Mistake(entry.place, f"parameter {' '.join(left.split()).upper()} is given twice")
-        value = None
-        if equals:
-            text, column, quoted = trimmed(right, entry.place.column + len(left) + 1)
-            place = Place(entry.place.source, entry.place.line, column)
-            value = Field(text if quoted else substitute(text, values, place), place, quoted)
-        parameters[name] = Parameter(" ".join(left.split()).upper(), value, entry.place)
-    return parameters
+        try:
+            parameter = read_parameter(entry, values, keyword)
+            if squeezed(parameter.name) in parameters:
+                raise Mistake(entry.place, f"parameter {parameter.name} is given twice")
+            parameters[squeezed(parameter.name)] = parameter
+        except Mistake as mistake:
+            mistakes.append(mistake)
+            if entry.is_number():
+                break
+    return parameters, mistakes
+
+
+def read_parameter(entry: Field, values: Mapping[str, float], keyword: str) -> Parameter:
+    """One entry of a keyword line."""
+    left, equals, right = entry.text.partition("=") if not entry.quoted else (entry.text, "", "")
+    name = " ".join(left.split()).upper()
+    if not name or entry.is_number():
+        hint = "a comma at the end of a line continues the keyword line" if name else ""
+        raise Mistake(entry.place, f"expected a parameter of *{shown(keyword)[1:-1]}, got {shown(entry.text)}", hint)
+    if not equals:
+        return Parameter(name, None, entry.place)
+    text, column, quoted = trimmed(right, entry.place.column + len(left) + 1)
+    place = Place(entry.place.source, entry.place.line, column)
+    return Parameter(name, Field(text if quoted else substitute(text, values, place), place, quoted), entry.place)
 
 
 def checked_overrides(parameters: Mapping[str, float] | None) -> dict[str, float]:

@@ -27,6 +27,8 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
     found: list[BarSection | Spring | Dashpot | PointMass] = []
     for number, entry in enumerate(draft.properties):
         draft.card = entry.card
+        if entry.element_set not in mesh.element_sets:
+            draft.failed.add("PROPERTY")
         with draft.guard():
             members = mesh.element_sets.get(entry.element_set, np.zeros(0, np.int64))
             names = [mesh.blocks[at].kind for at in np.unique(kinds[members]).tolist()]

@@ -23,7 +23,7 @@ SECOND_LINE = {0: ("cut_factor", "the factor of a cut-back"), 6: ("growth_factor
 
 @keyword("step", takes=("PARAMETERS", "RESET", "FIELD", *OURS), plus=OURS, ignores=("ANALYSIS",))
 def controls(card: Card, draft: Draft) -> None:
-    """Holds for this step and the later ones."""
+    """Holds for this step and the later ones; blank data lines keep their place."""
     if card.flag("RESET"):
         draft.controls = START
     draft.controls = replace(draft.controls, **own_parameters(card))  # type: ignore[arg-type]
@@ -31,7 +31,7 @@ def controls(card: Card, draft: Draft) -> None:
         draft.no_rows(card)
         return
     kind = card.word("PARAMETERS", KINDS, "FIELD")
-    rows = list(draft.rows(card, needed=False))
+    rows = list(card.all_rows())
     if card.has("FIELD") and card.field("FIELD").text.upper() not in ("DISPLACEMENT", "GLOBAL"):
         draft.ignore(f"*CONTROLS, FIELD={card.field('FIELD').text.upper()}")
     elif kind == "FIELD":

@@ -29,7 +29,7 @@ def step(card: Card, draft: Draft) -> None:
     if card.has("NLGEOM"):
         draft.nlgeom = card.parameters["NLGEOM"].value is None or card.word("NLGEOM", ("YES", "NO"), "YES") == "YES"
         draft.step.nlgeom = draft.nlgeom
-    draft.step.name = card.field("NAME").name("NAME= a name") if card.has("NAME") else None
+    draft.step.name = card.field("NAME").name("the name NAME=") if card.has("NAME") else None
     draft.step.max_increments = card.integer("INC")
     draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
     if card.has("AMPLITUDE"):
