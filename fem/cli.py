@@ -6,6 +6,7 @@ Heavy modules are imported by the command that needs them, so that ``--help`` an
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import sys
 import traceback
@@ -46,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         stop_writing(sys.stdout)
         return 0
+    except OSError as error:
+        complain("fem: error: " + ": ".join(filter(None, (error.filename, error.strerror or str(error)))))
+        return 2
     except Exception:
         complain(traceback.format_exc() + "fem: this is a fault of the program; please report it with the deck")
         return 1
@@ -143,9 +147,8 @@ def validate_command(options: argparse.Namespace) -> int:
 
 
 def complain(text: str) -> None:
-    """To stderr, after what stdout still holds."""
-    try:
+    """To stderr, after what stdout still holds; where nobody reads it, the exit code has to do."""
+    with contextlib.suppress(OSError):
         sys.stdout.flush()
+    with contextlib.suppress(OSError):
         print(text, file=sys.stderr, flush=True)
-    except BrokenPipeError:
-        pass

@@ -247,3 +247,12 @@ def test_head_closes_the_pipe_silently(deck: Path) -> None:
     assert shown.wait(timeout=60) == 0
     shown.stderr.close()
     assert record(Path("results/swing"))["verdict"] == "completed"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_a_full_disk_is_exit_2_without_a_traceback(deck: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command("run", "swing.inp"), env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2 and "No space left" in done.stderr and "Traceback" not in done.stderr

@@ -70,9 +70,11 @@ def legend(axes: Any) -> None:
 
 
 def convergence(title: str, x_label: str, y_label: str, steps: Array, errors: Array, order: float) -> Figure:
-    """Errors against step on log axes, with the slope they should have."""
+    """Errors against step on log axes, above a line of the slope they should have."""
     sheet, axes = figure(title, x_label, y_label)
     axes.loglog(steps, errors, "o-", color=BLUE, label="measured")
-    axes.loglog(steps, errors[-1] * (steps / steps[-1]) ** order, "--", color=GREY, label=f"slope {order:g}")
+    axes.loglog(steps, 0.6 * errors[-1] * (steps / steps[-1]) ** order, "--", color=GREY, label=f"slope {order:g}")
+    axes.set_xticks(steps, [f"{step:.3g}" for step in steps])
+    axes.minorticks_off()
     legend(axes)
     return sheet

@@ -120,7 +120,7 @@ def increments(model: Model, bars: Bars) -> list[str]:
         if procedure.integrator == "NEWMARK" and procedure.dt > UNRESOLVED_PERIODS * shortest:
             found.append(
                 f"{where}: dt = {procedure.dt:g} is {procedure.dt / shortest:.3g} periods of bar {label}; the "
-                "trapezoidal rule then lets bar forces alternate and, in large motion, the energy drift: watch energy_error"
+                "trapezoidal rule then lets bar forces alternate and, in large motion, energy drift: watch energy_error"
             )
         if slack.size and procedure.dt > bars.snap_time[slack].min():
             found.append(

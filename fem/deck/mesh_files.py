@@ -25,7 +25,9 @@ ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
 def include(card: Card, draft: Draft) -> None:
     """Add the mesh of a file."""
     field = card.field("INPUT")
-    path = draft.mesh_paths[card.place]
+    path = draft.mesh_paths.get(card.place)
+    if path is None:
+        return
     if draft.step is not None:
         raise card.mistake("a mesh is included inside a step", "put it before the first *STEP")
     draft.no_rows(card)

@@ -57,10 +57,15 @@ def read_source(
     check_overrides(scanner, draft)
     draft.mesh_paths = scanner.mesh_paths
     interpret(scanner.cards, draft, keywords)
-    last = max((number for number, text in enumerate(source.lines, 1) if text.strip()), default=1)
-    model = build_model(draft, Place(source, last, 1))
+    model = build_model(draft, last_line(source))
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
     return with_origin(model, draft, values, source.name, files.digest(overrides))
+
+
+def last_line(source: Source) -> Place:
+    """Where a deck ends, comments left out."""
+    said = (n for n, text in enumerate(source.lines, 1) if text.strip() and not text.lstrip().startswith("**"))
+    return Place(source, max(said, default=1), 1)
 
 
 def check_overrides(scanner: Scanner, draft: Draft) -> None:
@@ -135,7 +140,7 @@ def recover(card: Card, draft: Draft) -> None:
 
 def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], guess: bool) -> None:
     """A misspelt keyword; it is then read as what it is most like, quietly, so that nothing follows from it."""
-    known = (*keywords, *foreign.FOREIGN)
+    known = (*keywords, "PARAMETER", *foreign.FOREIGN)
     hint = did_you_mean(card.keyword, known, "comments start with two asterisks" if commented(card) else "", "*")
     draft.report(card.mistake(f"unknown keyword *{shown(card.keyword)[1:-1]}", hint))
     likely = nearest(card.keyword, keywords, SURE) if guess else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.model import Step
@@ -28,9 +28,9 @@ def hold_loose_directions(stage: Stage, row: Floats, step: Step) -> tuple[Ints, 
     The state must have been evaluated into ``stage.work``. ModelError where a loose direction is loaded.
     """
     blocks = _nodal_stiffness(stage, row)
-    free = stage.nodes.free.reshape(-1, 3) == 1
+    free = ((stage.nodes.free == 1) & ~_tied(stage)).reshape(-1, 3)
     blocks *= free[:, :, None] & free[:, None, :]
-    candidates = np.flatnonzero(free.any(axis=1) & ~_dependent(stage))
+    candidates = np.flatnonzero(free.any(axis=1))
     if stage.scheme.coefficients()[6] != 0.0:
         candidates = candidates[stage.nodes.mass[candidates] == 0.0]
     if len(candidates) == 0:
@@ -64,15 +64,15 @@ def hold_loose_directions(stage: Stage, row: Floats, step: Step) -> tuple[Ints, 
     return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
 
 
-def _dependent(stage: Stage) -> np.ndarray:
-    """Nodes that take part in equations: their stiffness may come from elsewhere."""
-    tied = np.zeros(len(stage.system.labels), np.bool_)
-    tied[stage.links.slave // 3] = True
-    tied[stage.links.master // 3] = True
+def _tied(stage: Stage) -> Flags:
+    """(3n,) dofs that take part in equations: their stiffness may come from elsewhere."""
+    tied = np.zeros(stage.system.size, np.bool_)
+    tied[stage.links.slave] = True
+    tied[stage.links.master] = True
     return tied
 
 
-def _free_null_space(values: Floats, vectors: Floats, largest: float, free: Floats) -> Floats:
+def _free_null_space(values: Floats, vectors: Floats, largest: float, free: Flags) -> Floats:
     """Orthonormal loose directions (k, 3) within the free dofs of a node, along axes where possible."""
     null = vectors[:, np.abs(values) <= NO_STIFFNESS * largest].T
     projector = null.T @ null * np.outer(free, free)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from validation.references import pendulum, sdnl100, taut_string, wave
+from validation.references import oscillators, pendulum, sdnl100, taut_string, wave
 
 
 @pytest.mark.parametrize("degrees", [1, 30, 90, 150, 179])
@@ -93,3 +93,18 @@ def test_string_of_bars_is_the_eigenvalue_of_its_matrices_and_converges(rule):
     exact = taut_string.continuum(1, length, tension, mu)
     errors = [abs(taut_string.chain(1, n, length, tension, mu, rule) / exact - 1) for n in (20, 40)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.01)
+
+
+def test_swaying_pendulum_tends_to_the_linear_oscillator():
+    sway = oscillators.Sway(2.0, 1.5, 1e8, 9.81, 1e-6, 1.7)
+    times = np.linspace(0, 5, 40)
+    natural, w = 9.81 / 1.5, sway.omega**2
+    swing = w * np.cos(np.sqrt(natural) * times) - natural * np.cos(sway.omega * times)
+    x = sway.amplitude * (1 + swing / (natural - w))  # x'' + (g/L)(x - x_support) = 0 from rest
+    assert oscillators.swaying_pendulum(sway, times)[:, 0] == pytest.approx(x, abs=3e-11)
+
+
+def test_spring_row_comes_to_rest_in_equilibrium():
+    row = oscillators.Row((1.0, 1.0, 1.0), (40.0, 9.0), (20.0, 9.0), 5.0, 9.0, (-1.0, 1.0), (-30.0, 30.0), 2.0, 0.1)
+    rest = np.linalg.solve([[60, -20, 0], [-20, 55, -30], [0, -30, 30]], [0, 0, 2])
+    assert oscillators.spring_row(row, np.array([0.0, 60.0]))[-1] == pytest.approx(rest, rel=1e-7)

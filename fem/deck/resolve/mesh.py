@@ -36,6 +36,9 @@ def build_mesh(draft: Draft) -> Mesh:
     labels = joined([chunk.labels for chunk in draft.nodes.chunks])
     coordinates = np.concatenate([np.zeros((0, 3)), *(chunk.coordinates for chunk in draft.nodes.chunks)])
     nodes = Lookup(labels)
+    if not len(labels) and draft.elements.chunks and not draft.has_failed(*NODE_CARDS):
+        draft.report(Mistake(draft.elements.chunks[0].where(0), "the deck has elements, but no *NODE"))
+        draft.failed.add("NODE")
     blocks = build_blocks(draft, nodes, coordinates)
     elements = Lookup(joined([block.labels for block in blocks]))
     return Mesh(
@@ -61,8 +64,8 @@ def build_blocks(draft: Draft, nodes: Lookup, coordinates: Floats) -> tuple[Elem
             blame_unknown_nodes(draft, chunk, found)
         elif chunk.kind in AXIAL:
             blame_no_length(draft, chunk, coordinates[connectivity])
-        if chunk.kind == "T2D2":
-            blame_not_flat(draft, chunk, coordinates[connectivity, 2], found)
+            if chunk.kind == "T2D2":
+                blame_not_flat(draft, chunk, coordinates[connectivity, 2])
         parts.setdefault(chunk.kind, []).append(ElementBlock(chunk.kind, chunk.labels, connectivity))
     return tuple(
         ElementBlock(
@@ -104,9 +107,9 @@ def blame_no_length(draft: Draft, chunk: ElementChunk, ends: Floats) -> None:
         draft.report(Mistake(chunk.where(row), message))
 
 
-def blame_not_flat(draft: Draft, chunk: ElementChunk, heights: Floats, found: Flags) -> None:
+def blame_not_flat(draft: Draft, chunk: ElementChunk, heights: Floats) -> None:
     """T2D2 lies in the plane z = 0."""
-    for row, column in np.argwhere((heights != 0.0) & found)[:MAX_PER_CARD].tolist():
+    for row, column in np.argwhere(heights != 0.0)[:MAX_PER_CARD].tolist():
         message = f"node {chunk.nodes[row, column]} of T2D2 element {chunk.labels[row]} lies outside the plane z = 0"
         draft.report(Mistake(chunk.where(row), message, "use T3D2 in space"))
 

@@ -133,7 +133,7 @@ def dynamic(card: Card, draft: Draft) -> None:
     check_times(row, first, period, times[2], times[3])
     if not card.has("ALPHA") and not card.has("TIME INTEGRATOR"):
         draft.notice(UNDAMPED)
-    if 4.0 * beta < (gamma + 0.5) ** 2:
+    if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
     set_procedure(
         card, draft, Dynamic(first, period, times[2], times[3], direct, integrator, beta, gamma, initial, singular)

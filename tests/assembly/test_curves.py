@@ -1,0 +1,54 @@
+"""Curves of time: derivatives and integrals belong to the value, breaks are one-sided as documented."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from fem.assembly.curves import Constant, Follow, Ramp, evaluate
+from fem.model import Amplitude
+
+POINTS = ((0.0, 1.0), (0.7, -2.0), (1.0, 3.0), (2.5, 0.5))
+CURVES = {
+    "constant": Constant(2.5),
+    "ramp": Ramp(0.3, 1.9, -1.0, 4.0),
+    "tabular": Follow(Amplitude("A", points=POINTS), 0.2),
+    "smooth step": Follow(Amplitude("A", "SMOOTH STEP", points=POINTS), 0.2),
+    "periodic": Follow(Amplitude("A", "PERIODIC", omega=3.0, start=0.4, mean=0.7, fourier=((1.0, 0.3), (0.0, -0.8))), 0.1),
+}
+
+
+@pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
+@given(time=st.floats(-1.0, 4.0))
+@settings(max_examples=40, deadline=None)
+def test_derivatives_and_integrals(curve, time):
+    """Central differences of step 1e-5 (error 1e-9), away from the breaks; quad over the breaks."""
+    breaks = np.array([0.2, 0.3, 0.5, 0.9, 1.2, 1.9, 2.7])
+    at = np.array([time])
+    h = 1e-5
+    if np.abs(breaks - time).min() > 2 * h:
+        for order in (1, 2):
+            ahead, behind = evaluate(curve, at + h, order - 1), evaluate(curve, at - h, order - 1)
+            assert evaluate(curve, at, order) == pytest.approx((ahead - behind) / (2 * h), rel=1e-7, abs=1e-6)
+    since = -0.3
+    inside = [b for b in breaks if since < b < time]
+    once = quad(lambda t: float(evaluate(curve, np.array([t]))[0]), since, time, points=inside or None, limit=200)[0]
+    assert evaluate(curve, at, -1, since=since)[0] == pytest.approx(once, abs=1e-9)
+    twice = quad(
+        lambda t: float(evaluate(curve, np.array([t]), -1, since=since)[0]), since, time, points=inside or None, limit=200
+    )[0]
+    assert evaluate(curve, at, -2, since=since)[0] == pytest.approx(twice, abs=1e-9)
+
+
+def test_derivative_at_a_break_belongs_to_the_segment_before_unless_asked_for_after():
+    curve = CURVES["tabular"]
+    at = np.array([0.9])
+    assert evaluate(curve, at, 1)[0] == pytest.approx((-2 - 1) / 0.7)
+    assert evaluate(curve, at, 1, after=True)[0] == pytest.approx((3 + 2) / 0.3)
+    start = np.array([0.5])
+    assert evaluate(CURVES["periodic"], start, 1)[0] == pytest.approx(0.3 * 3.0 - 0.8 * 6.0)
+    assert evaluate(CURVES["periodic"], start)[0] == pytest.approx(1.7)
+    assert evaluate(CURVES["periodic"], start - 1e-12)[0] == pytest.approx(0.7)

@@ -1,0 +1,166 @@
+"""Decks the tests are made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from fem.deck import parse_deck
+from fem.errors import DeckError, Problem
+from fem.model import Model
+
+MESH = """\
+*NODE, NSET=ALL
+1, 0, 0
+2, 1, 0
+3, 2, 0
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+"""
+MATERIAL = """\
+*MATERIAL, NAME=STEEL
+*ELASTIC
+2e11
+*SOLID SECTION, ELSET=BARS, MATERIAL=STEEL
+1e-4
+"""
+STEP = """\
+*STEP, NLGEOM
+*STATIC
+{}*END STEP
+"""
+MODEL = MESH + MATERIAL
+GOOD = (
+    MODEL + "*BOUNDARY\n1, 1, 3\n" + STEP.format("*CLOAD\n3, 3, -10\n"),
+    """\
+*HEADING
+everything at once \u00fc
+** a comment
+*PARAMETER
+span = 2 * 5
+k = sqrt(4.0) * 1e3
+*node, nset=Ends
+ 1, 0., 0., 0.
+ 11, <span>, 0., 0.,
+*NGEN, NSET=CABLE
+1, 11, 1
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=CABLE
+1, 10, 1, 1
+*NODE
+20, 5, 0, 3
+*ELEMENT, TYPE=SPRINGA, ELSET=HANGER
+100, 6, 20
+*ELEMENT, TYPE=MASS, ELSET="LAMP, BIG"
+101, 6
+*ELEMENT, TYPE=DASHPOT1, ELSET=BRAKE
+102, 6
+*ELEMENT, TYPE=SPRING2, ELSET=TIE
+103, 4, 8
+*SOLID SECTION, ELSET=CABLE, MATERIAL=ROPE, MASS=CONSISTENT
+1e-4
+*MATERIAL, NAME=ROPE
+*DENSITY
+7850.
+*NO COMPRESSION, RATIO=0.01
+*ELASTIC
+2.1D11, 0.3
+*EXPANSION, ZERO=20
+1.2e-5, 0
+1.3e-5, 100
+*DAMPING, ALPHA=0.1, BETA=1e-4
+*SPRING, ELSET=HANGER, NONLINEAR
+
+0, 0
+<k>, 0.1
+*SPRING, ELSET=TIE
+1, 1
+<k>
+*DASHPOT, ELSET=BRAKE
+3
+10
+*MASS, ELSET="lamp, big", ALPHA=0.05
+12.5
+*NSET, NSET=MIDDLE, GENERATE
+2, 10
+*NSET, NSET=SOME
+ENDS, 6
+*ELSET, ELSET=HALF, GENERATE
+1, 9, 2
+*AMPLITUDE, NAME=GUST, TIME=TOTAL TIME
+0, 0, 1, 1, 2, 0.5
+*AMPLITUDE, NAME=WAVE, DEFINITION=PERIODIC
+1, 6.28, 0, 0
+0, 1
+*AMPLITUDE, NAME=SOFT, DEFINITION=SMOOTH STEP
+0, 0, 1, 1
+*AMPLITUDE, NAME=RAW, DEFINITION=EQUALLY SPACED, FIXED INTERVAL=0.1
+0, 1, 2, 1, 0
+*EQUATION
+2
+3, 2, 1, 9, 2, -1
+*INITIAL CONDITIONS, TYPE=STRESS
+CABLE, 1e6
+*INITIAL CONDITIONS, TYPE=VELOCITY
+MIDDLE, 3, -0.5
+*INITIAL CONDITIONS, TYPE=TEMPERATURE
+ENDS, 20
+*TIME POINTS, NAME=TP, GENERATE
+0, 1, 0.25
+*BOUNDARY
+ENDS, PINNED
+20, 1, 6
+*STEP, NLGEOM=YES, INC=100, NAME=dead load
+gravity first
+*STATIC
+0.1, 1, 1e-5, 0.5
+*DLOAD
+CABLE, GRAV, 9.81, 0, 0, -1
+, GRAV, 0.1, 1, 1, 0
+*NODE PRINT, NSET=MIDDLE, FREQUENCY=2
+U, RF
+*OUTPUT, FIELD, FREQUENCY=5
+*NODE OUTPUT
+U, V
+*END STEP
+*STEP, EXTRAPOLATION=PARABOLIC
+*DYNAMIC, DIRECT, BETA=0.3025, GAMMA=0.6, INITIAL=NO, SINGULAR MASS=WARNING
+0.01, 1
+*CONTROLS, RESI_GLOB_RELA=1e-8, ENERGY DRIFT=OFF
+*CONTROLS, PARAMETERS=TIME INCREMENTATION
+,,,30,,,,5
+0.25
+*CLOAD, AMPLITUDE=GUST
+6, 2, 100
+*DLOAD, OP=NEW
+HALF, BZ, -10
+*BOUNDARY, AMPLITUDE=WAVE, TYPE=ACCELERATION
+1, 3, 3, 0.1
+*TEMPERATURE
+MIDDLE, 50
+*EL PRINT, ELSET=CABLE
+S, E, N, T
+*ENERGY PRINT
+ALLKE, ALLSE
+*NODE FILE, TIME POINTS=TP
+U
+*END STEP
+*STEP
+*FREQUENCY
+5
+*END STEP
+""",
+)
+
+
+def problems(text: str) -> list[Problem]:
+    """What is wrong with a deck."""
+    with pytest.raises(DeckError) as caught:
+        parse_deck(text)
+    return list(caught.value.problems)
+
+
+def parse(cards: str = "", step: str = "") -> Model:
+    """The small model with further cards before and in its step."""
+    return parse_deck(MODEL + cards + STEP.format(step))

@@ -1,0 +1,216 @@
+"""Statics: closed forms, loose directions, mechanisms, cut-backs, steps that carry state over."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fem
+from tests.decks import run_text
+
+TRUSS = """*NODE
+1,0,0,0
+2,4,0,0
+3,2,{height},0
+*ELEMENT, TYPE=T3D2, ELSET=ALL
+1,1,3
+2,2,3
+*MATERIAL, NAME=M
+*ELASTIC
+1e4
+*DENSITY
+1.
+*SOLID SECTION, ELSET=ALL, MATERIAL=M
+2.
+*BOUNDARY
+1,1,3
+2,1,3
+"""
+STEP = """*STEP, NLGEOM={nlgeom}
+*STATIC{options}
+{data}
+*CONTROLS, RESI_GLOB_RELA=1e-10
+{loads}
+*END STEP
+"""
+
+
+def step(loads: str, nlgeom: str = "YES", options: str = "", data: str = "1., 1.") -> str:
+    return STEP.format(loads=loads, nlgeom=nlgeom, options=options, data=data)
+
+
+def test_linear_truss_by_hand_and_held_out_of_plane_direction():
+    """u_y = F L / (2 EA sin^2 a); no stiffness in z: held, and said so."""
+    history = run_text(TRUSS.format(height=1) + step("*CLOAD\n3, 2, -10.", nlgeom="NO"))
+    length = np.sqrt(5.0)
+    expected = -10.0 * length / (2 * 2e4 * (1 / length) ** 2)
+    assert history.of_node(3)[-1] == pytest.approx([0, expected, 0], abs=1e-15)
+    assert any("node 3 dof 3" in notice for notice in history.notices)
+    assert history.reactions[-1].reshape(-1, 3).sum(axis=0) == pytest.approx([0, 10.0, 0], abs=1e-12)
+
+
+def test_von_mises_truss_against_its_closed_form():
+    """GREEN law: P(y) = -2 EA (y^2 - h^2) y / (2 L0^3), y the height of the apex under load (Crisfield, ch. 1)."""
+    history = run_text(TRUSS.format(height=0.5) + step("*CLOAD\n3, 2, -20.", data="0.1, 1."))
+    y = 0.5 + history.of_node(3)[-1, 1]
+    length = np.hypot(2, 0.5)
+    assert 2 * 2e4 * (0.5**2 - y**2) * y / (2 * length**3) == pytest.approx(20.0, rel=1e-9)
+
+
+def test_snap_through_is_reached_by_cutting_back():
+    """Beyond the limit load the apex jumps to the mirrored branch: cut-backs, then an equilibrium below the supports."""
+    with_jump = TRUSS.format(height=0.5) + step("*CLOAD\n3, 2, -200.", data="0.5, 1.")
+    history = run_text(with_jump)
+    y = 0.5 + history.of_node(3)[-1, 1]
+    assert y < -0.5
+    length = np.hypot(2, 0.5)
+    assert 2 * 2e4 * (0.5**2 - y**2) * y / (2 * length**3) == pytest.approx(200.0, rel=1e-9)
+
+
+def test_loaded_loose_direction_is_an_error_that_names_it():
+    with pytest.raises(fem.ModelError, match="node 3 dof 3 is loaded"):
+        run_text(TRUSS.format(height=1) + step("*CLOAD\n3, 3, 1."))
+
+
+def test_mechanism_is_an_error_that_names_a_dof():
+    square = """*NODE
+1,0,0,0
+2,1,0,0
+3,1,1,0
+4,0,1,0
+*ELEMENT, TYPE=T3D2, ELSET=ALL
+1,1,2
+2,2,3
+3,3,4
+4,4,1
+*MATERIAL, NAME=M
+*ELASTIC
+1e4
+*SOLID SECTION, ELSET=ALL, MATERIAL=M
+2.
+*BOUNDARY
+1,1,3
+2,1,3
+"""
+    for solver in ("AUTO", "DIRECT"):
+        with pytest.raises(fem.ModelError, match=r"mechanism: node [34] dof 1"):
+            run_text(square + step("*CLOAD\n3, 1, 1."), solver=solver)
+
+
+def test_straight_slack_cable_finds_its_shape_with_a_starting_tension():
+    """Two bars, span 2, mid load F: 2 EA e y / L0 = F with e = y^2 / (2 L0^2) exactly (GREEN)."""
+    text = """*NODE
+1,0,0,0
+2,1,0,0
+3,2,0,0
+*ELEMENT, TYPE=T3D2, ELSET=ALL
+1,1,2
+2,2,3
+*MATERIAL, NAME=M
+*ELASTIC
+1e6
+*NO COMPRESSION
+*SOLID SECTION, ELSET=ALL, MATERIAL=M{tension}
+1.
+*BOUNDARY
+1,1,3
+3,1,3
+"""
+    load = step("*CLOAD\n2, 3, -8.", data="0.1, 1.")
+    with pytest.raises(fem.ModelError, match="STARTING TENSION"):
+        run_text(text.format(tension="") + load)
+    history = run_text(text.format(tension=", STARTING TENSION=100.") + load)
+    assert history.of_node(2)[-1, 2] == pytest.approx(-((8.0 / 1e6) ** (1 / 3)), rel=1e-9)
+
+
+@pytest.mark.parametrize("strain", ["GREEN", "ENGINEERING", "LOG"])
+def test_heated_bar_between_walls_and_free(strain):
+    """Fixed: T = -EA alpha dT (GREEN, ENGINEERING and LOG alike at zero stretch). Free: measure = alpha dT, no force."""
+    text = f"""*NODE
+1,0,0,0
+2,2,0,0
+*ELEMENT, TYPE=T3D2, ELSET=ALL
+1,1,2
+*MATERIAL, NAME=M
+*ELASTIC
+1e4
+*EXPANSION, ZERO=10.
+2e-4, 0.
+4e-4, 100.
+*SOLID SECTION, ELSET=ALL, MATERIAL=M, STRAIN={strain}
+3.
+*INITIAL CONDITIONS, TYPE=TEMPERATURE
+1, 20.
+2, 20.
+*BOUNDARY
+1,1,3
+2,2,3
+"""
+    heat = "*TEMPERATURE\n1, 60.\n2, 80."
+    thermal = 3.4e-4 * 60 - 2.4e-4 * 10
+    fixed = run_text(text + step("*BOUNDARY\n2,1\n" + heat))
+    assert fixed.elements[-1, 0, 3] == pytest.approx(-3e4 * thermal, rel=1e-12)
+    assert fixed.elements[0, 0, 3] == 0.0
+    free = run_text(text + step(heat))
+    stretch = {"GREEN": np.sqrt(1 + 2 * thermal), "ENGINEERING": 1 + thermal, "LOG": np.exp(thermal)}[strain]
+    assert free.of_node(2)[-1, 0] == pytest.approx(2 * (stretch - 1), rel=1e-9)
+
+
+def test_loads_follow_the_rules_from_step_to_step():
+    """Ramp, hold, modify, remove: each at its end and half-way, linear truss, reaction of the x load."""
+    text = TRUSS.format(height=1)
+    text += step("*CLOAD\n3, 1, 10.\n3, 1, 2.\n3, 2, -4.", "NO", ", DIRECT", "0.5, 1.")
+    text += step("*CLOAD\n3, 1, 6.", "NO", ", DIRECT", "0.5, 1.")
+    text += step("*CLOAD, OP=NEW\n3, 2, -8.", "NO", ", DIRECT", "0.5, 1.")
+    text += step("*CLOAD, OP=NEW", "NO", ", DIRECT", "0.5, 1.")
+    history = run_text(text)
+    pull = -history.reactions.reshape(len(history.time), -1, 3).sum(axis=1)[:, :2]
+    expected = {
+        (1, 0): (0, 0), (1, 1): (6, -2), (1, 2): (12, -4),
+        (2, 0): (12, -4), (2, 1): (9, -4), (2, 2): (6, -4),
+        (3, 1): (3, -6), (3, 2): (0, -8), (4, 1): (0, -4), (4, 2): (0, 0),
+    }  # fmt: skip
+    for (number, increment), force in expected.items():
+        row = np.flatnonzero((history.step == number) & (history.increment == increment))[0]
+        assert pull[row] == pytest.approx(force, abs=1e-9), (number, increment)
+
+
+def test_removed_support_lets_go_gradually_in_statics():
+    text = TRUSS.format(height=1) + step("*BOUNDARY\n3, 2, 2, -0.1", "NO")
+    text += step("*BOUNDARY, OP=NEW\n1,1,3\n2,1,3", "NO", ", DIRECT", "0.25, 1.")
+    history = run_text(text)
+    y = history.of_node(3)[:, 1]
+    assert y[history.step == 1][-1] == pytest.approx(-0.1)
+    assert y[history.step == 2] == pytest.approx([-0.1, -0.075, -0.05, -0.025, 0.0], abs=1e-12)
+
+
+def test_geometrically_linear_step_stays_linear_about_the_last_configuration():
+    """Twice the load, twice the extra displacement, after a nonlinear step; laws stay nonlinear."""
+    first = step("*CLOAD\n3, 2, -15.")
+
+    def extra(load):
+        history = run_text(TRUSS.format(height=1) + first + step(f"*CLOAD\n3, 2, {-15 - load}", "NO"))
+        u = history.of_node(3)
+        return u[-1] - u[history.step == 1][-1]
+
+    assert extra(40.0) == pytest.approx(2 * extra(20.0), rel=1e-9)
+    single = run_text(TRUSS.format(height=1) + step("*CLOAD\n3, 2, -35.")).of_node(3)[-1]
+    assert abs(single[1] - (run_text(TRUSS.format(height=1) + first).of_node(3)[-1] + extra(20.0))[1]) > 1e-5
+
+
+def test_direct_increments_never_change_and_stop_with_a_reason():
+    text = TRUSS.format(height=0.5) + step("*CLOAD\n3, 2, -200.", options=", DIRECT", data="0.5, 1.")
+    text = text.replace("RESI_GLOB_RELA=1e-10", "RESI_GLOB_RELA=1e-10, ITER_GLOB_MAXI=4")
+    with pytest.raises(fem.NoConvergence, match=r"in 4 iterations.*node 3 dof 2.*leave out DIRECT"):
+        run_text(text)
+
+
+def test_equation_ties_dofs_and_passes_forces_on():
+    """u3y = 2 u4y: the load on node 4 acts as half of it on node 3; supports see the sum."""
+    text = TRUSS.format(height=1).replace("*ELEMENT", "4,5,0,0\n*ELEMENT", 1)
+    text += "*EQUATION\n2\n4,2,2.,3,2,-1.\n*BOUNDARY\n4,1\n4,3\n"
+    for nlgeom in ("YES", "NO"):
+        history = run_text(text + step("*CLOAD\n4, 2, -8.", nlgeom))
+        direct = run_text(TRUSS.format(height=1) + step("*CLOAD\n3, 2, -4.", nlgeom))
+        assert history.of_node(3)[-1] == pytest.approx(direct.of_node(3)[-1], rel=1e-9)
+        assert 2 * history.of_node(4)[-1, 1] == pytest.approx(history.of_node(3)[-1, 1], rel=1e-14)
