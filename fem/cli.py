@@ -117,7 +117,10 @@ def assignment(text: str) -> tuple[str, float]:
 
 def run_command(options: argparse.Namespace) -> int:
     """``fem run``."""
-    from fem.runner import run_to_files
+    from fem.compiled import without_blas
+
+    with without_blas():
+        from fem.runner import run_to_files
 
     run_to_files(
         options.deck,

@@ -12,7 +12,8 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -90,3 +91,23 @@ def kernel(function: Function) -> Function:
     finally:
         config.CACHE_DIR = before
     return compiled
+
+
+@contextmanager
+def without_blas() -> Iterator[None]:
+    """Spare numba its search for SciPy's BLAS, which our kernels do not use: 0.2 s of every start.
+
+    numba looks for it when it first loads or compiles a function, by importing ``scipy.linalg``. Meant for processes
+    of our own (the command line); a program that uses numba's linear algebra itself must not be inside this.
+    """
+    name = "scipy.linalg.cython_blas"
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        import numba.np.arraymath  # noqa: F401
+
+        yield
+    finally:
+        del sys.modules[name]

@@ -211,6 +211,8 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     rows = [row for verdict in verdicts for row in verdict.outcome.rows]
     missed = [verdict.name for verdict in verdicts if verdict.missed]
     text = f"{len(verdicts)} cases, {len(rows)} targets, {sum(row.is_met for row in rows)} met"
+    failed = sum(bool(verdict.failure) for verdict in verdicts)
+    text += f", {failed} cases could not be run" if failed else ""
     return text + (f"; MISSED in: {', '.join(missed)}" if missed else "; all met")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 import fem
@@ -75,6 +76,6 @@ def convergence(title: str, x_label: str, y_label: str, steps: Array, errors: Ar
     axes.loglog(steps, errors, "o-", color=BLUE, label="measured")
     axes.loglog(steps, 0.6 * errors[-1] * (steps / steps[-1]) ** order, "--", color=GREY, label=f"slope {order:g}")
     axes.set_xticks(steps, [f"{step:.3g}" for step in steps])
-    axes.minorticks_off()
+    axes.xaxis.set_minor_locator(NullLocator())
     legend(axes)
     return sheet

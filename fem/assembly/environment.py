@@ -67,9 +67,7 @@ def next_environment(
     gone = before.supports.supported & ~supports.supported
     released: tuple[Case, ...] = ()
     if span.is_static and np.any(reaction[gone]):
-        released = (
-            Case(np.where(gone, reaction, 0.0).reshape(-1, 3), Ramp(span.start, span.end, 1.0, 0.0)),
-        )
+        released = (Case(np.where(gone, reaction, 0.0).reshape(-1, 3), Ramp(span.start, span.end, 1.0, 0.0)),)
     initial = before.initial_temperature
     assert initial is not None
     heat_entries = _heat_entries(system, step)
@@ -164,9 +162,7 @@ def load_set(system: System, environment: Environment) -> LoadSet:
         add(case, _to_nodes(system, case.field * system.volume[:, None]), 0)
     for case in environment.gravity:
         add(case, _to_nodes(system, case.field * system.element_mass[:, None]), 1)
-    return LoadSet(
-        np.array(vectors).reshape(len(vectors), system.size), np.array(gravity, np.int64), tuple(cases)
-    )
+    return LoadSet(np.array(vectors).reshape(len(vectors), system.size), np.array(gravity, np.int64), tuple(cases))
 
 
 def _to_nodes(system: System, force: Floats) -> Floats:

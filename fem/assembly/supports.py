@@ -64,9 +64,7 @@ class Supports:
             chosen = dofs[columns]
             base, value = self.base[chosen], self.value[chosen]
             rate = self.rate[chosen] if order == 2 else np.zeros(len(chosen))
-            levels = [
-                evaluate(curve, time, level - order, after, self.start)[:, None] * value for level in range(3)
-            ]
+            levels = [evaluate(curve, time, level - order, after, self.start)[:, None] * value for level in range(3)]
             u[:, columns] = base + rate * (time - self.start)[:, None] + levels[0]
             v[:, columns] = rate + levels[1]
             a[:, columns] = levels[2]
@@ -143,4 +141,3 @@ def _apply(
             groups.append(pair)
         group[dofs] = known[pair]
     return Supports(group, base, rate, value, tuple(groups), span.start)
-

@@ -17,6 +17,7 @@ FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT"
 ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held (k, m/4).
 """
 LISTED = 8
+ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,12 @@ def collect_bars(model: Model) -> Bars:
 def stiffest_bar(bars: Bars) -> int | None:
     """Position of the elastic bar of shortest period among those with mass; None when there is none."""
     period = np.where(np.isfinite(bars.period) & (bars.period > 0), bars.period, np.inf)
-    return int(np.argmin(period)) if np.isfinite(period).any() else None
+    return first_smallest(period) if np.isfinite(period).any() else None
+
+
+def first_smallest(values: Floats) -> int:
+    """Position of the smallest value; of values equal but for round-off, the first."""
+    return int(np.flatnonzero(values <= values.min() * (1 + ROUND_OFF))[0])
 
 
 def some(labels: Iterable[int]) -> str:

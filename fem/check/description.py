@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from fem.check.bars import Bars, stiffest_bar
+from fem.check.bars import ROUND_OFF, Bars, first_smallest, stiffest_bar
 from fem.model import Dynamic, Frequency, Model, Static, Step
 
 
@@ -31,11 +31,10 @@ def describe(model: Model, bars: Bars) -> list[str]:
     rules = ", ".join(f"{rule} {mass:.6g}" for rule, mass in by_rule.items()) or "none"
     lines.append(f"mass        {bars.mass.sum() + point:.6g}: bars {rules}; point masses {point:.6g}")
     if bars.labels.size:
-        short, long = int(np.argmin(bars.length0)), int(np.argmax(bars.length0))
-        lines.append(
-            f"bar length  {bars.length0[short]:.6g} (element {bars.labels[short]})"
-            f" .. {bars.length0[long]:.6g} (element {bars.labels[long]})"
-        )
+        short, long = first_smallest(bars.length0), int(np.argmax(bars.length0))
+        lines.append(f"bar length  {bars.length0[short]:.6g} (element {bars.labels[short]})")
+        if bars.length0[long] > bars.length0[short] * (1 + ROUND_OFF):
+            lines[-1] += f" .. {bars.length0[long]:.6g} (element {bars.labels[long]})"
     return lines + _stiffest_lines(bars)
 
 
@@ -49,7 +48,7 @@ def _stiffest_lines(bars: Bars) -> list[str]:
     lines = [f"stiffest    bar {bars.labels[stiffest]}: period {bars.period[stiffest]:.6g} ({rule} mass{held})"]
     slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
     if slack.size:
-        first = slack[int(np.argmin(bars.snap_time[slack]))]
+        first = slack[first_smallest(bars.snap_time[slack])]
         lines.append(f"snap time   L0/(2c) = {bars.snap_time[first]:.6g} (bar {bars.labels[first]} can go slack)")
     return lines
 

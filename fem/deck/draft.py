@@ -19,6 +19,7 @@ from fem.model import Amplitude, BarSection, Boundary, Controls, InitialConditio
 MAX_COLLECTED = 5000
 MAX_GENERATED = 1_000_000
 """Nodes, elements and set members the generators of one deck may make."""
+MAX_COPIED = 10_000_000
 
 
 @dataclass(slots=True)
@@ -70,6 +71,7 @@ class Draft:
         self.ignored: dict[str, None] = {}
         self.extensions: dict[str, None] = {}
         self.generated = 0
+        self.copied = 0
         self.mesh_paths: dict[Place, Path] = {}
 
         self.heading: list[str] = []
@@ -159,6 +161,12 @@ class Draft:
         if count > MAX_GENERATED or self.generated + count > MAX_GENERATED:
             raise Mistake(place, f"the deck generates more than {MAX_GENERATED} nodes, elements or set members")
         self.generated += count
+
+    def copy(self, count: int, place: Place) -> None:
+        """Sets of sets must not fill the memory either."""
+        self.copied += count
+        if self.copied > MAX_COPIED:
+            raise Mistake(place, f"sets named in sets have more than {MAX_COPIED} members in all")
 
     def use(self, family: str, name: str | int, place: Place) -> None:
         """A name or label that is looked up when all cards are read."""

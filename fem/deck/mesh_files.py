@@ -24,10 +24,10 @@ ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
 
 def include(card: Card, draft: Draft) -> None:
     """Add the mesh of a file."""
-    field = card.field("INPUT")
     path = draft.mesh_paths.get(card.place)
     if path is None:
         return
+    field = card.field("INPUT")
     if draft.step is not None:
         raise card.mistake("a mesh is included inside a step", "put it before the first *STEP")
     draft.no_rows(card)

@@ -10,8 +10,8 @@ from fem.arrays import Floats, Ints
 from fem.mechanics import bar
 from fem.assembly.system import BAR_FAMILY
 from fem.model import Step
-from fem.solve import march
 from fem.solve.clock import Clock
+from fem.solve.newton.groups import INCREMENT, ITERATION, L_ERROR, L_NORM, NOT_CONVERGED, NOT_FINITE, WORST
 from fem.solve.stage import Stage
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _against_dt(stage: Stage, dt: float) -> str:
 def drift_message(stage: Stage, step: Step, time: float, dt: float, row: Floats) -> str:
     """Where the energy left its band, and the cure."""
     share = step.controls.energy_drift or 0.0
-    tally_error = row[march.L_ERROR]
+    tally_error = row[L_ERROR]
     return (
         f"energy drift at t = {time:.6g}: the energy balance is off by {tally_error:.4g}, more than {share:g} of what "
         "the step has exchanged so far, so the motion beyond this point cannot be trusted."
@@ -57,18 +57,26 @@ def drift_message(stage: Stage, step: Step, time: float, dt: float, row: Floats)
 
 
 def failure_message(
-    number: int, stage: Stage, step: Step, clock: Clock, progress: Progress, reason: int, control: Ints, ledger: Floats, dt: float
+    number: int,
+    stage: Stage,
+    step: Step,
+    clock: Clock,
+    progress: Progress,
+    reason: int,
+    control: Ints,
+    ledger: Floats,
+    dt: float,
 ) -> str:
     """Why an increment failed and could not be cut back."""
     limit = step.controls.max_iterations
-    if reason == march.NOT_CONVERGED:
-        norm = ledger[control[march.INCREMENT], march.L_NORM]
+    if reason == NOT_CONVERGED:
+        norm = ledger[control[INCREMENT], L_NORM]
         what = (
             f"no convergence in {limit} iterations: the relative residual is {norm:.3g}, largest at "
-            f"{stage.system.name_dof(int(control[march.WORST]))}."
+            f"{stage.system.name_dof(int(control[WORST]))}."
         )
-    elif reason == march.NOT_FINITE:
-        what = f"the iteration diverged (not a number, or overflow) after {int(control[march.ITERATION])} solves."
+    elif reason == NOT_FINITE:
+        what = f"the iteration diverged (not a number, or overflow) after {int(control[ITERATION])} solves."
     else:
         what = "the linear system is singular."
     if clock.is_direct:

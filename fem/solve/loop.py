@@ -21,12 +21,15 @@ from fem.mechanics.energy import element_values
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Event, Frame, Rows, Sink, StepStart
 from fem.results.schedule import Schedule
-from fem.solve import march
 from fem.solve.advice import drift_message, failure_message, snap_notice
 from fem.solve.clock import Clock
 from fem.solve.linear.direct import weakest_dof
 from fem.solve.loose import hold_loose_directions
-from fem.solve.march import Loading, Motion, Record
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.newton.iterate import nodal_blocks
+from fem.solve.newton.ledger import note_increment
+from fem.solve.newton.march import march
 from fem.solve.modes import find_modes
 from fem.solve.schemes import SCHEMES, Equilibrium, Scheme
 from fem.solve.stage import Stage, loading, prepare, record
@@ -96,9 +99,7 @@ class Run:
         else:
             motion.v[:] = 0.0
             motion.a[:] = 0.0
-        stage = prepare(
-            self.system, self.environment, self._bars_of(step), scheme, step.controls, self.solver
-        )
+        stage = prepare(self.system, self.environment, self._bars_of(step), scheme, step.controls, self.solver)
         self.progress.increment = 0
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
@@ -124,7 +125,7 @@ class Run:
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
         row = np.array(stage.scheme.coefficients())
-        march.nodal_blocks(row, 1.0, stage.nodes, self.system.springs, stage.work)
+        nodal_blocks(row, 1.0, stage.nodes, self.system.springs, stage.work)
         self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))
         modes, notice = find_modes(stage, procedure.modes, number, now)
         if notice:
@@ -135,9 +136,7 @@ class Run:
 class Marching:
     """One static or dynamic step on its way."""
 
-    def __init__(
-        self, run: Run, number: int, step: Step, stage: Stage, clock: Clock, schedule: Schedule
-    ) -> None:
+    def __init__(self, run: Run, number: int, step: Step, stage: Stage, clock: Clock, schedule: Schedule) -> None:
         self.run_, self.number, self.step, self.stage = run, number, step, stage
         self.clock, self.schedule = clock, schedule
         self.sink, self.progress, self.system = run.sink, run.progress, run.system
@@ -145,13 +144,18 @@ class Marching:
         self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
         everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
+        self.thermal = np.zeros(len(self.system.bars.nodes))
         self.told: set[str] = set()
 
     def run(self, procedure: Static | Dynamic) -> None:
         """From the start of the step to its end."""
         self._open(procedure)
-        while not self.clock.is_finished:
-            self._chunk()
+        try:
+            while not self.clock.is_finished:
+                self._chunk()
+        except (NoConvergence, KeyboardInterrupt):
+            self._send_frame(is_end=True)
+            raise
         if isinstance(procedure, Static):
             self.progress.motion.v[:] = 0.0
             self.progress.motion.a[:] = 0.0
@@ -173,11 +177,12 @@ class Marching:
         open_energies(stage, motion, instant, is_first=self.number == 1)
         first = record(stage, 1, self.nodes, self.elements)
         tally = motion.tally
-        march.note_increment(
-            0, 0, 0.0, 0.0, 0, tally[march.ERROR0], stage.bars, self.system.springs, instant.thermal[0], motion, first
+        note_increment(
+            0, 0, 0.0, 0.0, 0, tally[groups.ERROR0], stage.bars, self.system.springs, instant.thermal[0], motion, first
         )
         self._send_rows(first, 1, np.array([now]), np.zeros(1))
-        self._send_frame(instant.thermal[0])
+        self.thermal = instant.thermal[0]
+        self._send_frame(is_end=False)
 
     def _tell_jumps(self, dofs: list[int]) -> None:
         if dofs:
@@ -199,14 +204,12 @@ class Marching:
         """How many increments the next chunk may have."""
         if not self.clock.is_steady:
             return 1
-        numbers = march.LEDGER + 12 * len(self.nodes) + 4 * len(self.elements) + 4
+        numbers = groups.LEDGER + 12 * len(self.nodes) + 4 * len(self.elements) + 4
         numbers += 3 * len(self.stage.environment.supports.moving(self.progress.motion.u))
         if self.system.expansions:
             numbers += len(self.system.bars.nodes)
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
-        following = self.schedule.next_field(self.progress.increment)
-        if following is not None:
-            count = min(count, following - self.progress.increment)
+        count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
         if self.step.max_increments is not None:
             count = min(count, self.step.max_increments - self.progress.increment)
         return max(1, count)
@@ -230,49 +233,52 @@ class Marching:
         began = wall.perf_counter()
         reason = self._march(control, chunk, kept)
         spent = wall.perf_counter() - began
-        done = int(control[march.INCREMENT])
+        done = int(control[groups.INCREMENT])
         if done:
             self._accept(kept, done, times, steps, chunk)
             if spent < 0.5 * CHUNK_SECONDS and done == self.progress.chunk:
                 self.progress.chunk = min(4 * self.progress.chunk, LONGEST_CHUNK)
             elif spent > 2.0 * CHUNK_SECONDS:
                 self.progress.chunk = max(1, self.progress.chunk // 2)
-        if reason == march.DRIFT:
-            raise EnergyDrift(drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1]))
-        if reason != march.DONE:
+        if reason == groups.DRIFT:
+            raise EnergyDrift(
+                drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1])
+            )
+        if reason != groups.DONE:
             self._recover(reason, control, kept.ledger, float(steps[done]))
 
     def _march(self, control: Ints, chunk: Loading, kept: Record) -> int:
         """Call the march until it needs no more linear solves from here."""
         stage = self.stage
         while True:
-            reason = march.march(
+            reason = march(
                 control, self.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
                 stage.nodes, stage.bars, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
                 chunk, self.progress.motion, stage.work, kept,
             )  # fmt: skip
-            if reason != march.NEED_SOLVE:
+            if reason != groups.NEED_SOLVE:
                 return int(reason)
             if not stage.tangent.solve(stage.work):
                 return SINGULAR
 
     def _accept(self, kept: Record, done: int, times: Floats, steps: Floats, chunk: Loading) -> None:
         ledger = kept.ledger[:done]
-        self.clock.advance(float(times[done]), done, int(ledger[-1, march.L_ITERATIONS]))
+        self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
         self.progress.time = float(times[done])
-        flags = ledger[:, march.L_FLAGS].astype(np.int64)
-        if np.any(flags == march.AT_FLOOR):
+        flags = ledger[:, groups.L_FLAGS].astype(np.int64)
+        if np.any(flags == groups.AT_FLOOR):
             self._tell(
                 "some increments converged to round-off only: the residual stopped falling above the given tolerance, "
                 "which the stiffness of the bars puts out of reach"
             )
-        if np.any(flags == march.LOADS_VANISHED):
+        if np.any(flags == groups.LOADS_VANISHED):
             self._tell(
                 "loads vanish in some increments: there the relative residual was replaced by the last converged "
                 "absolute one"
             )
         self._send_rows(kept, done, times[1 : done + 1], steps[:done])
-        self._send_frame(chunk.thermal[min(done, len(chunk.thermal) - 1)])
+        self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
+        self._send_frame(self.clock.is_finished)
 
     def _send_rows(self, kept: Record, done: int, time: Floats, dt: Floats) -> None:
         ledger, kinematics = kept.ledger[:done], kept.kinematics[:done]
@@ -284,26 +290,26 @@ class Marching:
         self.sink.rows(
             Rows(
                 self.number, increment, time, dt,
-                ledger[:, march.L_ITERATIONS].astype(np.int64), ledger[:, march.L_NORM], cutbacks,
-                ledger[:, march.L_KINETIC], ledger[:, march.L_STRAIN], ledger[:, march.L_POTENTIAL],
-                ledger[:, march.L_WORK], ledger[:, march.L_DISSIPATED], ledger[:, march.L_ERROR],
-                ledger[:, march.L_LARGEST], self.nodes,
+                ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], cutbacks,
+                ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
+                ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
+                ledger[:, groups.L_LARGEST], self.nodes,
                 kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
                 self.elements, kept.values[:done], is_end=self.clock.is_finished,
             )
         )  # fmt: skip
 
-    def _send_frame(self, thermal: Floats) -> None:
-        """The whole field, where VTK or the end of the step ask for it."""
-        is_end, motion = self.clock.is_finished, self.progress.motion
+    def _send_frame(self, is_end: bool) -> None:
+        """The whole field, where VTK or the end of the step (or of the run) ask for it."""
+        motion = self.progress.motion
         is_due = self.schedule.is_vtk_due(self.progress.increment, self.progress.time, is_end)
         if not (is_due or is_end):
             return
         values = np.zeros((len(self.system.family), 4))
-        element_values(self.system.family, motion.u, motion.v, self.stage.bars, self.system.springs, thermal, values)
-        u, v, a, reaction = (
-            array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction)
+        element_values(
+            self.system.family, motion.u, motion.v, self.stage.bars, self.system.springs, self.thermal, values
         )
+        u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
         self.sink.frame(
             Frame(self.number, self.progress.increment, self.progress.time, u, v, a, reaction, values, is_end, is_due)
         )
@@ -318,16 +324,16 @@ class Marching:
             self.progress.cutbacks += 1
             self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))
             return
-        raise NoConvergence(failure_message(
-                self.number, self.stage, self.step, self.clock, self.progress, reason, control, ledger, dt
-            ))
+        raise NoConvergence(
+            failure_message(self.number, self.stage, self.step, self.clock, self.progress, reason, control, ledger, dt)
+        )
 
     def _look_for_mechanism(self) -> None:
         """A static step that fails in its first increment: is the tangent at its start singular?"""
         stage, motion = self.stage, self.progress.motion
         now = self.progress.time
         evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-        march.nodal_blocks(self.row, 1.0, stage.nodes, self.system.springs, stage.work)
+        nodal_blocks(self.row, 1.0, stage.nodes, self.system.springs, stage.work)
         if len(stage.tangent.independent) == 0:
             return
         dof, share = weakest_dof(stage.tangent, stage.work)

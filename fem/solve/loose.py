@@ -13,7 +13,8 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.model import Step
-from fem.solve.march import nodal_blocks
+from fem.solve.newton.groups import WM
+from fem.solve.newton.iterate import nodal_blocks
 from fem.solve.stage import Stage
 
 NO_STIFFNESS = 1e-14
@@ -31,7 +32,7 @@ def hold_loose_directions(stage: Stage, row: Floats, step: Step) -> tuple[Ints, 
     free = ((stage.nodes.free == 1) & ~_tied(stage)).reshape(-1, 3)
     blocks *= free[:, :, None] & free[:, None, :]
     candidates = np.flatnonzero(free.any(axis=1))
-    if stage.scheme.coefficients()[6] != 0.0:
+    if stage.scheme.coefficients()[WM] != 0.0:
         candidates = candidates[stage.nodes.mass[candidates] == 0.0]
     if len(candidates) == 0:
         return np.zeros(0, np.int64), ""
@@ -92,7 +93,9 @@ def _loaded(stage: Stage, node: int, direction: Floats, step: Step) -> str:
     name = stage.system.name_dof(3 * node + axis)
     cure = "hold it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
     if step.nlgeom:
-        cure += " (*INITIAL CONDITIONS, TYPE=STRESS) or, for a straight slack cable, STARTING TENSION= in *SOLID SECTION"
+        cure += (
+            " (*INITIAL CONDITIONS, TYPE=STRESS) or, for a straight slack cable, STARTING TENSION= in *SOLID SECTION"
+        )
     return f"{name} is loaded but nothing resists there; {cure}"
 
 

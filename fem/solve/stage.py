@@ -17,7 +17,7 @@ from fem.model import Controls
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import SparseTangent
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
-from fem.solve.march import BAND, CHAIN, EXTERNAL, LEDGER, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.newton.groups import BAND, CHAIN, EXTERNAL, LEDGER, WM, Loading, Motion, Nodes, Record, Scratch
 from fem.solve.schemes import Scheme
 
 SOLVERS = {"CHAIN": CHAIN, "BAND": BAND, "DIRECT": EXTERNAL}
@@ -73,7 +73,7 @@ def prepare(
     free = free_dofs(environment, links)
     damped = bool(np.any(system.damping))
     nodes = Nodes(system.mass, system.damping if damped else np.zeros(0), free, np.zeros((0, 9)))
-    is_static = scheme.coefficients()[6] == 0.0
+    is_static = scheme.coefficients()[WM] == 0.0
     choice = choose_solver(system, free, links, is_static, wanted)
     return Stage(
         system, environment, bars, nodes, links, load_set(system, environment), scheme,

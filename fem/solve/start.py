@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem.arrays import Floats, Ints
@@ -10,9 +12,16 @@ from fem.errors import ModelError
 from fem.mechanics.energy import stored_energy
 from fem.mechanics.mass import multiply_mass
 from fem.model import Dynamic
-from fem.solve import march
-from fem.solve.march import Loading, Motion
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion
+from fem.solve.newton.iterate import combine, evaluate, inertia_forces
+from fem.solve.newton.ledger import balance_forces
 from fem.solve.stage import Stage
+
+DENSE = 300
+"""Up to this many dofs the initial accelerations are found with dense matrices."""
+NO_MASS = 1e-12
+"""Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
 
 def first_motion(system: System) -> Motion:
@@ -23,7 +32,7 @@ def first_motion(system: System) -> Motion:
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     zero = [np.zeros(system.size) for _ in range(3)]
-    return Motion(u, v, *zero, np.zeros(march.TALLY), np.zeros(3))
+    return Motion(u, v, *zero, np.zeros(groups.TALLY), np.zeros(3))
 
 
 def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
@@ -71,7 +80,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     )
 
 
-def mass_matrix(stage: Stage) -> object:
+def mass_matrix(stage: Stage) -> Any:
     """Sparse mass matrix over all dofs (3n, 3n)."""
     from scipy.sparse import coo_array
 
@@ -90,7 +99,7 @@ def mass_matrix(stage: Stage) -> object:
     ).tocsr()
 
 
-def reduction(stage: Stage, free: Ints) -> object:
+def reduction(stage: Stage, free: Ints) -> Any:
     """Matrix that gives all dofs (3n,) from the independent free ones; zero rows at supports."""
     from scipy.sparse import coo_array
 
@@ -108,28 +117,55 @@ def reduction(stage: Stage, free: Ints) -> object:
 
 def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
     """Solve for the accelerations with a coupled mass matrix; dofs where it is singular."""
+    if len(free) <= DENSE:
+        return _solve_mass_dense(stage, right, free, a)
+    from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
 
-    transform: object = reduction(stage, free)
-    matrix = (transform.T @ mass_matrix(stage) @ transform).tocsc()  # type: ignore[attr-defined]
+    transform: Any = reduction(stage, free)
+    matrix = (transform.T @ mass_matrix(stage) @ transform).tocsc()
     unknown = np.flatnonzero(free == 1)
     diagonal = matrix.diagonal()
     if np.any(diagonal <= 0.0):
         return np.asarray(unknown[diagonal <= 0.0])
     # Scaled to a unit diagonal, a pivot of 1e-12 means a direction without mass.
     scale = 1.0 / np.sqrt(diagonal)
-    from scipy.sparse import diags_array
-
     scaled = (diags_array(scale) @ matrix @ diags_array(scale)).tocsc()
     try:
         factor = splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError:
         return unknown[:1]
     pivots = np.abs(factor.U.diagonal())
-    if pivots.min() < 1e-12:
+    if pivots.min() < NO_MASS:
         return np.asarray(unknown[[factor.perm_c.argsort()[int(pivots.argmin())]]])
-    reduced = scale * factor.solve(scale * (transform.T @ right))  # type: ignore[attr-defined]
-    a += transform @ reduced  # type: ignore[operator]
+    a += transform @ (scale * factor.solve(scale * (transform.T @ right)))
+    return np.zeros(0, np.int64)
+
+
+def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
+    """The same for small models with numpy alone: importing SciPy takes longer than the whole solve."""
+    links, bars = stage.links, stage.bars
+    matrix = np.diag(np.repeat(stage.nodes.mass, 3))
+    for e, coupling in enumerate(bars.off_mass):
+        i, j = 3 * bars.nodes[e]
+        for axis in range(3):
+            matrix[i + axis, j + axis] += coupling
+            matrix[j + axis, i + axis] += coupling
+    transform = np.diag((free == 1).astype(float))
+    owner = np.repeat(links.slave, np.diff(links.start))
+    transform[owner, links.master] = np.where(free[links.master] == 1, links.factor, 0.0)
+    unknown = np.flatnonzero(free == 1)
+    transform = transform[:, unknown]
+    matrix = transform.T @ matrix @ transform
+    diagonal = np.diag(matrix)
+    if np.any(diagonal <= 0.0):
+        return np.asarray(unknown[diagonal <= 0.0])
+    scale = 1.0 / np.sqrt(diagonal)
+    scaled = scale[:, None] * matrix * scale
+    values, vectors = np.linalg.eigh(scaled)
+    if values[0] < NO_MASS:
+        return np.asarray(unknown[[int(np.abs(vectors[:, 0]).argmax())]])
+    a += transform @ (scale * np.linalg.solve(scaled, scale * (transform.T @ right)))
     return np.zeros(0, np.int64)
 
 
@@ -141,10 +177,10 @@ def evaluate_start(stage: Stage, motion: Motion, loading: Loading) -> None:
     work = stage.work
     row = np.array(stage.scheme.coefficients())
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
-    march.evaluate(row, False, 1.0, motion.u, stage.bars, stage.system.springs, loading.thermal[0], work)
+    evaluate(row, False, 1.0, motion.u, stage.bars, stage.system.springs, loading.thermal[0], work)
     motion.force[:] = work.force
-    march.combine(loading.vectors, loading.factors, 0, work.load)
-    march.inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
+    combine(loading.vectors, loading.factors, 0, work.load)
+    inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
 
 
 def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool) -> None:
@@ -154,24 +190,24 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
     outside, so the energy error goes on from where it was.
     """
     work, tally = stage.work, motion.tally
-    dynamic = stage.scheme.coefficients()[march.WM] != 0.0
-    march.inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
-    march.balance_forces(-1, dynamic, stage.nodes, stage.links, loading, work)
+    dynamic = stage.scheme.coefficients()[groups.WM] != 0.0
+    inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
+    balance_forces(-1, dynamic, stage.nodes, stage.links, loading, work)
     motion.reaction[:] = work.reduced
-    before = tally[march.KINETIC] + tally[march.STRAIN] + tally[march.POTENTIAL]
+    before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
-    tally[march.KINETIC] = 0.5 * float(motion.v @ work.momentum) if dynamic else 0.0
-    tally[march.STRAIN] = stored_energy(motion.u, motion.v, stage.bars, stage.system.springs, loading.thermal[0])
+    tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if dynamic else 0.0
+    tally[groups.STRAIN] = stored_energy(motion.u, motion.v, stage.bars, stage.system.springs, loading.thermal[0])
     weights = loading.factors[0] * loading.is_gravity
-    tally[march.POTENTIAL] = -float(weights @ (loading.vectors @ motion.u)) if len(weights) else 0.0
-    total = tally[march.KINETIC] + tally[march.STRAIN] + tally[march.POTENTIAL]
+    tally[groups.POTENTIAL] = -float(weights @ (loading.vectors @ motion.u)) if len(weights) else 0.0
+    total = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     if is_first:
-        tally[march.TOTAL0] = total
+        tally[groups.TOTAL0] = total
     else:
-        tally[march.WORK] += total - before
-    tally[march.ERROR0] = total - tally[march.TOTAL0] - tally[march.WORK] + tally[march.DISSIPATED]
-    for now, start in ((march.KINETIC, march.KINETIC0), (march.STRAIN, march.STRAIN0),
-                       (march.POTENTIAL, march.POTENTIAL0), (march.WORK, march.WORK0)):  # fmt: skip
+        tally[groups.WORK] += total - before
+    tally[groups.ERROR0] = total - tally[groups.TOTAL0] - tally[groups.WORK] + tally[groups.DISSIPATED]
+    for now, start in ((groups.KINETIC, groups.KINETIC0), (groups.STRAIN, groups.STRAIN0),
+                       (groups.POTENTIAL, groups.POTENTIAL0), (groups.WORK, groups.WORK0)):  # fmt: skip
         tally[start] = tally[now]
-    tally[march.EXCHANGED] = 0.0
+    tally[groups.EXCHANGED] = 0.0
     motion.memory[:] = 0.0

@@ -17,7 +17,9 @@ CURVES = {
     "ramp": Ramp(0.3, 1.9, -1.0, 4.0),
     "tabular": Follow(Amplitude("A", points=POINTS), 0.2),
     "smooth step": Follow(Amplitude("A", "SMOOTH STEP", points=POINTS), 0.2),
-    "periodic": Follow(Amplitude("A", "PERIODIC", omega=3.0, start=0.4, mean=0.7, fourier=((1.0, 0.3), (0.0, -0.8))), 0.1),
+    "periodic": Follow(
+        Amplitude("A", "PERIODIC", omega=3.0, start=0.4, mean=0.7, fourier=((1.0, 0.3), (0.0, -0.8))), 0.1
+    ),
 }
 
 
@@ -38,7 +40,11 @@ def test_derivatives_and_integrals(curve, time):
     once = quad(lambda t: float(evaluate(curve, np.array([t]))[0]), since, time, points=inside or None, limit=200)[0]
     assert evaluate(curve, at, -1, since=since)[0] == pytest.approx(once, abs=1e-9)
     twice = quad(
-        lambda t: float(evaluate(curve, np.array([t]), -1, since=since)[0]), since, time, points=inside or None, limit=200
+        lambda t: float(evaluate(curve, np.array([t]), -1, since=since)[0]),
+        since,
+        time,
+        points=inside or None,
+        limit=200,
     )[0]
     assert evaluate(curve, at, -2, since=since)[0] == pytest.approx(twice, abs=1e-9)
 

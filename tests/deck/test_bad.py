@@ -1,4 +1,4 @@
-"""Each deck in ``bad/`` ends with the problems it must give: ``** expect: line:column message[; hint]``."""
+"""Each deck in ``bad/`` ends with the problems it must give: ``** expect: line:column message[; hint]``; and a small dose of ``fuzz.py``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from fem.deck import read_deck
 from fem.errors import DeckError
+from tests.deck.fuzz import fuzz, fuzz_bytes
 
 DECKS = sorted((Path(__file__).parent / "bad").glob("*.inp"))
 EXPECTED = re.compile(r"^\*\* expect: (\d+):(\d+) (.*)$", re.MULTILINE)
@@ -37,3 +38,13 @@ def test_five_mistakes_in_one_go() -> None:
         read_deck(path)
     assert len(caught.value.problems) == 5
     assert str(caught.value).count(": error: ") == 5
+
+
+def test_mutated_decks() -> None:
+    reads, slowest = fuzz(1000, 20240601)
+    assert reads > 10
+    assert slowest < 2.0
+
+
+def test_broken_bytes(tmp_path: Path) -> None:
+    fuzz_bytes(200, 1, tmp_path)

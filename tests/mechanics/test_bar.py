@@ -192,5 +192,8 @@ def test_secant_slope_times_difference_is_the_strain_difference(green0, green1, 
     assert point == pytest.approx(slope1, rel=1e-15)
     assert same == pytest.approx(point, rel=1e-14)
     h = 1e-4
-    ahead, behind = measure(kind, green1 + h, green1 + h, 0.0, 1.0)[2], measure(kind, green1 - h, green1 - h, 0.0, 1.0)[2]
+    ahead, behind = (
+        measure(kind, green1 + h, green1 + h, 0.0, 1.0)[2],
+        measure(kind, green1 - h, green1 - h, 0.0, 1.0)[2],
+    )
     assert 2 * half == pytest.approx((ahead - behind) / (2 * h), rel=1e-5)

@@ -23,7 +23,15 @@ def net(points, labels, bars, turn, procedure: str) -> str:
     lines += ["*ELEMENT, TYPE=T3D2, ELSET=NET"]
     lines += [f"{k + 1}, {labels[i]}, {labels[j]}" for k, (i, j) in enumerate(bars)]
     lines += ["*ELEMENT, TYPE=MASS, ELSET=TIP", f"99, {labels[4]}", "*MASS, ELSET=TIP", "3."]
-    lines += ["*MATERIAL, NAME=M", "*ELASTIC", "2e4", "*DENSITY", "1.", "*NO COMPRESSION, RATIO=0.1", "*DAMPING, ALPHA=0.2"]
+    lines += [
+        "*MATERIAL, NAME=M",
+        "*ELASTIC",
+        "2e4",
+        "*DENSITY",
+        "1.",
+        "*NO COMPRESSION, RATIO=0.1",
+        "*DAMPING, ALPHA=0.2",
+    ]
     lines += ["*SOLID SECTION, ELSET=NET, MATERIAL=M, MASS=CONSISTENT, STRAIN=LOG", "1."]
     lines += ["*INITIAL CONDITIONS, TYPE=STRESS", "NET, 30." if procedure == "DYNAMIC" else "NET, 600."]
     lines += ["*BOUNDARY", *(f"{labels[i]}, 1, 3" for i in FIXED[procedure])]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-# SSNL114A: heavy cable, heated. Code_Aster astest/ssnl114a.comm, V6.02.114 (analytic catenary, tolerance 1e-3).
+# SSNL114A: heavy cable, heated. Code_Aster astest/ssnl114a.comm, tolerance 1e-3. The cold value is that of a continuous
+# catenary (-6.35216), the hot one that of about 20 bars (the catenary has -8.19265): see catenary.py and chain.py.
 SSNL114A_COLD = -6.352
 SSNL114A_HOT = -8.1955
 SSNL114A_TOLERANCE = 1e-3
@@ -10,17 +11,17 @@ SSNL114A_TOLERANCE = 1e-3
 SSNL114A_COLD_20_BARS = -6.354236
 SSNL114A_HOT_20_BARS = -8.195538
 
-# SSNL105A: tension-only bracing. Code_Aster astest/ssnl105a.comm, V6.02.105.
+# SSNL105A: tension-only bracing. Code_Aster astest/ssnl105a.comm.
 SSNL105A_FORCES = {"01-03": 1414.2, "03-04": -1000.0, "01-02": 0.0, "02-03": 0.0, "04-01": 0.0, "04-02": 0.0}
 SSNL105A_RELATIVE = 3e-4
 SSNL105A_ABSOLUTE = 1e-3
 
-# SDLL135E: axial wave in a pipe. Code_Aster astest/sdll135e.comm, V2.02.135. (time, end displacement along X and Y
+# SDLL135E: axial wave in a pipe. Code_Aster astest/sdll135e.comm. (time, end displacement along X and Y
 # of a bar at 45 degrees; the same number along the bar when the force along it is 1/sqrt(2) instead of 1)
 SDLL135E_DISPLACEMENT = ((1e-4, 1.83475279002e-10), (1.5e-4, 2.75212918502e-10), (2e-4, 3.66950558002e-10))
 SDLL135E_TOLERANCE = 1e-3
 
-# SDNL138: modes of a prestressed cable. Code_Aster astest/sdnl138a.comm, V5.02.138. tension [N] -> computed by
+# SDNL138: modes of a prestressed cable. Code_Aster astest/sdnl138a.comm. tension [N] -> computed by
 # Code_Aster with 15 bars (printed to 6 digits there, 7 in cases.md), Hz
 SDNL138_MODES = {6171.050459855: 62.96259, 12345.2954376: 89.05408}
 SDNL138_TOLERANCE = 5e-3

@@ -116,7 +116,7 @@ class Card:
         """The choice made by a parameter."""
         return self.field(name).word(f"{name}=", words) if self.has(name) else default
 
-    def number(self, name: str, default: float | None = None) -> float | None:
+    def number(self, name: str, default: float = 0.0) -> float:
         """The number given by a parameter."""
         return self.field(name).number(f"{name}=") if self.has(name) else default
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from fem.deck.draft import MAX_GENERATED, Draft
+from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Field
+from fem.deck.lexical.fields import Field, Row
 from fem.deck.lexical.source import Mistake, listing
 from fem.model import Amplitude
 
@@ -24,6 +24,7 @@ OTHERS = (
     "PSD DEFINITION",
     "RAMP",
 )
+MAX_INSTANTS = 100_000
 TIMES = ("STEP TIME", "TOTAL TIME")
 
 
@@ -49,7 +50,7 @@ def amplitude(card: Card, draft: Draft) -> None:
         draft.amplitudes[name] = periodic(card, name, time, fields)
         return
     points = equally_spaced(card, fields) if definition == "EQUALLY SPACED" else pairs_of(card, fields)
-    right, up = card.number("SHIFTX", 0.0) or 0.0, card.number("SHIFTY", 0.0) or 0.0
+    right, up = card.number("SHIFTX"), card.number("SHIFTY")
     points = [(t + right, value + up) for t, value in points]
     if not all(map(math.isfinite, (number for point in points for number in point))):
         raise card.mistake("a shifted point of the amplitude is out of range")
@@ -112,7 +113,7 @@ def equally_spaced(card: Card, fields: list[Field]) -> list[tuple[float, float]]
     """Values at BEGIN, BEGIN + FIXED INTERVAL, ..."""
     if not card.has("FIXED INTERVAL"):
         raise card.mistake("DEFINITION=EQUALLY SPACED needs FIXED INTERVAL=")
-    interval, begin = card.number("FIXED INTERVAL") or 0.0, card.number("BEGIN", 0.0) or 0.0
+    interval, begin = card.number("FIXED INTERVAL"), card.number("BEGIN")
     if interval <= 0.0:
         raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL must be positive")
     points = [(begin + number * interval, field.number("the value")) for number, field in enumerate(fields)]
@@ -148,26 +149,27 @@ def time_points(card: Card, draft: Draft) -> None:
     draft.time_points[name] = (0.0,)
     if time_of(card) == "TOTAL TIME":
         raise Mistake(card.field("TIME").place, "TIME=TOTAL TIME is not supported for *TIME POINTS: give step times")
-    instants: list[tuple[float, Field]] = []
+    instants: list[float] = []
     generate = card.flag("GENERATE")
     for row in draft.rows(card):
-        if generate:
-            row.end(3, "start, end, increment")
-            numbers = [row.number(at, what) for at, what in enumerate(("start", "end", "the increment"))]
-            instants += [(instant, row.field(0)) for instant in instants_between(row.field(2), *numbers)]
-        else:
-            instants += [(field.number("an instant"), field) for field in map(row.field, range(len(row)))]
-    for before, (after, field) in pairwise(instants):
-        if after <= before[0]:
-            raise Mistake(field.place, f"instants must rise: {after:g} after {before[0]:g}")
-    draft.time_points[name] = tuple(instant for instant, _ in instants)
+        for field in [row.field(0)] if generate else [row.field(at) for at in range(len(row))]:
+            more = instants_between(row) if generate else [field.number("an instant")]
+            if instants and more[0] <= instants[-1]:
+                raise Mistake(field.place, f"instants must rise: {more[0]:g} after {instants[-1]:g}")
+            instants += more
+    draft.time_points[name] = tuple(instants)
 
 
-def instants_between(field: Field, start: float, end: float, increment: float) -> list[float]:
+def instants_between(row: Row) -> list[float]:
     """start, start + increment, ..., end."""
+    row.end(3, "start, end, increment")
+    start, end, increment = (row.number(at, what) for at, what in enumerate(("start", "end", "the increment")))
     if increment <= 0.0 or end < start:
-        raise Mistake(field.place, "expected start <= end and a positive increment")
+        raise Mistake(row.field(2).place, "expected start <= end and a positive increment")
     intervals = (end - start) / increment
-    if not intervals < MAX_GENERATED:
-        raise Mistake(field.place, f"more than {MAX_GENERATED} instants")
-    return [start + number * increment for number in range(int(intervals + 1e-9) + 1)]
+    if not intervals < MAX_INSTANTS:
+        raise Mistake(row.place, f"more than {MAX_INSTANTS} instants")
+    found = [start + number * increment for number in range(int(intervals + 1e-9) + 1)]
+    if len(found) > 1 and found[1] <= found[0]:
+        raise Mistake(row.field(2).place, "the increment is too small beside the start")
+    return found

@@ -80,7 +80,7 @@ def expansion(card: Card, draft: Draft) -> None:
         if rows and pair[1] <= rows[-1][1]:
             raise Mistake(row.field(1).place, f"temperatures must rise: {pair[1]:g} after {rows[-1][1]:g}")
         rows.append(pair)
-    put(card, draft, expansion=Expansion(tuple(rows), card.number("ZERO", 0.0) or 0.0))
+    put(card, draft, expansion=Expansion(tuple(rows), card.number("ZERO")))
 
 
 @keyword(
@@ -91,7 +91,7 @@ def damping(card: Card, draft: Draft) -> None:
     draft.no_rows(card)
     values = {}
     for name in ("ALPHA", "BETA"):
-        value = card.number(name, 0.0) or 0.0
+        value = card.number(name)
         if value < 0.0:
             raise Mistake(card.field(name).place, f"{name} must not be negative, got {value:g}")
         values[name.lower()] = value
@@ -102,7 +102,7 @@ def damping(card: Card, draft: Draft) -> None:
 def no_compression(card: Card, draft: Draft) -> None:
     """Tension only; RATIO: the share of the modulus kept in compression."""
     draft.no_rows(card)
-    ratio = card.number("RATIO", 0.0) or 0.0
+    ratio = card.number("RATIO")
     if not 0.0 <= ratio <= 1.0:
         raise Mistake(card.field("RATIO").place, f"RATIO must lie between 0 and 1, got {ratio:g}")
     refuse_both(card, draft, "NO TENSION")
@@ -129,7 +129,7 @@ def refuse_both(card: Card, draft: Draft, other: str) -> None:
 def inextensible(card: Card, draft: Draft) -> None:
     """Rods and ropes: read, checked, not yet solved."""
     draft.no_rows(card)
-    restitution = card.number("RESTITUTION", 0.0) or 0.0
+    restitution = card.number("RESTITUTION")
     if not 0.0 <= restitution <= 1.0:
         message = f"RESTITUTION must lie between 0 and 1, got {restitution:g}"
         raise Mistake(card.field("RESTITUTION").place, message)

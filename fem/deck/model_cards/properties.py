@@ -37,7 +37,7 @@ def solid_section(card: Card, draft: Draft) -> None:
     element_set, material = used_set(card, draft), card.name("MATERIAL")
     assert material is not None
     draft.use("material", material, card.field("MATERIAL").place)
-    tension = card.number("STARTING TENSION", 0.0) or 0.0
+    tension = card.number("STARTING TENSION")
     if tension < 0.0:
         raise Mistake(card.field("STARTING TENSION").place, f"STARTING TENSION must not be negative, got {tension:g}")
     mass, strain = card.word("MASS", MASS_RULES, "LUMPED"), card.word("STRAIN", STRAINS, "GREEN")
@@ -88,7 +88,7 @@ def mass(card: Card, draft: Draft) -> None:
     """Point masses, with mass-proportional damping."""
     element_set = used_set(card, draft)
     card.word("TYPE", ("ISOTROPIC",), "ISOTROPIC")
-    alpha = card.number("ALPHA", 0.0) or 0.0
+    alpha = card.number("ALPHA")
     if alpha < 0.0:
         raise Mistake(card.field("ALPHA").place, f"ALPHA must not be negative, got {alpha:g}")
     row = draft.single_row(card, "the mass")

@@ -48,7 +48,7 @@ def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: st
     for row in draft.rows(card):
         for at in range(len(row)):
             with draft.guard():
-                add_member(row.field(at), table, name, family)
+                add_member(row.field(at), draft, table, name, family)
 
 
 def spread(row: Row, draft: Draft) -> Ints:
@@ -62,7 +62,7 @@ def spread(row: Row, draft: Draft) -> Ints:
     return np.arange(first, last + 1, increment, dtype=np.int64)
 
 
-def add_member(field: Field, table: SetTable, name: str, family: str) -> None:
+def add_member(field: Field, draft: Draft, table: SetTable, name: str, family: str) -> None:
     """One label, or all members of an earlier set."""
     if field.is_integer():
         label = np.array([field.integer(f"the {family} label")], dtype=np.int64)
@@ -72,7 +72,9 @@ def add_member(field: Field, table: SetTable, name: str, family: str) -> None:
     if other not in table or other == name:
         hint = did_you_mean(other, [known for known in table.chunks if known != name])
         raise Mistake(field.place, f"there is no {family} set {other} so far", hint)
-    table.add(name, table.labels(other))
+    members = table.ordered(other)
+    draft.copy(len(members), field.place)
+    table.add(name, members)
 
 
 def place_of_entry(card: Card, at: int) -> Place:

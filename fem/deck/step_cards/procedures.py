@@ -142,8 +142,10 @@ def dynamic(card: Card, draft: Draft) -> None:
 
 def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float | None:
     """A parameter that must lie between two numbers."""
+    if not card.has(name):
+        return None
     value = card.number(name)
-    if value is not None and not low - 1e-4 <= value <= high:
+    if not low - 1e-4 <= value <= high:
         place = card.field(name).place
         raise Mistake(place, f"{name}={value:g} lies outside [{low:.4g}, {high:.4g}]: {reason}")
     return value
@@ -171,7 +173,6 @@ def integrator_of(card: Card, alpha: float | None, explicit: bool) -> str:
 def newmark_constants(card: Card) -> tuple[float, float]:
     """beta > 0 (the displacement form divides by it), gamma >= 1/2 (no negative damping)."""
     beta, gamma = card.number("BETA", 0.25), card.number("GAMMA", 0.5)
-    assert beta is not None and gamma is not None
     if not 0.0 < beta <= 10.0:
         raise Mistake(card.field("BETA").place, f"BETA must be positive (and at most 10), got {beta:g}")
     if not 0.5 <= gamma <= 10.0:

@@ -14,7 +14,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.system import System
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.mechanics.links import Links
-from fem.solve.march import Scratch
+from fem.solve.newton.groups import Scratch
 
 POOR = 1e-9
 """Relative residual of a linear solve above which it is repeated with full pivoting."""

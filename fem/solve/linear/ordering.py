@@ -14,9 +14,7 @@ BAND_WORK = 3e6
 
 
 @kernel
-def _spread(
-    first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Ints, parent: Ints, via: Ints
-) -> None:
+def _spread(first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Ints, parent: Ints, via: Ints) -> None:
     """Breadth-first over all components, from ``roots`` in order: sequence, parents and the bars to them."""
     reached = 0
     for root in roots:

@@ -1,0 +1,1 @@
+"""The one compiled Newton loop (``march``) and its parts."""

@@ -1,0 +1,120 @@
+"""The arrays the march works on, in groups, and the names of their rows and columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fem.arrays import Floats, Ints
+
+# Why march returned
+DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = 0, 1, 2, 3, 4
+# Linear solvers
+EXTERNAL, CHAIN, BAND = 0, 1, 2
+# Entries of a scheme row; MOMENTUM weighs |M v|/dt in the scale D, VISCOUS switches rate terms on
+VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+SCHEME = 11
+# Entries of limits: None on the Python side is a negative number here
+RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE = 0, 1, 2, 3, 4, 5
+# Entries of control
+INCREMENT, ITERATION, WAITING, WORST = 0, 1, 2, 3
+# Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before
+LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS = 0, 1, 2
+# Entries of tally
+KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+)  # fmt: skip
+TALLY = 12
+# Columns of the ledger
+L_ITERATIONS, L_NORM, L_SCALE, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+)  # fmt: skip
+LEDGER = 11
+# Flags of an increment
+AT_FLOOR, LOADS_VANISHED = 1, 2
+
+
+class Nodes(NamedTuple):
+    """Nodal part of the system.
+
+    mass, damping (n,)  diagonal mass, mass-proportional damping (damping empty: none)
+    free     (3n,)      1 free, 0 supported, 2 dependent on others through an equation
+    held     (n, 9)     tangent-only stiffness of directions without stiffness and load (statics); empty: none
+    """
+
+    mass: Floats
+    damping: Floats
+    free: Ints
+    held: Floats
+
+
+class Loading(NamedTuple):
+    """What acts during a chunk of k increments.
+
+    dt        (k,)      increments
+    vectors   (p, 3n)   load vectors;  is_gravity (p,) 1 where it has a potential
+    weighted  (k, p)    their factors in the scheme's equilibrium
+    factors   (k+1, p)  their factors at the ends of the increments
+    support_dofs (c,), support_u, support_v, support_a (k, c)  prescribed motion
+    thermal   (1 or k+1, m)  thermal strain of the bars, constant or at the ends of the increments
+    """
+
+    dt: Floats
+    vectors: Floats
+    is_gravity: Ints
+    weighted: Floats
+    factors: Floats
+    support_dofs: Ints
+    support_u: Floats
+    support_v: Floats
+    support_a: Floats
+    thermal: Floats
+
+
+class Motion(NamedTuple):
+    """The last good state: u, v, a, internal force, reaction (3n,), the energy tally and the convergence memory."""
+
+    u: Floats
+    v: Floats
+    a: Floats
+    force: Floats
+    reaction: Floats
+    tally: Floats
+    memory: Floats
+
+
+class Scratch(NamedTuple):
+    """Trial state and working room; ``du`` is written by whoever solves."""
+
+    u: Floats
+    v: Floats
+    a: Floats
+    force: Floats
+    load: Floats
+    carry: Floats
+    residual: Floats
+    shift: Floats
+    inertia: Floats
+    momentum: Floats
+    drag: Floats
+    du: Floats
+    store: Floats
+    off: Floats
+    spring_stiffness: Floats
+    block: Floats
+    inverse: Floats
+    reduced: Floats
+    band: Floats
+
+
+class Record(NamedTuple):
+    """What is kept of every increment of a chunk.
+
+    ledger (k, LEDGER); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
+    elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements
+    """
+
+    ledger: Floats
+    nodes: Ints
+    kinematics: Floats
+    elements: Ints
+    values: Floats

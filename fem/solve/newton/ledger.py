@@ -1,0 +1,142 @@
+"""What an increment adds to the books: reactions, true energies, the row that is kept of it."""
+
+from __future__ import annotations
+
+from fem.arrays import Floats
+from fem.compiled import kernel
+from fem.mechanics.bar import Bars
+from fem.mechanics.energy import element_values, internal_dissipation, stored_energy, thermal_work
+from fem.mechanics.links import Links, condense
+from fem.mechanics.mass import multiply_mass
+from fem.mechanics.springs import Springs
+from fem.solve.newton.groups import (
+    DISSIPATED, ERROR0, EXCHANGED, KINETIC, KINETIC0, L_DISSIPATED, L_ERROR, L_FLAGS, L_ITERATIONS, L_KINETIC,
+    L_LARGEST, L_NORM, L_POTENTIAL, L_SCALE, L_STRAIN, L_WORK, POTENTIAL, POTENTIAL0, STRAIN, STRAIN0, TOTAL0, WM,
+    WORK, WORK0, Loading, Motion, Nodes, Record, Scratch,
+)  # fmt: skip
+from fem.solve.newton.iterate import combine
+
+ENERGY_NOISE = 1e-9
+"""Share of the energies themselves below which an energy error is round-off, whatever was exchanged."""
+
+
+@kernel
+def balance_forces(k: int, dynamic: bool, nodes: Nodes, links: Links, loading: Loading, work: Scratch) -> None:
+    """Reactions of the trial state into ``work.reduced``: f_int + C v + M a - f_ext at supported dofs, else 0."""
+    reaction = work.reduced
+    combine(loading.vectors, loading.factors, k + 1, reaction)
+    for dof in range(reaction.shape[0]):
+        reaction[dof] = work.force[dof] - reaction[dof]
+        if dynamic:
+            reaction[dof] += work.inertia[dof] + work.drag[dof]
+    condense(links, reaction)
+    for dof in range(reaction.shape[0]):
+        if nodes.free[dof] != 0:
+            reaction[dof] = 0.0
+
+
+@kernel
+def close_increment(
+    scheme: Floats, k: int, nodes: Nodes, bars: Bars, springs: Springs, links: Links, loading: Loading,
+    motion: Motion, work: Scratch,
+) -> float:  # fmt: skip
+    """Energies of the increment into the tally; the trial state becomes the last good one. Returns the energy error."""
+    tally, u0, u1 = motion.tally, motion.u, work.u
+    dynamic = scheme[WM] != 0.0
+    balance_forces(k, dynamic, nodes, links, loading, work)
+    now = min(k + 1, loading.thermal.shape[0] - 1)
+    before = min(k, loading.thermal.shape[0] - 1)
+    work_done = 0.0
+    potential = 0.0
+    for p in range(loading.vectors.shape[0]):
+        old, new = loading.factors[k, p], loading.factors[k + 1, p]
+        if old == 0.0 and new == 0.0:
+            continue
+        at0 = 0.0
+        at1 = 0.0
+        for dof in range(u1.shape[0]):
+            at0 += loading.vectors[p, dof] * u0[dof]
+            at1 += loading.vectors[p, dof] * u1[dof]
+        if loading.is_gravity[p] == 1:
+            potential -= new * at1
+            work_done -= 0.5 * (new - old) * (at0 + at1)
+        else:
+            work_done += 0.5 * (old + new) * (at1 - at0)
+    for c in range(loading.support_dofs.shape[0]):
+        dof = loading.support_dofs[c]
+        pull = motion.reaction[dof] + work.reduced[dof]
+        if dynamic:
+            # A support's own mass takes up exactly its kinetic energy, also where its velocity jumps.
+            own = nodes.mass[dof // 3]
+            pull -= own * (motion.a[dof] + work.a[dof])
+            work_done += 0.5 * own * (work.v[dof] ** 2 - motion.v[dof] ** 2)
+        work_done += 0.5 * pull * (u1[dof] - u0[dof])
+    strain = stored_energy(u1, work.v, bars, springs, loading.thermal[now])
+    kinetic = 0.0
+    if dynamic:
+        if now != before:
+            work_done += thermal_work(u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now])
+        loss = internal_dissipation(u0, u1, motion.v, work.v, bars, springs, loading.thermal[now])
+        if nodes.damping.shape[0] > 0:
+            multiply_mass(nodes.damping, bars.off_damping, bars.nodes, motion.v, work.momentum)
+            for dof in range(u1.shape[0]):
+                loss += 0.5 * (work.momentum[dof] + work.drag[dof]) * (u1[dof] - u0[dof])
+        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
+        for dof in range(u1.shape[0]):
+            kinetic += 0.5 * work.v[dof] * work.momentum[dof]
+        tally[WORK] += work_done
+        tally[DISSIPATED] += loss
+    else:
+        tally[WORK] = strain + potential - tally[TOTAL0] + tally[DISSIPATED] - tally[ERROR0]
+    tally[KINETIC], tally[STRAIN], tally[POTENTIAL] = kinetic, strain, potential
+    tally[EXCHANGED] = max(
+        max(tally[EXCHANGED], abs(kinetic - tally[KINETIC0])),
+        max(
+            abs(strain - tally[STRAIN0]),
+            max(abs(potential - tally[POTENTIAL0]), abs(tally[WORK] - tally[WORK0])),
+        ),
+    )
+    for dof in range(u1.shape[0]):
+        motion.u[dof] = u1[dof]
+        motion.v[dof] = work.v[dof]
+        motion.a[dof] = work.a[dof]
+        motion.force[dof] = work.force[dof]
+        motion.reaction[dof] = work.reduced[dof]
+    return kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
+
+
+@kernel
+def has_drifted(tally: Floats, error: float, share: float) -> bool:
+    """The energy error since the start of the step exceeds its share of the exchanged energy, beyond round-off."""
+    size = abs(tally[KINETIC]) + abs(tally[STRAIN]) + abs(tally[POTENTIAL]) + abs(tally[WORK])
+    return share >= 0.0 and abs(error - tally[ERROR0]) > share * tally[EXCHANGED] + ENERGY_NOISE * size
+
+
+@kernel
+def note_increment(
+    k: int, iterations: int, norm: float, scale: float, flags: int, error: float, bars: Bars, springs: Springs,
+    thermal: Floats, motion: Motion, record: Record,
+) -> None:  # fmt: skip
+    """Write the row of increment k."""
+    ledger, tally, u = record.ledger, motion.tally, motion.u
+    ledger[k, L_ITERATIONS] = iterations
+    ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
+    ledger[k, L_SCALE] = scale
+    ledger[k, L_KINETIC], ledger[k, L_STRAIN] = tally[KINETIC], tally[STRAIN]
+    ledger[k, L_POTENTIAL], ledger[k, L_WORK] = tally[POTENTIAL], tally[WORK]
+    ledger[k, L_DISSIPATED], ledger[k, L_ERROR] = tally[DISSIPATED], error
+    largest = 0.0
+    for i in range(u.shape[0] // 3):
+        largest = max(largest, u[3 * i] ** 2 + u[3 * i + 1] ** 2 + u[3 * i + 2] ** 2)
+    ledger[k, L_LARGEST] = largest**0.5
+    ledger[k, L_FLAGS] = flags
+    kinematics = record.kinematics
+    for p in range(record.nodes.shape[0]):
+        for c in range(3):
+            dof = 3 * record.nodes[p] + c
+            kinematics[k, 0, p, c] = u[dof]
+            kinematics[k, 1, p, c] = motion.v[dof]
+            kinematics[k, 2, p, c] = motion.a[dof]
+            kinematics[k, 3, p, c] = motion.reaction[dof]
+    if record.elements.shape[0] > 0:
+        element_values(record.elements, u, motion.v, bars, springs, thermal, record.values[k])

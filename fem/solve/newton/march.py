@@ -1,0 +1,127 @@
+"""The one Newton loop: every implicit scheme, statics included, every model size, every linear solver.
+
+A scheme is a row of numbers (``solve/schemes``). With u the unknown at t_{n+1} and values without index at t_n:
+
+    v1 = VU (u1 - u)/dt + VV v + VA dt a,    a1 = AU (u1 - u)/dt^2 + AV v/dt + AA a
+    WM M a1 + (1 - WM) M a + WF f1 + (1 - WF) f + C (WC v1 + (1 - WC) v) = f_ext, weighted in time by the caller
+
+``march`` walks a chunk of increments and Newton iterations. Where the linear solver is not compiled code it *returns*
+NEED_SOLVE with residual and tangent filled in; the caller writes ``du`` and calls again with the same ``control``.
+A failed increment leaves ``Motion`` at its last good state, so that every retry starts clean.
+
+Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE (numerics.md, section 4): the test comes after
+each solve, ``iterations`` counts solves, |R|_inf over free dofs is compared with RESI_GLOB_RELA * D.
+"""
+
+from __future__ import annotations
+
+from fem.arrays import Floats, Ints
+from fem.compiled import kernel
+from fem.mechanics.bar import Bars
+from fem.mechanics.links import Links, condense
+from fem.mechanics.springs import Springs
+from fem.solve.linear.band import assemble_band, solve_band
+from fem.solve.linear.chain import Tree, solve_chain
+from fem.solve.newton.groups import (
+    BAND, CHAIN, CORRECTION, DONE, DRIFT, DRIFT_SHARE, INCREMENT, ITERATION, ITERATIONS, L_NORM, LAST_RESIDUAL,
+    LOADS_VANISHED, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, PREVIOUS, SMALLEST_SCALE, WAITING, WM, Loading, Motion,
+    Nodes, Record, Scratch,
+)  # fmt: skip
+from fem.solve.newton.iterate import (
+    begin, correct, evaluate, is_converged, largest_move, multiply_tangent, nodal_blocks, residual,
+)  # fmt: skip
+from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
+
+
+@kernel
+def solve_compiled(
+    solver: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints,
+    work: Scratch,
+) -> bool:  # fmt: skip
+    """One linear solve by a compiled solver; False where it must be done outside, tangent blocks then filled."""
+    nodal_blocks(scheme, dt, nodes, springs, work)
+    if solver == CHAIN:
+        if solve_chain(
+            tree, nodes.free, work.store, work.off, work.block, work.residual, work.inverse, work.reduced, work.du
+        ):
+            return True
+        nodal_blocks(scheme, dt, nodes, springs, work)
+    elif solver == BAND:
+        width = (work.band.shape[1] - 1) // 3
+        assemble_band(
+            width,
+            equation,
+            bars.nodes,
+            work.store,
+            work.off,
+            work.block,
+            springs.dofs,
+            work.spring_stiffness,
+            work.band,
+        )
+        if solve_band(width, equation, work.residual, work.band, work.reduced, work.du):
+            return True
+    return False
+
+
+@kernel
+def march(
+    control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
+    bars: Bars, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, motion: Motion,
+    work: Scratch, record: Record,
+) -> int:  # fmt: skip
+    """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
+
+    DONE           all increments are done
+    NEED_SOLVE     write ``work.du`` for ``work.residual`` and call again
+    NOT_CONVERGED  ``control[INCREMENT]`` spent its iterations; NOT_FINITE: it met NaN or overflow.
+                   ``motion`` is the state at its start, ``control[WORST]`` the dof of the largest residual
+    DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete
+    """
+    memory = motion.memory
+    while control[INCREMENT] < loading.dt.shape[0]:
+        k = control[INCREMENT]
+        dt = loading.dt[k]
+        thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
+        if control[WAITING] == 0:
+            begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
+            evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
+            memory[PREVIOUS], _ = residual(scheme, dt, nodes, bars, links, control, work)
+            if loading.support_dofs.shape[0] > 0:
+                multiply_tangent(bars, springs, work, work.shift, work.residual)
+                condense(links, work.residual)
+            control[ITERATION] = 0
+        flags = 0
+        while True:
+            if control[WAITING] == 0 and not solve_compiled(
+                solver, scheme, dt, nodes, bars, springs, tree, equation, work
+            ):
+                control[WAITING] = 1
+                return NEED_SOLVE
+            control[WAITING] = 0
+            correction, finite = correct(scheme, dt, nodes, links, work)
+            if not finite:
+                return NOT_FINITE
+            evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
+            norm, scale = residual(scheme, dt, nodes, bars, links, control, work)
+            control[ITERATION] += 1
+            moved = largest_move(motion.u, work.u) if limits[CORRECTION] >= 0.0 else 0.0
+            good, flags = is_converged(limits, memory, norm, scale, correction, moved, control[ITERATION])
+            if good:
+                break
+            if not norm < 1e300:
+                return NOT_FINITE
+            if control[ITERATION] >= limits[ITERATIONS]:
+                record.ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
+                return NOT_CONVERGED
+            memory[PREVIOUS] = norm
+        if flags != LOADS_VANISHED:
+            memory[LAST_RESIDUAL] = norm
+            if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
+                memory[SMALLEST_SCALE] = scale
+        error = close_increment(scheme, k, nodes, bars, springs, links, loading, motion, work)
+        note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
+        control[INCREMENT] += 1
+        if scheme[WM] != 0.0 and has_drifted(motion.tally, error, limits[DRIFT_SHARE]):
+            return DRIFT
+    return DONE

@@ -1,0 +1,217 @@
+"""Steps, procedures, controls, supports, loads, output."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from fem.deck import parse_deck
+from fem.model import (
+    Boundary,
+    Controls,
+    DistributedLoad,
+    Dynamic,
+    Frequency,
+    NodalLoad,
+    OutputRequest,
+    Static,
+    Temperature,
+)
+from tests.deck.decks import MODEL, parse, problems
+
+
+def steps(text: str) -> tuple:
+    return parse_deck(MODEL + text).steps
+
+
+def step(procedure: str, head: str = "*STEP, NLGEOM", cards: str = "") -> object:
+    return steps(f"{head}\n{procedure}{cards}*END STEP\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("*STATIC\n", Static()),
+        ("*STATIC\n\n", Static()),
+        ("*STATIC, DIRECT, SOLVER=PARDISO\n0.1, 2\n", Static(0.1, 2.0, direct=True)),
+        ("*STATIC\n0.1, 2, 1e-5, 0.5\n", Static(0.1, 2.0, 1e-5, 0.5)),
+        ("*STATIC\n, 2\n", Static(2.0, 2.0)),
+        ("*DYNAMIC, ALPHA=0.\n0.1, 2\n", Dynamic(0.1, 2.0)),
+        ("*DYNAMIC, DIRECT, TIME INTEGRATOR=newmark, BETA=0.3, GAMMA=0.55\n0.1, 2,\n",
+         Dynamic(0.1, 2.0, direct=True, beta=0.3, gamma=0.55)),
+        ("*DYNAMIC, INITIAL=NO, SINGULAR MASS=WARNING\n0.1, 2, , 0.2\n",
+         Dynamic(0.1, 2.0, dt_max=0.2, initial_acceleration=False, singular_mass="WARNING")),
+        ("*FREQUENCY, EIGENSOLVER=LANCZOS\n5\n", Frequency(5)),
+    ],
+)  # fmt: skip
+def test_procedures(text: str, expected: object) -> None:
+    assert step(text).procedure == expected  # type: ignore[attr-defined]
+
+
+def test_undamped_notice() -> None:
+    def notices(line: str) -> str:
+        return " ".join(parse_deck(f"{MODEL}*STEP, NLGEOM\n{line}\n0.1, 1\n*END STEP\n").notices)
+
+    assert "ALPHA=-0.05" in notices("*DYNAMIC")
+    assert notices("*DYNAMIC, ALPHA=0") == ""
+    assert notices("*DYNAMIC, TIME INTEGRATOR=NEWMARK") == ""
+    assert "small increments" in notices("*DYNAMIC, ALPHA=0, BETA=0.1")
+
+
+@pytest.mark.parametrize(
+    ("line", "fragment"),
+    [
+        ("*DYNAMIC, ALPHA=-0.05", "HHT is not yet"),
+        ("*DYNAMIC, TIME INTEGRATOR=HHT", "HHT is not yet"),
+        ("*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.8", "GENERALIZED ALPHA is not yet"),
+        ("*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=1.8", "RHO=1.8 lies outside"),
+        ("*DYNAMIC, RHO=0.8", "RHO belongs"),
+        ("*DYNAMIC, TIME INTEGRATOR=BACKWARD EULER", "BACKWARD EULER is not yet"),
+        ("*DYNAMIC, TIME INTEGRATOR=CENTRAL DIFFERENCE", "CENTRAL DIFFERENCE is not yet"),
+        ("*DYNAMIC, EXPLICIT", "EXPLICIT is not yet"),
+        ("*DYNAMIC, EXPLICIT, TIME INTEGRATOR=NEWMARK", "contradicts"),
+        ("*DYNAMIC, ALPHA=-0.1, TIME INTEGRATOR=NEWMARK", "contradicts"),
+        ("*DYNAMIC, TIME INTEGRATOR=HHT, BETA=0.3", "BETA belongs"),
+        ("*DYNAMIC, BETA=0", "BETA must be positive"),
+        ("*DYNAMIC, HAFTOL=5", "is not supported"),
+    ],
+)
+def test_refused_dynamics(line: str, fragment: str) -> None:
+    found = problems(f"{MODEL}*STEP, NLGEOM\n{line}\n0.1, 1\n*END STEP\n")
+    assert len(found) == 1
+    assert fragment in found[0].message
+
+
+def test_nlgeom_sticks_and_its_absence_is_said() -> None:
+    text = "".join(f"*STEP{extra}\n*STATIC\n*END STEP\n" for extra in ("", ", NLGEOM", "", ", NLGEOM=NO", ""))
+    model = parse_deck(MODEL + text)
+    assert [entry.nlgeom for entry in model.steps] == [False, True, True, False, False]
+    linear = [notice.split()[1] for notice in model.notices if "geometrically linear" in notice]
+    assert linear == ["1", "4", "5"]
+
+
+def test_step_parameters() -> None:
+    found = step("*STATIC\n", "*STEP, INC=7, NAME=Load 1, NLGEOM=YES, EXTRAPOLATION=LINEAR, AMPLITUDE=RAMP, UNSYMM=YES")
+    assert (found.max_increments, found.name, found.extrapolation) == (7, "LOAD 1", "LINEAR")  # type: ignore[attr-defined]
+    assert step("*DYNAMIC, ALPHA=0\n1, 1\n", "*STEP, NLGEOM, AMPLITUDE=STEP")
+
+
+def controls(cards: str) -> Controls:
+    return step("*STATIC\n", cards=cards).controls  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("cards", "expected"),
+    [
+        ("", Controls()),
+        ("*CONTROLS, RESI_GLOB_RELA=1e-8, ITER_GLOB_MAXI=100\n", Controls(1e-8, max_iterations=100)),
+        ("*CONTROLS, RESI_GLOB_MAXI=1e-3\n", Controls(None, 1e-3)),
+        ("*CONTROLS, RESI_GLOB_MAXI=1e-3, RESI_GLOB_RELA=1e-6\n", Controls(1e-6, 1e-3)),
+        ("*CONTROLS, ENERGY DRIFT=OFF\n", Controls(energy_drift=None)),
+        ("*CONTROLS, ENERGY DRIFT=0.01\n", Controls(energy_drift=0.01)),
+        ("*CONTROLS, PARAMETERS=FIELD, FIELD=DISPLACEMENT\n1e-4, 0.02\n", Controls(1e-4, None, 0.02)),
+        ("*CONTROLS, PARAMETERS=FIELD\n, 0.02\n", Controls(1e-6, None, 0.02)),
+        ("*CONTROLS, PARAMETERS=TIME INCREMENTATION\n4, 8, 9, 16, 10, 4, , 5\n0.3, 0.5, 0.75, 0.85, , , 2\n",
+         Controls(max_iterations=16, max_cutbacks=5, cut_factor=0.3, growth_factor=2.0)),
+        ("*CONTROLS, PARAMETERS=TIME INCREMENTATION\n\n0.3\n", Controls(cut_factor=0.3)),
+        ("*CONTROLS, RESI_GLOB_RELA=1e-8\n*CONTROLS, RESET\n", Controls()),
+    ],
+)  # fmt: skip
+def test_controls(cards: str, expected: Controls) -> None:
+    assert controls(cards) == expected
+
+
+def test_controls_stick() -> None:
+    first = "*STEP, NLGEOM\n*STATIC\n*CONTROLS, RESI_GLOB_RELA=1e-8\n*END STEP\n"
+    later = "*STEP\n*STATIC\n*END STEP\n"
+    reset = "*STEP\n*STATIC\n*CONTROLS, RESET\n*END STEP\n"
+    found = steps(first + later + reset)
+    assert [entry.controls.residual_relative for entry in found] == [1e-8, 1e-8, 1e-6]
+
+
+def test_supports() -> None:
+    model = parse(
+        "*BOUNDARY\nALL, 2\n1, 1, 3\n1, ENCASTRE\n2, xsymm\n3, YASYMM\n",
+        "*BOUNDARY, AMPLITUDE=A\n3, 2, , 0.5\n*AMPLITUDE, NAME=A\n0, 1\n",
+    )
+    assert [(entry.target, entry.dof) for entry in model.boundaries] == [
+        ("ALL", 2), (1, 1), (1, 2), (1, 3), (1, 1), (1, 2), (1, 3), (2, 1), (3, 1), (3, 3),
+    ]  # fmt: skip
+    assert model.steps[0].boundaries == (Boundary(3, 2, 0.5, "A"),)
+
+
+def test_rotations_are_noted() -> None:
+    model = parse("*BOUNDARY\n1, 1, 6\n2, 4\n")
+    assert len(model.boundaries) == 3
+    assert "rotations 4-6" in model.notices[-1]
+
+
+def test_moving_supports_and_contradictions() -> None:
+    repeated = "*BOUNDARY, TYPE=VELOCITY\nALL, 1, 1, 2\n3, 1, 1, 2\n"
+    assert parse(step=repeated).steps[0].boundaries[0] == Boundary("ALL", 1, 2.0, None, "VELOCITY")
+    text = MODEL + "*STEP, NLGEOM\n*STATIC\n*BOUNDARY\n3, 1, 1, 2\n*BOUNDARY, TYPE=VELOCITY\nALL, 1, 1, 2\n*END STEP\n"
+    found = problems(text)
+    assert len(found) == 1
+    assert ":16" in found[0].hint and found[0].line == 18
+
+
+def test_loads() -> None:
+    found = parse(
+        "*AMPLITUDE, NAME=A\n0, 1\n",
+        "*CLOAD, AMPLITUDE=a\nALL, 1, 5\n3, 2, -1\n*DLOAD\nBARS, GRAV, 9.81, 0, 0, -2\n, GRAV, 1, 3, 4\n2, BX, 7\n"
+        "*TEMPERATURE, OP=NEW\n*TEMPERATURE, OP=NEW\nALL, 30\n*CLOAD\n1, 1, 1\n",
+    ).steps[0]
+    assert found.nodal_loads == (NodalLoad("ALL", 1, 5.0, "A"), NodalLoad(3, 2, -1.0, "A"), NodalLoad(1, 1, 1.0))
+    assert found.distributed_loads == (
+        DistributedLoad("BARS", "GRAV", 9.81, (0.0, 0.0, -1.0)),
+        DistributedLoad(None, "GRAV", 1.0, (0.6, 0.8, 0.0)),
+        DistributedLoad(2, "BX", 7.0),
+    )
+    assert found.temperatures == (Temperature("ALL", 30.0),)
+    assert found.replaced == {"TEMPERATURE"}
+
+
+def test_directions_have_length_one_however_small_or_large() -> None:
+    for text in ("1e-320, 1e-320, 0", "1e308, 1e308, 1e308", "1, 2, 3"):
+        load = parse(step=f"*DLOAD\nBARS, GRAV, 1, {text}\n").steps[0].distributed_loads[0]
+        assert math.hypot(*load.direction) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_outputs() -> None:
+    found = (
+        parse(
+            "*TIME POINTS, NAME=TP\n0.5, 1\n",
+            "*NODE PRINT, NSET=ALL, FREQUENCY=3, TOTALS=YES\nU, V\nRF\n*EL PRINT, ELSET=BARS\nS, N\n*ENERGY PRINT\n"
+            "*NODE FILE, TIME POINTS=TP\n*OUTPUT, FIELD, FREQUENCY=4\n"
+            "*ELEMENT OUTPUT, ELSET=BARS\nT\n*NODE OUTPUT, NSET=ALL\nA\n",
+        )
+        .steps[0]
+        .outputs
+    )
+    assert found == (
+        OutputRequest("NODE PRINT", "ALL", ("U", "V", "RF"), 3),
+        OutputRequest("EL PRINT", "BARS", ("S", "N")),
+        OutputRequest("ENERGY PRINT"),
+        OutputRequest("NODE FILE", times="TP"),
+        OutputRequest("EL FILE", "BARS", ("T",), 4),
+        OutputRequest("NODE FILE", "ALL", ("A",), 4),
+    )
+
+
+def test_bare_output_asks_for_the_defaults() -> None:
+    found = parse(step="*OUTPUT, FIELD, VARIABLE=PRESELECT, FREQUENCY=10\n*OUTPUT, HISTORY, VARIABLE=PRESELECT\n")
+    assert found.steps[0].outputs == ()
+    found = parse(step="*OUTPUT, HISTORY, VARIABLE=PRESELECT\n*OUTPUT, FIELD, VARIABLE=PRESELECT, FREQUENCY=10\n")
+    assert {(r.kind, r.every) for r in found.steps[0].outputs} == {("NODE FILE", 10), ("EL FILE", 10)}
+
+
+def test_harmless_cards_go_into_one_notice() -> None:
+    model = parse("*PREPRINT, ECHO=YES\n*RESTART, WRITE, FREQUENCY=3\n", "*FILE FORMAT, ASCII\n*ENERGY OUTPUT\nALLSE\n")
+    (notice,) = [text for text in model.notices if text.startswith("accepted without effect")]
+    assert all(word in notice for word in ("*PREPRINT", "*FILE FORMAT", "*ENERGY OUTPUT"))
+    assert any("RESTART" in text for text in model.notices)
+
+
+def test_unused_nodes_are_noted() -> None:
+    assert "1 node belongs to no element, the first is 8" in parse("*NODE\n8, 8\n").notices
