@@ -31,7 +31,7 @@ _WHERE = {
     "run": "fem.runner",
 }
 
-__all__ = ["__version__", *_WHERE]  # noqa: PLE0604
+__all__ = ["__version__", *_WHERE]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,14 +13,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import llvmlite.binding
 import numba
-from numba.core import config
+from numba.core import config as numba_config
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -67,10 +67,8 @@ def cache_folder() -> Path:
     name = f"kernels-{source_key()}"
     chosen = os.environ.get("FEM_CACHE_DIR")
     candidates = [Path(chosen)] if chosen else []
-    try:
+    with suppress(RuntimeError):  # no home folder
         candidates.append(_user_cache() / "fem")
-    except RuntimeError:  # no home folder
-        pass
     for base in candidates:
         if _is_writable(base / name):
             return base / name
@@ -84,13 +82,14 @@ def is_first_start() -> bool:
 
 def kernel(function: Function) -> Function:
     """Compile on first call, scalar errors as in numpy, kept on disk in ``cache_folder()``."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder())
+    settings: Any = numba_config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(cache_folder())
     try:
-        compiled: Function = numba.njit(cache=True, error_model="numpy", fastmath=FAST)(function)
+        compiled: Any = numba.njit(cache=True, error_model="numpy", fastmath=FAST)(function)
     finally:
-        config.CACHE_DIR = before
-    return compiled
+        settings.CACHE_DIR = before
+    return cast(Function, compiled)
 
 
 @contextmanager

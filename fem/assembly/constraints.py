@@ -41,8 +41,8 @@ def eliminate(system: System, supported: Flags) -> Links:
         pivot = row.pop(slave)
         expression = {dof: -factor / pivot for dof, factor in row.items()}
         for other in expressed.values():
-            share = other.pop(slave, None)
-            if share is not None:
+            if slave in other:
+                share = other.pop(slave)
                 for dof, factor in expression.items():
                     other[dof] = other.get(dof, 0.0) + share * factor
         expressed[slave] = expression

@@ -116,10 +116,10 @@ def _integral(breaks: Floats, coefficients: Floats, time: Floats, times: int, si
     once = _antiderivative(breaks, coefficients)
     start = _polynomial(breaks, once, origin, False)[0]
     if times == 1:
-        return _polynomial(breaks, once, time, False) - start
+        return np.asarray(_polynomial(breaks, once, time, False) - start)
     twice = _antiderivative(breaks, once)
     change = _polynomial(breaks, twice, time, False) - _polynomial(breaks, twice, origin, False)[0]
-    return change - start * (time - since)
+    return np.asarray(change - start * (time - since))
 
 
 def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float) -> Floats:

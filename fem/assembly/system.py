@@ -91,26 +91,21 @@ class _Tables:
         self.rows: list[tuple[float, float, float]] = []
 
     def add(self, table: tuple[tuple[float, float], ...]) -> tuple[int, int]:
-        """Append a table of (force, elongation); its first row and row count."""
+        """Append a table of (force, elongation), with a row at elongation 0; its first row and row count."""
         first = len(self.rows)
         force, x = np.array(table, float).T
-        energy = np.concatenate(([0.0], np.cumsum(0.5 * (force[1:] + force[:-1]) * np.diff(x))))
-        energy -= _energy_at_zero(x, force, energy)
+        if not np.any(x == 0.0):
+            place = int(np.searchsorted(x, 0.0))
+            force, x = np.insert(force, place, np.interp(0.0, x, force)), np.insert(x, place, 0.0)
+        piece = 0.5 * (force[1:] + force[:-1]) * np.diff(x)
+        zero = int(np.flatnonzero(x == 0.0)[0])
+        before = -np.cumsum(piece[:zero][::-1])[::-1]
+        energy = np.concatenate([before, [0.0], np.cumsum(piece[zero:])])
         self.rows += list(zip(x.tolist(), force.tolist(), energy.tolist(), strict=True))
         return first, len(force)
 
     def array(self) -> Floats:
         return np.array(self.rows, float).reshape(-1, 3)
-
-
-def _energy_at_zero(x: Floats, force: Floats, energy: Floats) -> float:
-    if x[0] >= 0.0:
-        return float(-force[0] * x[0])
-    if x[-1] <= 0.0:
-        return float(energy[-1] - force[-1] * x[-1])
-    row = int(np.searchsorted(x, 0.0, side="right")) - 1
-    at = float(np.interp(0.0, x, force))
-    return float(energy[row] + 0.5 * (force[row] + at) * (0.0 - x[row]))
 
 
 def assemble(model: Model) -> System:

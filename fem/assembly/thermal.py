@@ -13,7 +13,7 @@ def coefficient(expansion: Expansion, temperature: Floats) -> Floats:
     """alpha at given temperatures: linear between the rows, constant outside."""
     rows = np.array(expansion.rows, float)
     order = np.argsort(rows[:, 1], kind="stable")
-    return np.interp(temperature, rows[order, 1], rows[order, 0])
+    return np.asarray(np.interp(temperature, rows[order, 1], rows[order, 0]))
 
 
 def thermal_strain(system: System, temperature: Floats, initial: Floats) -> Floats:

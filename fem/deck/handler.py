@@ -30,7 +30,7 @@ def keyword(
     plus     those of ``takes`` and ``needs`` that neither Abaqus nor CalculiX has
     """
     assert level in LEVELS
-    known = (*needs, *takes)
+    known, ignored, extra = ({*map(squeezed, names)} for names in ((*needs, *takes), ignores, plus))
     refused = {squeezed(name): reason for name, reason in (refuses or {}).items()}
 
     def decorate(function: Handler) -> Handler:
@@ -39,16 +39,15 @@ def keyword(
             for name, parameter in card.parameters.items():
                 if name in refused:
                     raise Mistake(parameter.place, f"{parameter.name} of *{card.keyword} {refused[name]}")
-                if name in map(squeezed, ignores):
+                if name in ignored:
                     draft.ignore(f"*{card.keyword}, {parameter.name}")
-                elif name not in map(squeezed, known):
-                    raise unknown_parameter(card, name, (*known, *ignores))
+                elif name not in known:
+                    raise unknown_parameter(card, name, (*needs, *takes, *ignores))
+                elif name in extra:
+                    draft.extension(f"*{card.keyword}, {parameter.name}")
             for name in needs:
                 if not card.has(name):
                     raise card.mistake(f"*{card.keyword} needs {name}=")
-            for name in plus:
-                if card.has(name):
-                    draft.extension(f"*{card.keyword}, {name}")
             function(card, draft)
 
         checked.__doc__, checked.__name__ = function.__doc__, function.__name__

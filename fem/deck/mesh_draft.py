@@ -71,8 +71,6 @@ class LabelIndex:
     def chunk_of(self, row: int) -> tuple[int, int]:
         """(chunk, row in it)."""
         chunk = bisect_right(self.starts, row) - 1
-        while self.starts[chunk] > row:
-            chunk -= 1
         return chunk, row - self.starts[chunk]
 
     def missing(self, labels: Iterable[int]) -> int | None:

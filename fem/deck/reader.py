@@ -127,11 +127,14 @@ def call(card: Card, draft: Draft, handler: Handler) -> None:
 
 
 def recover(card: Card, draft: Draft) -> None:
-    """Open what the card meant to open."""
+    """Open or close what the card meant to open or close."""
     if card.keyword == "MATERIAL" and draft.material is None:
         draft.material = MaterialDraft("", card.place)
     elif card.keyword == "STEP" and draft.step is None:
         draft.step = StepDraft(card.place, draft.nlgeom)
+    elif card.keyword == "END STEP" and draft.step is not None:
+        draft.step.blamed = True
+        close_step(draft)
     elif card.keyword in PROCEDURES and draft.step is not None:
         draft.step.blamed = True
     if draft.material is not None:

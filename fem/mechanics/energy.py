@@ -62,7 +62,8 @@ def element_values(
     """Strain E, stress S, conjugate force N and force along the bar T of listed elements.
 
     elements (q, 2) int   family (0 bar, 1 spring between dofs, 2 point mass) and index in it
-    values   (q, 4)       out. N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included.
+    values   (q, 4)       out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
+
     Springs between dofs: elongation, then the force three times. Point masses: zeros.
     """
     for k in range(elements.shape[0]):

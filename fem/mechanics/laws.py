@@ -7,7 +7,8 @@ BILINEAR   trial stress t = E (e - e_th) + S_0, S = r t with r = r_plus for t >=
            W = r t^2/(2 E). r_minus = 0 is a cable, r_plus = 0 a strut, in between a soft string.
            Secant: same sign r (t0 + t1)/2; opposite signs (r1 t1^2 - r0 t0^2)/(2 (t1 - t0)), free of cancellation
            because then |t1 - t0| = |t0| + |t1|.
-TABLE      force over elongation x = e * length, linear between rows and constant outside; W = integral of the force.
+TABLE      force over elongation x = e * length, linear between rows (one of them at 0) and constant outside;
+           W = integral of the force from 0.
 """
 
 from __future__ import annotations
@@ -70,10 +71,12 @@ def table_point(x: float, first: int, count: int, table: Floats) -> tuple[float,
     if row == first + count - 1:
         force = table[row, 1]
         return force, 0.0, table[row, 2] + force * (x - table[row, 0])
-    x0, f0 = table[row, 0], table[row, 1]
-    slope = (table[row + 1, 1] - f0) / (table[row + 1, 0] - x0)
-    step = x - x0
-    return f0 + slope * step, slope, table[row, 2] + step * (f0 + 0.5 * slope * step)
+    slope = (table[row + 1, 1] - table[row, 1]) / (table[row + 1, 0] - table[row, 0])
+    # From the end nearer to elongation 0, where the energy is small and exact.
+    near = row + 1 if x < 0.0 else row
+    step = x - table[near, 0]
+    force = table[near, 1] + slope * step
+    return force, slope, table[near, 2] + step * (table[near, 1] + 0.5 * slope * step)
 
 
 @kernel

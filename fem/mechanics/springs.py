@@ -27,7 +27,7 @@ class Springs(NamedTuple):
 @kernel
 def gap(dofs: Ints, s: int, x: Floats) -> float:
     """x_a - x_b of spring s."""
-    value = x[dofs[s, 0]]
+    value: float = x[dofs[s, 0]]
     if dofs[s, 1] >= 0:
         value -= x[dofs[s, 1]]
     return value

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.mechanics import bar
 from fem.assembly.system import BAR_FAMILY
+from fem.mechanics import bar
 from fem.model import Step
 from fem.solve.clock import Clock
 from fem.solve.newton.groups import INCREMENT, ITERATION, L_ERROR, L_NORM, NOT_CONVERGED, NOT_FINITE, WORST
@@ -40,7 +40,10 @@ def _against_dt(stage: Stage, dt: float) -> str:
     if stiffest is None:
         return ""
     label, period = stiffest
-    return f" The stiffest bar (element {label}) has a period of {period:.3g}, the increment is {dt:.3g} ({dt / period:.3g} periods)."
+    return (
+        f" The stiffest bar (element {label}) has a period of {period:.3g}, the increment is {dt:.3g} "
+        f"({dt / period:.3g} periods)."
+    )
 
 
 def drift_message(stage: Stage, step: Step, time: float, dt: float, row: Floats) -> str:
@@ -51,8 +54,8 @@ def drift_message(stage: Stage, step: Step, time: float, dt: float, row: Floats)
         f"energy drift at t = {time:.6g}: the energy balance is off by {tally_error:.4g}, more than {share:g} of what "
         "the step has exchanged so far, so the motion beyond this point cannot be trusted."
         + _against_dt(stage, dt)
-        + " Use smaller increments, or numerical damping (*DYNAMIC, GAMMA= above 0.5); *CONTROLS, ENERGY DRIFT= sets the "
-        "allowed share, OFF goes on regardless. Everything computed so far is written"
+        + " Use smaller increments, or numerical damping (*DYNAMIC, GAMMA= above 0.5); *CONTROLS, ENERGY DRIFT= sets "
+        "the allowed share, OFF goes on regardless. Everything computed so far is written"
     )
 
 
@@ -87,8 +90,8 @@ def failure_message(
         cure += "; slack or straight cables need an initial stress or STARTING TENSION="
     return (
         f"step {number} stopped in increment {progress.increment + 1} at t = {progress.time + dt:.9g} "
-        f"(dt = {dt:.3g}): {what}{_against_dt(stage, dt) if not clock.is_static else ''} {cure}. Everything computed so "
-        "far is written"
+        f"(dt = {dt:.3g}): {what}{_against_dt(stage, dt) if not clock.is_static else ''} {cure}. Everything computed "
+        "so far is written"
     )
 
 
@@ -107,6 +110,6 @@ def snap_notice(stage: Stage, dt: float) -> str:
     shortest = int(time.argmin())
     return (
         f"lines can go slack here: increments longer than {time[shortest]:.3g} (half a wave passage through element "
-        f"{stage.system.element_labels[bars[shortest]]}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a slack "
-        "line becomes taut"
+        f"{stage.system.element_labels[bars[shortest]]}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a "
+        "slack line becomes taut"
     )

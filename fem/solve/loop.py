@@ -16,21 +16,21 @@ from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, first_environment, next_environment
 from fem.assembly.system import System, assemble, linearised
 from fem.errors import EnergyDrift, ModelError, NoConvergence
-from fem.mechanics.bar import Bars
+from fem.mechanics.bar import ALPHA, GEOMETRIC, Bars
 from fem.mechanics.energy import element_values
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Event, Frame, Rows, Sink, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import drift_message, failure_message, snap_notice
 from fem.solve.clock import Clock
-from fem.solve.linear.direct import weakest_dof
+from fem.solve.linear.direct import negative_directions, weakest_dof
 from fem.solve.loose import hold_loose_directions
+from fem.solve.modes import find_modes
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.iterate import nodal_blocks
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
-from fem.solve.modes import find_modes
 from fem.solve.schemes import SCHEMES, Equilibrium, Scheme
 from fem.solve.stage import Stage, loading, prepare, record
 from fem.solve.start import evaluate_start, first_motion, initial_acceleration, open_energies, start_supports
@@ -157,6 +157,7 @@ class Marching:
             self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
+            self._look_for_instability()
             self.progress.motion.v[:] = 0.0
             self.progress.motion.a[:] = 0.0
 
@@ -223,8 +224,8 @@ class Marching:
     def _chunk(self) -> None:
         if self.step.max_increments is not None and self.progress.increment >= self.step.max_increments:
             raise NoConvergence(
-                f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: it "
-                f"used up its {self.step.max_increments} increments (INC= of *STEP)"
+                f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: "
+                f"it used up its {self.step.max_increments} increments (INC= of *STEP)"
             )
         times, steps = self._plan()
         chunk = loading(self.stage, self.progress.motion, times, steps)
@@ -316,6 +317,19 @@ class Marching:
 
     # Trouble
 
+    def _look_for_instability(self) -> None:
+        """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
+        work = self.stage.work
+        if not (np.any(work.store[:, GEOMETRIC] < 0.0) or np.any(work.store[:, ALPHA] < 0.0)):
+            return
+        nodal_blocks(self.row, 1.0, self.stage.nodes, self.system.springs, work)
+        count = negative_directions(self.stage.tangent.matrix(work))
+        if count:
+            self._tell(
+                f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"
+                f"{'s' if count > 1 else ''} (bars in compression buckle); the real structure will not stay there"
+            )
+
     def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""
         if self.progress.increment == 0 and self.clock.is_static:
@@ -339,7 +353,7 @@ class Marching:
         dof, share = weakest_dof(stage.tangent, stage.work)
         if share < 1e-12:
             raise ModelError(
-                f"the model is a mechanism: {self.system.name_dof(dof)} can move without resistance at the start of step "
-                f"{self.number}; support it, add a bar or a spring, or give straight cables an initial stress or a "
-                "STARTING TENSION"
+                f"the model is a mechanism: {self.system.name_dof(dof)} can move without resistance at the start of "
+                f"step {self.number}; support it, add a bar or a spring, or give straight cables an initial stress or "
+                "a STARTING TENSION"
             )

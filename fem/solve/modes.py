@@ -39,7 +39,7 @@ def find_modes(stage: Stage, wanted: int, step: int, time: float) -> tuple[Modes
     full = np.asarray(transform @ shapes)
     peak = np.abs(full).argmax(axis=0)
     full = full / full[peak, np.arange(full.shape[1])]
-    generalized = np.einsum("ik,ik->k", full, np.asarray(mass_matrix(stage) @ full))  # type: ignore[operator]
+    generalized = np.einsum("ik,ik->k", full, np.asarray(mass_matrix(stage) @ full))
     omega = np.sign(square) * np.sqrt(np.abs(square))
     notice = ""
     if len(order) < wanted:

@@ -126,19 +126,16 @@ def choose_solver(system: System, free: Ints, links: Links, is_static: bool, wan
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     """Working room of the march."""
     size, count = system.size, len(system.labels)
-    vectors = [np.zeros(size) for _ in range(12)]
     rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
-    is_chain = choice.solver == CHAIN
-    return Scratch(
-        *vectors,
-        store=np.zeros((len(bars.nodes), STORED)),
-        off=np.zeros(len(bars.off_mass)),
-        spring_stiffness=np.zeros(len(system.springs.dofs)),
-        block=np.zeros((count, 9)),
-        inverse=np.zeros((count if is_chain else 0, 9)),
-        reduced=np.zeros(size),
-        band=np.zeros((rows, 3 * choice.width + 1)),
-    )
+    shapes: dict[str, int | tuple[int, int]] = {
+        "store": (len(bars.nodes), STORED),
+        "off": len(bars.off_mass),
+        "spring_stiffness": len(system.springs.dofs),
+        "block": (count, 9),
+        "inverse": (count if choice.solver == CHAIN else 0, 9),
+        "band": (rows, 3 * choice.width + 1),
+    }
+    return Scratch(**{name: np.zeros(shapes.get(name, size)) for name in Scratch._fields})
 
 
 def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:

@@ -31,8 +31,8 @@ def first_motion(system: System) -> Motion:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    zero = [np.zeros(system.size) for _ in range(3)]
-    return Motion(u, v, *zero, np.zeros(groups.TALLY), np.zeros(3))
+    a, force, reaction = (np.zeros(system.size) for _ in range(3))
+    return Motion(u, v, a, force, reaction, np.zeros(groups.TALLY), np.zeros(3))
 
 
 def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:

@@ -1,4 +1,7 @@
-"""Each deck in ``bad/`` ends with the problems it must give: ``** expect: line:column message[; hint]``; and a small dose of ``fuzz.py``."""
+"""Each deck in ``bad/`` ends with the problems it must give: ``** expect: line:column message[; hint]``.
+
+And a small dose of ``fuzz.py``.
+"""
 
 from __future__ import annotations
 

@@ -124,6 +124,18 @@ def test_arithmetic_mistakes(expression: str, column: int, fragment: str) -> Non
     assert fragment in found[0].message
 
 
+def test_nothing_long_takes_long() -> None:
+    for text in ("<" + " " * 200_000, "*NODE" + ", a" * 100_000, "*PARAMETER\nx = 1" + "+1" * 100_000, "," * 200_000):
+        assert problems(text + "\n" + SMALL)
+    many = "".join(f"*NSET, NSET=S{n}\n1\n" for n in range(3000))
+    assert len(problems(MODEL + many + STEP.format("*CLOAD\n" + "T1, 1, 1\n" * 100))) == 50
+
+
+def test_sets_of_sets_do_not_explode() -> None:
+    names = "".join(f"*NSET, NSET=S{n}\n" + f"S{n - 1}, " * 15 + f"S{n - 1}\n" for n in range(1, 40))
+    assert parse("*NSET, NSET=S0\n1, 2\n" + names).mesh.node_sets["S39"].tolist() == [0, 1]
+
+
 def test_at_most_fifty_problems_in_reading_order() -> None:
     found = problems("".join(f"*NONSENSE{n}\n" for n in range(200)) + MODEL)
     assert len(found) == 50

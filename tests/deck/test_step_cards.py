@@ -200,10 +200,10 @@ def test_outputs() -> None:
 
 
 def test_bare_output_asks_for_the_defaults() -> None:
-    found = parse(step="*OUTPUT, FIELD, VARIABLE=PRESELECT, FREQUENCY=10\n*OUTPUT, HISTORY, VARIABLE=PRESELECT\n")
-    assert found.steps[0].outputs == ()
-    found = parse(step="*OUTPUT, HISTORY, VARIABLE=PRESELECT\n*OUTPUT, FIELD, VARIABLE=PRESELECT, FREQUENCY=10\n")
-    assert {(r.kind, r.every) for r in found.steps[0].outputs} == {("NODE FILE", 10), ("EL FILE", 10)}
+    field, history = "*OUTPUT, FIELD, VARIABLE=PRESELECT, FREQUENCY=10\n", "*OUTPUT, HISTORY, VARIABLE=PRESELECT\n"
+    for cards in (field + history, history + field):
+        assert {(r.kind, r.every) for r in parse(step=cards).steps[0].outputs} == {("NODE FILE", 10), ("EL FILE", 10)}
+    assert parse(step=history).steps[0].outputs == ()
 
 
 def test_harmless_cards_go_into_one_notice() -> None:

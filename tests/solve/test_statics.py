@@ -58,7 +58,7 @@ def test_von_mises_truss_against_its_closed_form():
 
 
 def test_snap_through_is_reached_by_cutting_back():
-    """Beyond the limit load the apex jumps to the mirrored branch: cut-backs, then an equilibrium below the supports."""
+    """Beyond the limit load the apex jumps to the mirrored branch, after cut-backs."""
     with_jump = TRUSS.format(height=0.5) + step("*CLOAD\n3, 2, -200.", data="0.5, 1.")
     history = run_text(with_jump)
     y = 0.5 + history.of_node(3)[-1, 1]
@@ -125,7 +125,7 @@ def test_straight_slack_cable_finds_its_shape_with_a_starting_tension():
 
 @pytest.mark.parametrize("strain", ["GREEN", "ENGINEERING", "LOG"])
 def test_heated_bar_between_walls_and_free(strain):
-    """Fixed: T = -EA alpha dT (GREEN, ENGINEERING and LOG alike at zero stretch). Free: measure = alpha dT, no force."""
+    """Fixed: T = -EA alpha dT, for all measures at zero stretch. Free: measure = alpha dT, no force."""
     text = f"""*NODE
 1,0,0,0
 2,2,0,0
@@ -214,3 +214,29 @@ def test_equation_ties_dofs_and_passes_forces_on():
         direct = run_text(TRUSS.format(height=1) + step("*CLOAD\n3, 2, -4.", nlgeom))
         assert history.of_node(3)[-1] == pytest.approx(direct.of_node(3)[-1], rel=1e-9)
         assert 2 * history.of_node(4)[-1, 1] == pytest.approx(history.of_node(3)[-1, 1], rel=1e-14)
+
+
+def test_unstable_equilibrium_is_said_to_be_one():
+    """A column of two bars pressed at its end, the middle free sideways: equilibrium, but nothing holds it."""
+    text = """*NODE
+1,0,0,0
+2,0,0,1
+3,0,0,2
+*ELEMENT, TYPE=T3D2, ELSET=ALL
+1,1,2
+2,2,3
+*MATERIAL, NAME=M
+*ELASTIC
+1e4
+*SOLID SECTION, ELSET=ALL, MATERIAL=M
+1.
+*BOUNDARY
+1,1,3
+3,1,2
+*INITIAL CONDITIONS, TYPE=STRESS
+ALL, -5.
+"""
+    history = run_text(text + step("*CLOAD\n3, 3, -10."))
+    assert any("unstable" in notice and "2 directions" in notice for notice in history.notices)
+    stable = run_text(text.replace("ALL, -5.", "ALL, 5.") + step("*CLOAD\n3, 3, 10."))
+    assert not any("unstable" in notice for notice in stable.notices)

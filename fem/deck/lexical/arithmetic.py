@@ -23,6 +23,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 RESERVED = (*FUNCTIONS, "pi")
 MAX_DEPTH = 40
+MAX_LENGTH = 10_000
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<sign>\*\*|[-+*/()]))",
     re.ASCII,
@@ -39,6 +40,8 @@ class ArithmeticMistake(Exception):
 
 def evaluate(text: str, values: Mapping[str, float]) -> float:
     """The value of an expression; ``values`` holds the earlier names in upper case."""
+    if len(text) > MAX_LENGTH:
+        raise ArithmeticMistake(0, f"the expression is longer than {MAX_LENGTH} characters")
     parser = _Parser(text, values)
     value = parser.expression(0)
     if parser.kind:

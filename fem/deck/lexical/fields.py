@@ -17,7 +17,7 @@ MAX_LABEL = 10**15
 
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-REFERENCE = re.compile(r"<\s*([^<>]*?)\s*>")
+REFERENCE = re.compile(r"<([^<>]*)>")
 QUOTED = re.compile(r'"[^"]*"')
 EXACT_INTEGERS = 2.0**53
 
@@ -33,7 +33,7 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> str:
         return text
 
     def value_of(match: re.Match[str]) -> str:
-        name = match.group(1)
+        name = match.group(1).strip()
         if name.upper() not in values:
             hint = did_you_mean(name, values, "define it on a *PARAMETER line before its use")
             raise Mistake(place, f"unknown parameter <{shown(name)[1:-1]}>", hint)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from fem.errors import Problem
 
 LONGEST_SHOWN = 60
+MAX_COMPARED = 2000
 LONGEST_LINE_SHOWN = 1000
 
 
@@ -85,7 +87,7 @@ def listing(words: Iterable[str], last: str = "or") -> str:
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The known word most like a misspelt one."""
-    names = {squeezed(name): name for name in known}
+    names = {squeezed(name): name for name in islice(known, MAX_COMPARED)}
     found = difflib.get_close_matches(squeezed(word)[:100], names, n=1, cutoff=cutoff)
     return names[found[0]] if found else None
 

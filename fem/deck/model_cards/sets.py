@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from fem.arrays import Ints
@@ -44,11 +46,25 @@ def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: st
     if labels is not None:
         table.add(name, labels, lambda at: place_of_entry(card, at))
         return
+    define_mixed(card, draft, table, name, family)
+
+
+def define_mixed(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
+    """The careful reader: labels and names of earlier sets, with the place of each."""
+    before = dict.fromkeys(known for known in table.chunks if known != name)
     table.chunks.setdefault(name, [])
+    labels: list[int] = []
+    places: list[Place] = []
     for row in draft.rows(card):
         for at in range(len(row)):
             with draft.guard():
-                add_member(row.field(at), draft, table, name, family)
+                field = row.field(at)
+                if field.is_integer():
+                    labels.append(field.integer(f"the {family} label"))
+                    places.append(field.place)
+                else:
+                    add_set(field, draft, table, name, family, before)
+    table.add(name, np.array(labels, dtype=np.int64), places.__getitem__)
 
 
 def spread(row: Row, draft: Draft) -> Ints:
@@ -62,16 +78,11 @@ def spread(row: Row, draft: Draft) -> Ints:
     return np.arange(first, last + 1, increment, dtype=np.int64)
 
 
-def add_member(field: Field, draft: Draft, table: SetTable, name: str, family: str) -> None:
-    """One label, or all members of an earlier set."""
-    if field.is_integer():
-        label = np.array([field.integer(f"the {family} label")], dtype=np.int64)
-        table.add(name, label, lambda _: field.place)
-        return
+def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str, before: Mapping[str, None]) -> None:
+    """All members of an earlier set."""
     other = field.name(f"{'a' if family == 'node' else 'an'} {family} label or the name of an earlier set")
-    if other not in table or other == name:
-        hint = did_you_mean(other, [known for known in table.chunks if known != name])
-        raise Mistake(field.place, f"there is no {family} set {other} so far", hint)
+    if other not in before:
+        raise Mistake(field.place, f"there is no {family} set {other} so far", did_you_mean(other, before))
     members = table.ordered(other)
     draft.copy(len(members), field.place)
     table.add(name, members)

@@ -7,7 +7,7 @@ from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Field
 from fem.deck.lexical.source import Mistake, listing, shown
-from fem.deck.step_draft import Given
+from fem.deck.step_draft import Given, StepDraft
 from fem.model import OutputRequest
 
 VARIABLES = {"NODE": ("U", "V", "A", "RF"), "EL": ("S", "E", "N", "T"), "ENERGY": ("ALLKE", "ALLSE", "ALLWK", "ETOTAL")}
@@ -117,7 +117,18 @@ def output(card: Card, draft: Draft) -> None:
     draft.no_rows(card)
     every, times = cadence(card, draft)
     assert draft.step is not None
+    add_default_output(draft.step)
     draft.step.output = Given(every, times, bare=not card.has("HISTORY"))
+
+
+def add_default_output(step: StepDraft) -> None:
+    """An ``*OUTPUT`` with no card below it asks for the defaults."""
+    if step.output is None or not step.output.bare:
+        return
+    stated = {request.kind for request in step.outputs}
+    for kind in ("NODE FILE", "EL FILE"):
+        if kind not in stated:
+            step.outputs.append(OutputRequest(kind, every=step.output.every, times=step.output.times))
 
 
 def opened(draft: Draft) -> Given | None:

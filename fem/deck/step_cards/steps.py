@@ -6,8 +6,9 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake
+from fem.deck.step_cards.outputs import add_default_output
 from fem.deck.step_draft import StepDraft
-from fem.model import Dynamic, OutputRequest, Static
+from fem.model import Dynamic, Static
 from fem.model.steps import EXTRAPOLATIONS
 
 NO_PERTURBATION = "is not supported: every step is a full nonlinear step; *FREQUENCY gives modes about a loaded state"
@@ -78,13 +79,3 @@ def check_load_shape(step: StepDraft) -> None:
         name = "*STATIC" if fixed == "RAMP" else "*DYNAMIC"
         hint = "give the loads an AMPLITUDE= of their own"
         raise Mistake(place, f"AMPLITUDE={shape} is not supported: {name} applies loads as {fixed}", hint)
-
-
-def add_default_output(step: StepDraft) -> None:
-    """An ``*OUTPUT`` with no card below it asks for the defaults."""
-    if step.output is None or not step.output.bare:
-        return
-    stated = {request.kind for request in step.outputs}
-    for kind in ("NODE FILE", "EL FILE"):
-        if kind not in stated:
-            step.outputs.append(OutputRequest(kind, every=step.output.every, times=step.output.times))

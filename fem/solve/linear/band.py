@@ -61,7 +61,7 @@ def assemble_band(
 
 @kernel
 def solve_band(width: int, equation: Ints, residual: Floats, band: Floats, x: Floats, du: Floats) -> bool:
-    """Solve for du (3n,), zero at fixed dofs; False where the matrix is singular. ``band`` is overwritten, x scratch."""
+    """Solve for du (3n,), zero at fixed dofs; False where singular. ``band`` is overwritten, x scratch."""
     count = band.shape[0]
     largest = 0.0
     for i in range(count):

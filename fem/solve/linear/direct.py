@@ -156,3 +156,16 @@ def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
         return int(tangent.independent[0]), 0.0
     share = float(np.abs(matrix @ x).max()) / largest
     return int(tangent.independent[int(np.abs(x).argmax())]), share
+
+
+def negative_directions(matrix: Any) -> int:
+    """How many eigenvalues of a symmetric sparse matrix are negative (Sylvester's law of inertia); 0 if unknown."""
+    from scipy.sparse.linalg import splu
+
+    try:
+        factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:
+        return 0
+    if not np.array_equal(factor.perm_r, factor.perm_c):
+        return 0
+    return int(np.count_nonzero(factor.U.diagonal() < 0.0))

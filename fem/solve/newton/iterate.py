@@ -12,8 +12,31 @@ from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import Springs, evaluate_springs
 from fem.solve.newton.groups import (
-    AA, ABSOLUTE, AT_FLOOR, AU, AV, CORRECTION, FLOOR, LAST_RESIDUAL, LOADS_VANISHED, MOMENTUM, PREVIOUS, RELATIVE,
-    SMALLEST_SCALE, VA, VISCOUS, VU, VV, WC, WF, WM, WORST, Loading, Motion, Nodes, Scratch,
+    AA,
+    ABSOLUTE,
+    AT_FLOOR,
+    AU,
+    AV,
+    CORRECTION,
+    FLOOR,
+    LAST_RESIDUAL,
+    LOADS_VANISHED,
+    MOMENTUM,
+    PREVIOUS,
+    RELATIVE,
+    SMALLEST_SCALE,
+    VA,
+    VISCOUS,
+    VU,
+    VV,
+    WC,
+    WF,
+    WM,
+    WORST,
+    Loading,
+    Motion,
+    Nodes,
+    Scratch,
 )  # fmt: skip
 
 STALLED = 0.9

@@ -10,14 +10,42 @@ from fem.mechanics.links import Links, condense
 from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import Springs
 from fem.solve.newton.groups import (
-    DISSIPATED, ERROR0, EXCHANGED, KINETIC, KINETIC0, L_DISSIPATED, L_ERROR, L_FLAGS, L_ITERATIONS, L_KINETIC,
-    L_LARGEST, L_NORM, L_POTENTIAL, L_SCALE, L_STRAIN, L_WORK, POTENTIAL, POTENTIAL0, STRAIN, STRAIN0, TOTAL0, WM,
-    WORK, WORK0, Loading, Motion, Nodes, Record, Scratch,
+    DISSIPATED,
+    ERROR0,
+    EXCHANGED,
+    KINETIC,
+    KINETIC0,
+    L_DISSIPATED,
+    L_ERROR,
+    L_FLAGS,
+    L_ITERATIONS,
+    L_KINETIC,
+    L_LARGEST,
+    L_NORM,
+    L_POTENTIAL,
+    L_SCALE,
+    L_STRAIN,
+    L_WORK,
+    POTENTIAL,
+    POTENTIAL0,
+    STRAIN,
+    STRAIN0,
+    TOTAL0,
+    WM,
+    WORK,
+    WORK0,
+    Loading,
+    Motion,
+    Nodes,
+    Record,
+    Scratch,
 )  # fmt: skip
 from fem.solve.newton.iterate import combine
 
 ENERGY_NOISE = 1e-9
 """Share of the energies themselves below which an energy error is round-off, whatever was exchanged."""
+ROUND_OFF = 1e-14
+"""Energies lose about this share of force times displacement, summed over the dofs, to round-off."""
 
 
 @kernel
@@ -102,14 +130,22 @@ def close_increment(
         motion.a[dof] = work.a[dof]
         motion.force[dof] = work.force[dof]
         motion.reaction[dof] = work.reduced[dof]
-    return kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
+    error: float = kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
+    return error
 
 
 @kernel
-def has_drifted(tally: Floats, error: float, share: float) -> bool:
+def has_drifted(motion: Motion, error: float, share: float) -> bool:
     """The energy error since the start of the step exceeds its share of the exchanged energy, beyond round-off."""
+    tally = motion.tally
+    change = abs(error - tally[ERROR0])
+    if share < 0.0 or change <= share * tally[EXCHANGED]:
+        return False
     size = abs(tally[KINETIC]) + abs(tally[STRAIN]) + abs(tally[POTENTIAL]) + abs(tally[WORK])
-    return share >= 0.0 and abs(error - tally[ERROR0]) > share * tally[EXCHANGED] + ENERGY_NOISE * size
+    noise = ENERGY_NOISE * size
+    for dof in range(motion.u.shape[0]):
+        noise += ROUND_OFF * abs(motion.u[dof]) * (abs(motion.force[dof]) + abs(motion.reaction[dof]))
+    return change > share * tally[EXCHANGED] + noise
 
 
 @kernel

@@ -23,12 +23,40 @@ from fem.mechanics.springs import Springs
 from fem.solve.linear.band import assemble_band, solve_band
 from fem.solve.linear.chain import Tree, solve_chain
 from fem.solve.newton.groups import (
-    BAND, CHAIN, CORRECTION, DONE, DRIFT, DRIFT_SHARE, INCREMENT, ITERATION, ITERATIONS, L_NORM, LAST_RESIDUAL,
-    LOADS_VANISHED, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, PREVIOUS, SMALLEST_SCALE, WAITING, WM, Loading, Motion,
-    Nodes, Record, Scratch,
+    BAND,
+    CHAIN,
+    CORRECTION,
+    DONE,
+    DRIFT,
+    DRIFT_SHARE,
+    INCREMENT,
+    ITERATION,
+    ITERATIONS,
+    L_NORM,
+    LAST_RESIDUAL,
+    LOADS_VANISHED,
+    NEED_SOLVE,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    PREVIOUS,
+    SMALLEST_SCALE,
+    WAITING,
+    WM,
+    Loading,
+    Motion,
+    Nodes,
+    Record,
+    Scratch,
 )  # fmt: skip
 from fem.solve.newton.iterate import (
-    begin, correct, evaluate, is_converged, largest_move, multiply_tangent, nodal_blocks, residual,
+    begin,
+    correct,
+    evaluate,
+    is_converged,
+    largest_move,
+    multiply_tangent,
+    nodal_blocks,
+    residual,
 )  # fmt: skip
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 
@@ -122,6 +150,6 @@ def march(
         error = close_increment(scheme, k, nodes, bars, springs, links, loading, motion, work)
         note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
         control[INCREMENT] += 1
-        if scheme[WM] != 0.0 and has_drifted(motion.tally, error, limits[DRIFT_SHARE]):
+        if scheme[WM] != 0.0 and has_drifted(motion, error, limits[DRIFT_SHARE]):
             return DRIFT
     return DONE
