@@ -15,7 +15,7 @@ from fem.solve.newton.groups import INCREMENT, ITERATION, L_ERROR, L_NORM, NOT_C
 from fem.solve.stage import Stage
 
 if TYPE_CHECKING:
-    from fem.solve.loop import Progress
+    from fem.solve.marching import Progress
 
 
 def stiffest_bar(stage: Stage) -> tuple[int, float] | None:

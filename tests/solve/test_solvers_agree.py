@@ -74,10 +74,10 @@ def test_chain_band_and_direct_agree(deck):
 
 
 def test_history_does_not_depend_on_the_size_of_chunks(monkeypatch):
-    from fem.solve import loop
+    from fem.solve import marching
 
     whole = run_text(DECKS["tree"])
-    monkeypatch.setattr(loop, "LONGEST_CHUNK", 3)
+    monkeypatch.setattr(marching, "LONGEST_CHUNK", 3)
     parts = run_text(DECKS["tree"])
     assert np.array_equal(whole.u, parts.u)
     assert np.array_equal(whole.energy, parts.energy)

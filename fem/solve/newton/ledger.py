@@ -145,7 +145,7 @@ def has_drifted(motion: Motion, error: float, share: float) -> bool:
     noise = ENERGY_NOISE * size
     for dof in range(motion.u.shape[0]):
         noise += ROUND_OFF * abs(motion.u[dof]) * (abs(motion.force[dof]) + abs(motion.reaction[dof]))
-    return change > share * tally[EXCHANGED] + noise
+    return bool(change > share * tally[EXCHANGED] + noise)
 
 
 @kernel

@@ -1,0 +1,276 @@
+"""One static or dynamic step on its way: its start, its chunks of increments, what it says, what it does in trouble."""
+
+from __future__ import annotations
+
+import time as wall
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.errors import EnergyDrift, ModelError, NoConvergence
+from fem.mechanics.bar import ALPHA, GEOMETRIC
+from fem.mechanics.energy import element_values
+from fem.model import Dynamic, Static, Step
+from fem.results.record import Event, Frame, Rows
+from fem.results.schedule import Schedule
+from fem.solve.advice import drift_message, failure_message, snap_notice
+from fem.solve.clock import Clock
+from fem.solve.linear.direct import negative_directions, weakest_dof
+from fem.solve.loose import hold_loose_directions
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.newton.iterate import nodal_blocks
+from fem.solve.newton.ledger import note_increment
+from fem.solve.newton.march import march
+from fem.solve.stage import Stage, loading, record
+from fem.solve.start import evaluate_start, initial_acceleration, open_energies, start_supports
+
+if TYPE_CHECKING:
+    from fem.solve.loop import Run
+
+LONGEST_CHUNK = 4096
+CHUNK_NUMBERS = 2_000_000
+"""A chunk keeps at most about this many numbers, whatever is recorded."""
+CHUNK_SECONDS = 0.2
+"""Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
+SINGULAR = -1
+"""Outcome of a chunk whose linear system had no solution."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run is: the state, the increment of the step, total time."""
+
+    motion: Motion
+    increment: int = 0
+    time: float = 0.0
+    cutbacks: int = 0
+    chunk: int = 16
+
+
+class Marching:
+    """One static or dynamic step on its way."""
+
+    def __init__(self, run: Run, number: int, step: Step, stage: Stage, clock: Clock, schedule: Schedule) -> None:
+        self.run_, self.number, self.step, self.stage = run, number, step, stage
+        self.clock, self.schedule = clock, schedule
+        self.sink, self.progress, self.system = run.sink, run.progress, run.system
+        self.row = np.array(stage.scheme.coefficients())
+        self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
+        everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
+        self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
+        self.thermal = np.zeros(len(self.system.bars.nodes))
+        self.told: set[str] = set()
+
+    def run(self, procedure: Static | Dynamic) -> None:
+        """From the start of the step to its end."""
+        self._open(procedure)
+        try:
+            while not self.clock.is_finished:
+                self._chunk()
+        except (NoConvergence, KeyboardInterrupt):
+            self._send_frame(is_end=True)
+            raise
+        if isinstance(procedure, Static):
+            self._look_for_instability()
+            self.progress.motion.v[:] = 0.0
+            self.progress.motion.a[:] = 0.0
+
+    # The start
+
+    def _open(self, procedure: Static | Dynamic) -> None:
+        stage, motion, now = self.stage, self.progress.motion, self.clock.start
+        dynamic = isinstance(procedure, Dynamic)
+        if dynamic:
+            self._tell_jumps(start_supports(stage, motion, now))
+        instant = loading(stage, motion, np.array([now, now]), np.ones(1))
+        evaluate_start(stage, motion, instant)
+        held, notice = hold_loose_directions(stage, self.row, self.step)
+        self._tell(notice)
+        if isinstance(procedure, Dynamic):
+            self._tell(initial_acceleration(stage, motion, held, procedure))
+            self._tell(snap_notice(stage, self.clock.dt))
+        open_energies(stage, motion, instant, is_first=self.number == 1)
+        first = record(stage, 1, self.nodes, self.elements)
+        tally = motion.tally
+        note_increment(
+            0, 0, 0.0, 0.0, 0, tally[groups.ERROR0], stage.bars, self.system.springs, instant.thermal[0], motion, first
+        )
+        self._send_rows(first, 1, np.array([now]), np.zeros(1))
+        self.thermal = instant.thermal[0]
+        self._send_frame(is_end=False)
+
+    def _tell_jumps(self, dofs: list[int]) -> None:
+        if dofs:
+            names = ", ".join(self.system.name_dof(dof) for dof in dofs[:3])
+            more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
+            self._tell(
+                f"the prescribed displacement of {names}{more} differs from the state at the start of the step: it "
+                "jumps in the first increment"
+            )
+
+    def _tell(self, text: str) -> None:
+        if text and text not in self.told:
+            self.told.add(text)
+            self.sink.notice(f"step {self.number}: {text}")
+
+    # Chunks
+
+    def _count(self) -> int:
+        """How many increments the next chunk may have."""
+        if not self.clock.is_steady:
+            return 1
+        numbers = groups.LEDGER + 12 * len(self.nodes) + 4 * len(self.elements) + 4
+        numbers += 3 * len(self.stage.environment.supports.moving(self.progress.motion.u))
+        if self.system.expansions:
+            numbers += len(self.system.bars.nodes)
+        count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
+        count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
+        if self.step.max_increments is not None:
+            count = min(count, self.step.max_increments - self.progress.increment)
+        return max(1, count)
+
+    def _plan(self) -> tuple[Floats, Floats]:
+        """Times and increments of the next chunk; it ends where a field is due because of its instant."""
+        times, steps = self.clock.plan(self._count())
+        due = int(np.searchsorted(times[1:], self.schedule.next_instant())) + 1
+        return times[: due + 1], steps[:due]
+
+    def _chunk(self) -> None:
+        if self.step.max_increments is not None and self.progress.increment >= self.step.max_increments:
+            raise NoConvergence(
+                f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: "
+                f"it used up its {self.step.max_increments} increments (INC= of *STEP)"
+            )
+        times, steps = self._plan()
+        chunk = loading(self.stage, self.progress.motion, times, steps)
+        kept = record(self.stage, len(steps), self.nodes, self.elements)
+        control = np.zeros(4, np.int64)
+        began = wall.perf_counter()
+        reason = self._march(control, chunk, kept)
+        spent = wall.perf_counter() - began
+        done = int(control[groups.INCREMENT])
+        if done:
+            self._accept(kept, done, times, steps, chunk)
+            if spent < 0.5 * CHUNK_SECONDS and done == self.progress.chunk:
+                self.progress.chunk = min(4 * self.progress.chunk, LONGEST_CHUNK)
+            elif spent > 2.0 * CHUNK_SECONDS:
+                self.progress.chunk = max(1, self.progress.chunk // 2)
+        if reason == groups.DRIFT:
+            raise EnergyDrift(
+                drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1])
+            )
+        if reason != groups.DONE:
+            self._recover(reason, control, kept.ledger, float(steps[done]))
+
+    def _march(self, control: Ints, chunk: Loading, kept: Record) -> int:
+        """Call the march until it needs no more linear solves from here."""
+        stage = self.stage
+        while True:
+            reason = march(
+                control, self.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
+                stage.nodes, stage.bars, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
+                chunk, self.progress.motion, stage.work, kept,
+            )  # fmt: skip
+            if reason != groups.NEED_SOLVE:
+                return int(reason)
+            if not stage.tangent.solve(stage.work):
+                return SINGULAR
+
+    def _accept(self, kept: Record, done: int, times: Floats, steps: Floats, chunk: Loading) -> None:
+        ledger = kept.ledger[:done]
+        self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
+        self.progress.time = float(times[done])
+        flags = ledger[:, groups.L_FLAGS].astype(np.int64)
+        if np.any(flags == groups.AT_FLOOR):
+            self._tell(
+                "some increments converged to round-off only: the residual stopped falling above the given tolerance, "
+                "which the stiffness of the bars puts out of reach"
+            )
+        if np.any(flags == groups.LOADS_VANISHED):
+            self._tell(
+                "loads vanish in some increments: there the relative residual was replaced by the last converged "
+                "absolute one"
+            )
+        self._send_rows(kept, done, times[1 : done + 1], steps[:done])
+        self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
+        self._send_frame(self.clock.is_finished)
+
+    def _send_rows(self, kept: Record, done: int, time: Floats, dt: Floats) -> None:
+        ledger, kinematics = kept.ledger[:done], kept.kinematics[:done]
+        is_opening = not np.any(dt)
+        increment = self.progress.increment + np.arange(0 if is_opening else 1, done + (0 if is_opening else 1))
+        cutbacks = np.zeros(done, np.int64)
+        cutbacks[0], self.progress.cutbacks = self.progress.cutbacks, 0
+        self.progress.increment = int(increment[-1])
+        self.sink.rows(
+            Rows(
+                self.number, increment, time, dt,
+                ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], cutbacks,
+                ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
+                ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
+                ledger[:, groups.L_LARGEST], self.nodes,
+                kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
+                self.elements, kept.values[:done], is_end=self.clock.is_finished,
+            )
+        )  # fmt: skip
+
+    def _send_frame(self, is_end: bool) -> None:
+        """The whole field, where VTK or the end of the step (or of the run) ask for it."""
+        motion = self.progress.motion
+        is_due = self.schedule.is_vtk_due(self.progress.increment, self.progress.time, is_end)
+        if not (is_due or is_end):
+            return
+        values = np.zeros((len(self.system.family), 4))
+        element_values(
+            self.system.family, motion.u, motion.v, self.stage.bars, self.system.springs, self.thermal, values
+        )
+        u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
+        self.sink.frame(
+            Frame(self.number, self.progress.increment, self.progress.time, u, v, a, reaction, values, is_end, is_due)
+        )
+
+    # Trouble
+
+    def _look_for_instability(self) -> None:
+        """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
+        work = self.stage.work
+        if not (np.any(work.store[:, GEOMETRIC] < 0.0) or np.any(work.store[:, ALPHA] < 0.0)):
+            return
+        nodal_blocks(self.row, 1.0, self.stage.nodes, self.system.springs, work)
+        count = negative_directions(self.stage.tangent.matrix(work))
+        if count:
+            self._tell(
+                f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"
+                f"{'s' if count > 1 else ''} (bars in compression buckle); the real structure will not stay there"
+            )
+
+    def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
+        """Cut the increment back, or say why that is not possible."""
+        if self.progress.increment == 0 and self.clock.is_static:
+            self._look_for_mechanism()
+        if self.clock.cut():
+            self.progress.cutbacks += 1
+            self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))
+            return
+        raise NoConvergence(
+            failure_message(self.number, self.stage, self.step, self.clock, self.progress, reason, control, ledger, dt)
+        )
+
+    def _look_for_mechanism(self) -> None:
+        """A static step that fails in its first increment: is the tangent at its start singular?"""
+        stage, motion = self.stage, self.progress.motion
+        now = self.progress.time
+        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
+        nodal_blocks(self.row, 1.0, stage.nodes, self.system.springs, stage.work)
+        if len(stage.tangent.independent) == 0:
+            return
+        dof, share = weakest_dof(stage.tangent, stage.work)
+        if share < 1e-12:
+            raise ModelError(
+                f"the model is a mechanism: {self.system.name_dof(dof)} can move without resistance at the start of "
+                f"step {self.number}; support it, add a bar or a spring, or give straight cables an initial stress or "
+                "a STARTING TENSION"
+            )

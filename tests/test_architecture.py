@@ -1,0 +1,66 @@
+"""The rooms and what they may import (the table of the architecture); the judge shares no code with the judged."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMON = {"arrays", "errors"}
+ROOMS = {
+    "mechanics": {"compiled"},
+    "model": set(),
+    "deck": {"model"},
+    "assembly": {"model", "mechanics"},
+    "results": {"model"},
+    "solve": {"assembly", "mechanics", "results", "model", "compiled"},
+    "check": {"deck", "model"},
+}
+MOST_FILES = 9
+MOST_LINES = 310
+
+
+def imports(path: Path) -> set[str]:
+    """Rooms and top modules of ours that a file imports, also inside functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        found |= {name.split(".")[1] for name in names if name.startswith("fem.") and "." in name}
+    return found
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_flow_downhill(room):
+    for path in (ROOT / "fem" / room).rglob("*.py"):
+        foreign = imports(path) - ROOMS[room] - COMMON - {room}
+        assert not foreign, f"{path} imports {sorted(foreign)}"
+
+
+def test_every_room_is_in_the_table():
+    assert {path.name for path in (ROOT / "fem").iterdir() if (path / "__init__.py").exists()} == set(ROOMS)
+
+
+def test_references_share_no_code_with_the_program():
+    for path in (ROOT / "validation" / "references").rglob("*.py"):
+        names = {
+            alias.name if isinstance(node, ast.Import) else node.module
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        assert not {name for name in names if name and name.split(".")[0] == "fem"}, path
+
+
+def test_rooms_and_files_stay_small():
+    for folder in [ROOT / "fem", *(path for path in (ROOT / "fem").rglob("*") if path.is_dir())]:
+        files = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(files) <= MOST_FILES, folder
+        for path in files:
+            assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES, path
