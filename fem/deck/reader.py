@@ -59,7 +59,7 @@ def read_source(
     interpret(scanner.cards, draft, keywords)
     model = build_model(draft, last_line(source))
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
-    return with_origin(model, draft, values, source.name, files.digest(scanner.overrides))
+    return with_origin(model, draft, values, source.name, files.digest())
 
 
 def last_line(source: Source) -> Place:

@@ -26,7 +26,7 @@ class Model(ArrayData):
     boundaries   supports given before the first step (zero-valued)
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
     time_points  name -> rising instants
-    source       path of the deck; ``digest``: SHA-256 of all its text and of the overrides
+    source       path of the deck; ``digest``: SHA-256 of all its text
     notices      what the reader accepted without effect, and other remarks for the user
     extensions   cards and parameters used that neither Abaqus nor CalculiX has
     """

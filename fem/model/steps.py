@@ -91,7 +91,7 @@ class OutputRequest:
 class Step:
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
-    nlgeom, controls, extrapolation are the values in force, stickiness already resolved by the reader.
+    nlgeom and controls are the values in force, stickiness already resolved by the reader.
     """
 
     procedure: Procedure

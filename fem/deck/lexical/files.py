@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from pathlib import Path
 
 from fem.deck.lexical.fields import Field
@@ -98,12 +97,9 @@ class DeckFiles:
         self.hash.update(content)
         return content
 
-    def digest(self, overrides: Mapping[str, float]) -> str:
-        """SHA-256 of all bytes read and of the overrides."""
-        full = self.hash.copy()
-        for name in sorted(overrides):
-            full.update(f"\n{name}={overrides[name]!r}".encode())
-        return full.hexdigest()
+    def digest(self) -> str:
+        """SHA-256 of all bytes read: the same deck with other ``--set`` values is the same deck."""
+        return self.hash.hexdigest()
 
 
 def resolve(path: Path, place: Place, name: str, strict: bool = True) -> Path:

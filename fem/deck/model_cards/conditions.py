@@ -11,6 +11,8 @@ from fem.model import InitialCondition
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT")
 MAX_TERMS = 100_000
+ABAQUS_STRESSES = 7
+"""Most entries of an initial stress row in Abaqus: an element set and six components."""
 
 
 @keyword("anywhere")
@@ -104,6 +106,9 @@ def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
     if kind == "STRESS":
         target = draft.target(row, 0, "element")
         value = row.number(1, "the stress s11")
+        if len(row) > ABAQUS_STRESSES:
+            hint = "CalculiX's rows (element, integration point, six stresses) are not read: give element set, s11"
+            raise Mistake(row.field(1).place, f"expected element set, s11, got {len(row)} entries", hint)
         for at in range(2, len(row)):
             if row.number(at, "a stress component", 0.0) != 0.0:
                 raise Mistake(row.field(at).place, "bars carry s11 only", "give element set, s11")

@@ -65,7 +65,7 @@ def close_step(draft: Draft) -> None:
     draft.steps.append(step)
     if not step.nlgeom:
         draft.notice(
-            f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX: *STEP does not say NLGEOM "
+            f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX without NLGEOM=YES "
             "(materials and springs stay nonlinear)"
         )
 
