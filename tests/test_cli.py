@@ -176,6 +176,8 @@ def test_set_overrides_a_parameter(deck: Path, capsys: pytest.CaptureFixture[str
     assert main(["run", "swing.inp", "--set", "dt=2D-2", "--no-vtk", "--quiet", "--solver", "DIRECT"]) == 0
     assert capsys.readouterr() == ("", "")
     assert len(Path("results/swing/increments.csv").read_text().splitlines()) == 12
+    assert main(["run", "swing.inp", "--no-vtk", "--quiet"]) == 0  # the same deck: its results may be replaced
+    write(deck, "0.1", "*DLOAD", "** edited\n*DLOAD")
     assert main(["run", "swing.inp"]) == 2
     assert "--output DIR" in capsys.readouterr().err
     assert main(["run", "swing.inp", "--set", "no_such=1", "--output", "x"]) == 2
