@@ -75,13 +75,13 @@ class Marching:
             raise
         if isinstance(procedure, Static):
             self._look_for_instability()
-            self.progress.motion.v[:] = 0.0
-            self.progress.motion.a[:] = 0.0
 
     # The start
 
     def _open(self, procedure: Static | Dynamic) -> None:
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
+        if self.clock.is_static and self.extrapolation:
+            self._tell("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
         dynamic = isinstance(procedure, Dynamic)
         if dynamic:
             self._tell_jumps(start_supports(stage, motion, now))

@@ -142,6 +142,8 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
     """What acts in the increments that end at ``time[1:]``; ``time[0]`` is where they start."""
     moving = stage.environment.supports.moving(motion.u)
     u, v, a = stage.environment.supports.motion(moving, time[1:])
+    if stage.scheme.coefficients()[WM] == 0.0:
+        v[:], a[:] = 0.0, 0.0
     factors = stage.loads.factors(time)
     return Loading(
         exact_dt,

@@ -240,3 +240,14 @@ ALL, -5.
     assert any("unstable" in notice and "2 directions" in notice for notice in history.notices)
     stable = run_text(text.replace("ALL, -5.", "ALL, 5.") + step("*CLOAD\n3, 3, 10."))
     assert not any("unstable" in notice for notice in stable.notices)
+
+
+def test_statics_has_no_velocity_and_no_viscous_stress():
+    """A support moved in a static step, damped bars and a dashpot: V = A = 0, T is elastic only."""
+    text = TRUSS.format(height=1).replace("*DENSITY", "*DAMPING, BETA=0.5\n*DENSITY")
+    text += "*ELEMENT, TYPE=DASHPOTA, ELSET=POT\n3,1,2\n*DASHPOT, ELSET=POT\n\n7.\n"
+    history = run_text(text + step("*BOUNDARY\n2, 1, 1, 0.1\n*CLOAD\n3, 2, -5.", options=", DIRECT", data="0.5, 1."))
+    assert not history.v.any() and not history.a.any()
+    strain, stress = history.elements[-1, :2, 0], history.elements[-1, :2, 1]
+    assert stress == pytest.approx(1e4 * strain, rel=1e-12)
+    assert history.elements[-1, 2, 3] == 0.0

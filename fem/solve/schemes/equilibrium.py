@@ -1,4 +1,4 @@
-"""Statics as a row of the same march: no inertia, no damping; the rate only serves EXTRAPOLATION."""
+"""Statics as a row of the same march: no inertia, no damping, no velocity."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class Equilibrium:
-    """f_int(u1) = f_ext(t1), with v1 = (u1 - u)/dt as a pseudo-velocity along the load path."""
+    """f_int(u1) = f_ext(t1); v = a = 0."""
 
     secant: ClassVar[bool] = False
     order: ClassVar[int] = 1
 
     def coefficients(self) -> tuple[float, ...]:
         """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
-        return (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
