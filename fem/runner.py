@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
+from fem.compiled import is_first_start
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, NoConvergence
 from fem.model import Model
@@ -100,6 +101,10 @@ def run_to_files(
         if console is not None:
             for text in model.notices:
                 console.notice(text)
+            if is_first_start():
+                console.notice(
+                    "the solver is compiled once after every installation or update; this takes half a minute"
+                )
         try:
             drive(model, solver, [] if console is None else [console], files, timing, guard)
         finally:
@@ -124,7 +129,7 @@ def drive(
     fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
     verdict = run_record.COMPLETED
     try:
-        solve(model, fan, solver=solver, record_all=record_all)
+        solve(model, fan, solver=solver, record_all=record_all, fields=files is not None and files.has_fields)
         fan.close()
     except BaseException as error:
         verdict = verdict_of(error)
@@ -164,7 +169,8 @@ class RunFiles:
         self.progress = TotalsSink()
         self.verdict = run_record.RUNNING
         self.is_open = False
-        self._model, self._solver, self._vtk = model, solver, vtk
+        self.has_fields = vtk
+        self._model, self._solver = model, solver
 
     def open(self) -> list[Sink]:
         """Clear what an earlier run left, write the first ``run.json``, and give the sinks that write the rest."""
@@ -176,7 +182,7 @@ class RunFiles:
         self._record({})
         self.is_open = True
         sinks: list[Sink] = [TableSink(self.folder, self._model)]
-        if self._vtk:
+        if self.has_fields:
             sinks.append(VtkSink(self.folder, name, self._model))
         return sinks
 
@@ -193,7 +199,7 @@ class RunFiles:
         """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
         name = deck_name(self._model)
         lists = [f"{name}.pvd", *(f"{name}_modes_step{step + 1}.pvd" for step in range(len(self._model.steps)))]
-        wanted = [*TABLES, *(lists if self._vtk else []), *FIGURES, run_record.RUN_RECORD]
+        wanted = [*TABLES, *(lists if self.has_fields else []), *FIGURES, run_record.RUN_RECORD]
         return [file for file in wanted if (self.folder / file).is_file()]
 
     def _record(self, timing: Mapping[str, float]) -> None:

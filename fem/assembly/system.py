@@ -187,6 +187,9 @@ def assemble(model: Model) -> System:
         np.add.at(mass, nodes[elements, 0], point.mass)
         np.add.at(damping, nodes[elements, 0], point.alpha * point.mass)
     _set_initial_stress(model, family, constants)
+    young = constants[:, bar.YOUNG]
+    volume_of_bars = constants[:, bar.AREA] / constants[:, bar.INV_LENGTH]
+    constants[:, bar.COMPLIANCE] = np.divide(volume_of_bars, young, out=np.zeros(bar_count), where=young > 0.0)
 
     table = tables.array()
     coupled = bool(np.any(off_mass))

@@ -18,14 +18,15 @@ from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.mechanics.laws import TABLE, bilinear, bilinear_energy, share, table_point, table_secant
+from fem.mechanics.laws import TABLE, bilinear, share, table_point, table_secant
 from fem.mechanics.strain import LINEAR, measure
 
 # Columns of Bars.constants
-REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT, BASE, BASE_CONSTANT, BASE_SLOPE = (
-    0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17,
+REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT, BASE, BASE_CONSTANT = (
+    0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16,
 )  # fmt: skip
-CONSTANTS = 18
+BASE_SLOPE, COMPLIANCE = 17, 18
+CONSTANTS = 19
 
 # Columns of the store: the nine numbers of a bar
 GEOMETRIC, ALPHA, P, Q, PULL = 0, 1, 2, 5, 8
@@ -38,7 +39,8 @@ class Bars(NamedTuple):
     nodes        (m, 2)          node indices i, j
     kinds        (m, 2)          strain measure, law
     constants    (m, CONSTANTS)  D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity eta, starting tension,
-                                 first row and row count of a table, base vector (3), base constant, base slope
+                                 first row and row count of a table, base vector (3), base constant, base slope,
+                                 volume over modulus (0 where there is no modulus)
     table        (rows, 3)       elongation, force, energy of tabulated laws
     off_mass     (m,)            coupling mass between the two nodes, per direction
     off_damping  (m,)            coupling mass-proportional damping
@@ -56,8 +58,8 @@ class Bars(NamedTuple):
 def evaluate_bars(
     secant: bool, weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats,
     bars: Bars, thermal: Floats, force: Floats, store: Floats,
-) -> None:  # fmt: skip
-    """Internal force of all bars and their nine numbers.
+) -> float:  # fmt: skip
+    """Internal force of all bars and their nine numbers; returns the energy stored at u1.
 
     secant        False: at u1; True: discrete gradient between u0 and u1
     weight        of the force in the equilibrium of the scheme; goes into the tangent only
@@ -68,6 +70,7 @@ def evaluate_bars(
     store         (m, STORED)  out: t, alpha, p, q (weighted), N/L0
     """
     nodes, kinds, constants, table = bars.nodes, bars.kinds, bars.constants, bars.table
+    energy = 0.0
     for e in range(nodes.shape[0]):
         i = 3 * nodes[e, 0]
         j = 3 * nodes[e, 1]
@@ -103,11 +106,13 @@ def evaluate_bars(
                 e0 * length, e1 * length, int(constants[e, FIRST]), int(constants[e, COUNT]), table
             )
             modulus *= length
+            energy += table_point(e1 * length, int(constants[e, FIRST]), int(constants[e, COUNT]), table)[2]
         else:
             shift = constants[e, STRESS0] - young * thermal[e]
             t1 = young * e1 + shift
             stress, modulus = bilinear(young * e0 + shift, t1, young, plus, minus)
             active = share(t1, plus, minus)
+            energy += 0.5 * active * t1 * t1 * constants[e, COMPLIANCE]
         normal = area * stress * slope
         tangent = area * (modulus * slope1 * slope + stress * curvature)
         half = 0.5
@@ -147,6 +152,7 @@ def evaluate_bars(
         force[j] += pull * px
         force[j + 1] += pull * py
         force[j + 2] += pull * pz
+    return energy
 
 
 @kernel
@@ -187,6 +193,6 @@ def bar_point(
         trial = young * (strain - thermal[e]) + constants[e, STRESS0]
         active = share(trial, plus, minus)
         stress = active * trial
-        energy = bilinear_energy(trial, young, plus, minus) * constants[e, AREA] / inverse
+        energy = 0.5 * active * trial * trial * constants[e, COMPLIANCE]
     viscous = constants[e, VISCOUS] * active * slope * approach * inverse * inverse
     return strain, stress, viscous, slope, length2**0.5 * inverse, energy

@@ -38,14 +38,6 @@ def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> t
 
 
 @kernel
-def bilinear_energy(trial: float, young: float, plus: float, minus: float) -> float:
-    """Stored energy per reference volume; nothing where there is no elasticity (a dashpot)."""
-    if young == 0.0:
-        return 0.0
-    return 0.5 * share(trial, plus, minus) * trial * trial / young
-
-
-@kernel
 def table_segment(x: float, first: int, count: int, table: Floats) -> int:
     """Index of the last row with elongation <= x, first - 1 before the table."""
     low, high = first - 1, first + count

@@ -37,20 +37,23 @@ def gap(dofs: Ints, s: int, x: Floats) -> float:
 def evaluate_springs(
     secant: bool, weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats,
     springs: Springs, force: Floats, stiffness: Floats,
-) -> None:  # fmt: skip
-    """Add the spring forces to ``force`` (3n,) and write the weighted tangent of each spring, (s,).
+) -> float:  # fmt: skip
+    """Add the spring forces to ``force`` (3n,), write the weighted tangent of each spring (s,); returns the energy.
 
     ``secant``, ``weight`` and ``rate`` as in ``evaluate_bars``.
     """
     dofs, constants = springs.dofs, springs.constants
+    energy = 0.0
     for s in range(dofs.shape[0]):
         x1 = gap(dofs, s, u1)
         x0 = gap(dofs, s, u0) if secant else x1
         if constants[s, COUNT] > 0.0:
             pull, slope = table_secant(x0, x1, int(constants[s, FIRST]), int(constants[s, COUNT]), springs.table)
+            energy += table_point(x1, int(constants[s, FIRST]), int(constants[s, COUNT]), springs.table)[2]
         else:
             pull = 0.5 * constants[s, STIFFNESS] * (x0 + x1)
             slope = 0.5 * constants[s, STIFFNESS]
+            energy += 0.5 * constants[s, STIFFNESS] * x1 * x1
         if not secant:
             slope *= 2.0
         if rate != 0.0:
@@ -60,6 +63,7 @@ def evaluate_springs(
         force[dofs[s, 0]] += pull
         if dofs[s, 1] >= 0:
             force[dofs[s, 1]] -= pull
+    return energy
 
 
 @kernel

@@ -102,11 +102,14 @@ class Schedule:
 
     nodes       (p,) sorted node indices of ``*NODE PRINT``, at every increment
     elements    (q,) sorted element indices of ``*EL PRINT``
+    fields      False (``--no-vtk``): whole fields are never due
     first_node  first node of the first ``*NODE PRINT`` (for the console), or None
     instants    rising total times, after the start, at which automatic increments should land (``*TIME POINTS``)
     """
 
-    def __init__(self, model: Model, step_index: int, start_time: float, expected_increments: int | None) -> None:
+    def __init__(
+        self, model: Model, step_index: int, start_time: float, expected_increments: int | None, fields: bool = True
+    ) -> None:
         requests = outputs_in_force(model.steps, step_index)
         procedure = model.steps[step_index].procedure
         period = 0.0 if isinstance(procedure, Frequency) else procedure.period
@@ -118,7 +121,7 @@ class Schedule:
         points = {t for name in names for t in model.time_points[name] if 0.0 < t <= period * (1.0 + LANDING)}
         self.instants = np.array(sorted(start_time + t for t in points))
         self._expected = expected_increments
-        self._fields = field_cadences(model, requests, start_time, period, expected_increments)
+        self._fields = field_cadences(model, requests, start_time, period, expected_increments) if fields else []
         self._asked = (-1, False)
 
     def is_vtk_due(self, increment: int, time: float, is_last: bool) -> bool:

@@ -20,11 +20,12 @@ from fem.solve.stage import Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
 
 
-def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False) -> None:
+def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True) -> None:
     """Run all steps of a model and tell ``sink`` what happens.
 
     solver      AUTO, CHAIN, BAND or DIRECT
     record_all  rows carry every node and element, not only the printed ones
+    fields      False: no whole fields but those at the ends of steps
 
     Raises
     ------
@@ -32,14 +33,15 @@ def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = 
     NoConvergence  an increment failed and could not be cut back
     EnergyDrift    the energy balance of a dynamic step left its band
     """
-    Run(model, sink, solver.upper(), record_all).run()
+    Run(model, sink, solver.upper(), record_all, fields).run()
 
 
 class Run:
     """One run of a model: the steps share state, environment and the base of geometrically linear steps."""
 
-    def __init__(self, model: Model, sink: Sink, solver: str, record_all: bool) -> None:
+    def __init__(self, model: Model, sink: Sink, solver: str, record_all: bool, fields: bool) -> None:
         self.model, self.sink, self.solver, self.record_all = model, sink, solver, record_all
+        self.fields = fields
         self.system: System = assemble(model)
         self.progress = Progress(first_motion(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
@@ -71,7 +73,7 @@ class Run:
             return
         schedule = Schedule(self.model, number - 1, span.start, None)
         clock = Clock(procedure, step.controls, span.start, schedule.instants)
-        schedule = Schedule(self.model, number - 1, span.start, clock.expected)
+        schedule = Schedule(self.model, number - 1, span.start, clock.expected, self.fields)
         name = "STATIC" if is_static else "DYNAMIC"
         self.sink.begin(StepStart(number, step.name, name, span.start, period, clock.expected))
         Marching(self, number, step, stage, clock, schedule).run(procedure)

@@ -28,6 +28,7 @@ def one_bar(kind: int, *, law: int = BILINEAR, minus: float = 1.0, plus: float =
     constants[0, bar.INV_LENGTH] = 1.0 / np.linalg.norm(vector)
     constants[0, bar.AREA] = 1.0 if law == TABLE else 0.4
     constants[0, bar.YOUNG] = 250.0
+    constants[0, bar.COMPLIANCE] = constants[0, bar.AREA] / constants[0, bar.INV_LENGTH] / 250.0
     constants[0, bar.PLUS], constants[0, bar.MINUS] = plus, minus
     constants[0, bar.STRESS0] = 3.0
     constants[0, bar.VISCOUS] = eta

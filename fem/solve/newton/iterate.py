@@ -46,12 +46,15 @@ STALLED = 0.9
 @kernel
 def evaluate(
     scheme: Floats, secant: bool, dt: float, u0: Floats, bars: Bars, springs: Springs, thermal: Floats, work: Scratch
-) -> None:
-    """Internal force at the trial state, and the numbers of all bars and springs."""
+) -> float:
+    """Internal force at the trial state, and the numbers of all bars and springs; returns the stored energy."""
     rate = scheme[VISCOUS] * scheme[VU] / dt
-    work.force[:] = 0.0
-    evaluate_bars(secant, scheme[WF], rate, u0, work.u, work.v, bars, thermal, work.force, work.store)
-    evaluate_springs(secant, scheme[WF], rate, u0, work.u, work.v, springs, work.force, work.spring_stiffness)
+    weight = scheme[WF]
+    u, v, force = work.u, work.v, work.force
+    for dof in range(force.shape[0]):
+        force[dof] = 0.0
+    energy: float = evaluate_bars(secant, weight, rate, u0, u, v, bars, thermal, force, work.store)
+    return energy + evaluate_springs(secant, weight, rate, u0, u, v, springs, force, work.spring_stiffness)
 
 
 @kernel

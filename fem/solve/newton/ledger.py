@@ -5,7 +5,7 @@ from __future__ import annotations
 from fem.arrays import Floats
 from fem.compiled import kernel
 from fem.mechanics.bar import Bars
-from fem.mechanics.energy import element_values, internal_dissipation, stored_energy, thermal_work
+from fem.mechanics.energy import element_values, internal_dissipation, thermal_work
 from fem.mechanics.links import Links, condense
 from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import Springs
@@ -65,10 +65,13 @@ def balance_forces(k: int, dynamic: bool, nodes: Nodes, links: Links, loading: L
 
 @kernel
 def close_increment(
-    scheme: Floats, k: int, nodes: Nodes, bars: Bars, springs: Springs, links: Links, loading: Loading,
+    scheme: Floats, k: int, strain: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links, loading: Loading,
     motion: Motion, work: Scratch,
 ) -> float:  # fmt: skip
-    """Energies of the increment into the tally; the trial state becomes the last good one. Returns the energy error."""
+    """Energies of the increment into the tally; the trial state becomes the last good one. Returns the energy error.
+
+    strain: stored energy of the trial state.
+    """
     tally, u0, u1 = motion.tally, motion.u, work.u
     dynamic = scheme[WM] != 0.0
     balance_forces(k, dynamic, nodes, links, loading, work)
@@ -99,7 +102,6 @@ def close_increment(
             pull -= own * (motion.a[dof] + work.a[dof])
             work_done += 0.5 * own * (work.v[dof] ** 2 - motion.v[dof] ** 2)
         work_done += 0.5 * pull * (u1[dof] - u0[dof])
-    strain = stored_energy(u1, work.v, bars, springs, loading.thermal[now])
     kinetic = 0.0
     if dynamic:
         if now != before:

@@ -120,6 +120,7 @@ def march(
                 condense(links, work.residual)
             control[ITERATION] = 0
         flags = 0
+        strain = 0.0
         while True:
             if control[WAITING] == 0 and not solve_compiled(
                 solver, scheme, dt, nodes, bars, springs, tree, equation, work
@@ -130,7 +131,7 @@ def march(
             correction, finite = correct(scheme, dt, nodes, links, work)
             if not finite:
                 return NOT_FINITE
-            evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
+            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
             norm, scale = residual(scheme, dt, nodes, bars, links, control, work)
             control[ITERATION] += 1
             moved = largest_move(motion.u, work.u) if limits[CORRECTION] >= 0.0 else 0.0
@@ -147,7 +148,7 @@ def march(
             memory[LAST_RESIDUAL] = norm
             if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
                 memory[SMALLEST_SCALE] = scale
-        error = close_increment(scheme, k, nodes, bars, springs, links, loading, motion, work)
+        error = close_increment(scheme, k, strain, nodes, bars, springs, links, loading, motion, work)
         note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
         control[INCREMENT] += 1
         if scheme[WM] != 0.0 and has_drifted(motion, error, limits[DRIFT_SHARE]):
