@@ -88,7 +88,13 @@ def kernel(function: Function) -> Function:
     with dozens of arguments.
     """
     settings: Any = numba_config
-    options = {"cache": True, "error_model": "numpy", "fastmath": FAST, "forceinline": True, "_nrt": False}
+    options: dict[str, Any] = {
+        "cache": True,
+        "error_model": "numpy",
+        "fastmath": FAST,
+        "forceinline": True,
+        "_nrt": False,
+    }
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_folder())
     try:

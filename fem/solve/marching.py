@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as wall
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +35,8 @@ CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
 CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
+MOST_REFUSALS = 3
+"""Linear systems that conjugate gradients may give up in a step before the direct solver takes all."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -63,6 +65,7 @@ class Marching:
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
         self.thermal = np.zeros(len(self.system.bars.nodes))
         self.told: set[str] = set()
+        self.refusals = 0
 
     def run(self, procedure: Static | Dynamic) -> None:
         """From the start of the step to its end."""
@@ -147,7 +150,7 @@ class Marching:
         times, steps = self._plan()
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
-        control = np.zeros(4, np.int64)
+        control = np.zeros(groups.CONTROL, np.int64)
         began = wall.perf_counter()
         reason = self._march(control, chunk, kept)
         spent = wall.perf_counter() - began
@@ -178,6 +181,17 @@ class Marching:
                 return int(reason)
             if not stage.tangent.solve(stage.work):
                 return SINGULAR
+            self._note_refusal()
+
+    def _note_refusal(self) -> None:
+        """Conjugate gradients gave a system up (indefinite, or too stiff for them): after a few, stop asking them."""
+        choice = self.stage.choice
+        if choice.solver == groups.CG:
+            self.refusals += 1
+            if self.refusals >= MOST_REFUSALS:
+                self.stage.choice = replace(
+                    choice, solver=groups.EXTERNAL, reason="conjugate gradients did not converge"
+                )
 
     def _accept(self, kept: Record, done: int, times: Floats, steps: Floats, chunk: Loading) -> None:
         ledger = kept.ledger[:done]

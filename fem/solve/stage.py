@@ -17,10 +17,11 @@ from fem.model import Controls
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import SparseTangent
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
-from fem.solve.newton.groups import BAND, CHAIN, EXTERNAL, LEDGER, WM, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.newton.groups import BAND, CG, CHAIN, EXTERNAL, LEDGER, WM, Loading, Motion, Nodes, Record, Scratch
 from fem.solve.schemes import Scheme
 
-SOLVERS = {"CHAIN": CHAIN, "BAND": BAND, "DIRECT": EXTERNAL}
+NAMES = {EXTERNAL: "direct", CHAIN: "chain", BAND: "band", CG: "conjugate gradients"}
+"""Linear solvers as the user is told of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,8 @@ def prepare(
     damped = bool(np.any(system.damping))
     nodes = Nodes(system.mass, system.damping if damped else np.zeros(0), free, np.zeros((0, 9)))
     is_static = scheme.coefficients()[WM] == 0.0
-    choice = choose_solver(system, free, links, is_static, wanted)
+    symmetric = not (scheme.secant or np.any(bars.constants[:, bar.VISCOUS]))
+    choice = choose_solver(system, free, links, not is_static and symmetric, wanted, is_static)
     return Stage(
         system, environment, bars, nodes, links, load_set(system, environment), scheme,
         limits_of(controls, bars), choice, scratch(system, bars, choice),
@@ -101,15 +103,17 @@ def limits_of(controls: Controls, bars: Bars) -> Floats:
     )
 
 
-def choose_solver(system: System, free: Ints, links: Links, is_static: bool, wanted: str) -> Choice:
-    """Chain elimination for paths and trees in motion, a narrow band otherwise, the sparse solver for the rest.
+def choose_solver(system: System, free: Ints, links: Links, may_iterate: bool, wanted: str, is_static: bool) -> Choice:
+    """Chain elimination for paths and trees in motion, a narrow band otherwise; nets in motion iterate.
 
-    Statics pivots (tangents may be indefinite or nearly singular), so it does not use the chain.
+    Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
     """
     no_tree = Tree(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
     nothing = np.zeros(0, np.int64)
     if len(links.slave) or wanted == "DIRECT":
         return Choice(EXTERNAL, no_tree, nothing, 0, "asked for" if wanted == "DIRECT" else "equations couple dofs")
+    if wanted == "CG" and may_iterate:
+        return Choice(CG, no_tree, nothing, 0, "asked for")
     if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
         tree = find_tree(system, free)
         if tree is not None:
@@ -120,6 +124,8 @@ def choose_solver(system: System, free: Ints, links: Links, is_static: bool, wan
     equation, width = number_band(system, free)
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
         return Choice(BAND, no_tree, equation, width, f"narrow band, half width {width}")
+    if may_iterate:
+        return Choice(CG, no_tree, nothing, 0, f"half bandwidth {width}, symmetric, with inertia")
     return Choice(EXTERNAL, no_tree, nothing, 0, f"half bandwidth {width} is too wide")
 
 
@@ -132,7 +138,8 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "off": len(bars.off_mass),
         "spring_stiffness": len(system.springs.dofs),
         "block": (count, 9),
-        "inverse": (count if choice.solver == CHAIN else 0, 9),
+        "inverse": (count if choice.solver in (CHAIN, CG) else 0, 9),
+        "krylov": (4, size if choice.solver == CG else 0),
         "band": (rows, 3 * choice.width + 1),
     }
     return Scratch(**{name: np.zeros(shapes.get(name, size)) for name in Scratch._fields})

@@ -9,14 +9,15 @@ from fem.arrays import Floats, Ints
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = 0, 1, 2, 3, 4
 # Linear solvers
-EXTERNAL, CHAIN, BAND = 0, 1, 2
+EXTERNAL, CHAIN, BAND, CG = 0, 1, 2, 3
 # Entries of a scheme row; MOMENTUM weighs |M v|/dt in the scale D, VISCOUS switches rate terms on
 VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 SCHEME = 11
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE = 0, 1, 2, 3, 4, 5
 # Entries of control
-INCREMENT, ITERATION, WAITING, WORST = 0, 1, 2, 3
+INCREMENT, ITERATION, WAITING, WORST, LINEAR_ITERATIONS = 0, 1, 2, 3, 4
+CONTROL = 5
 # Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before
 LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS = 0, 1, 2
 # Entries of tally
@@ -104,6 +105,7 @@ class Scratch(NamedTuple):
     inverse: Floats
     reduced: Floats
     band: Floats
+    krylov: Floats
 
 
 class Record(NamedTuple):

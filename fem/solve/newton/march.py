@@ -22,8 +22,10 @@ from fem.mechanics.links import Links, condense
 from fem.mechanics.springs import Springs
 from fem.solve.linear.band import assemble_band, solve_band
 from fem.solve.linear.chain import Tree, solve_chain
+from fem.solve.linear.krylov import solve_cg
 from fem.solve.newton.groups import (
     BAND,
+    CG,
     CHAIN,
     CORRECTION,
     DONE,
@@ -34,6 +36,7 @@ from fem.solve.newton.groups import (
     ITERATIONS,
     L_NORM,
     LAST_RESIDUAL,
+    LINEAR_ITERATIONS,
     LOADS_VANISHED,
     NEED_SOLVE,
     NOT_CONVERGED,
@@ -64,7 +67,7 @@ from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 @kernel
 def solve_compiled(
     solver: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints,
-    work: Scratch,
+    control: Ints, work: Scratch,
 ) -> bool:  # fmt: skip
     """One linear solve by a compiled solver; False where it must be done outside, tangent blocks then filled."""
     nodal_blocks(scheme, dt, nodes, springs, work)
@@ -88,6 +91,14 @@ def solve_compiled(
             work.band,
         )
         if solve_band(width, equation, work.residual, work.band, work.reduced, work.du):
+            return True
+    elif solver == CG:
+        spent = solve_cg(
+            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.free, work.residual,
+            work.inverse, work.krylov, work.du,
+        )  # fmt: skip
+        if spent >= 0:
+            control[LINEAR_ITERATIONS] += spent
             return True
     return False
 
@@ -123,7 +134,7 @@ def march(
         strain = 0.0
         while True:
             if control[WAITING] == 0 and not solve_compiled(
-                solver, scheme, dt, nodes, bars, springs, tree, equation, work
+                solver, scheme, dt, nodes, bars, springs, tree, equation, control, work
             ):
                 control[WAITING] = 1
                 return NEED_SOLVE
