@@ -43,14 +43,11 @@ def load_exudyn() -> Any:
     return exudyn
 
 
-def build(job: Job, arrays: Arrays) -> tuple[Any, list[int | None]]:
-    """The assembled system, and the node numbers of what is free."""
+def build(container: Any, job: Job, arrays: Arrays) -> tuple[Any, list[int | None]]:
+    """The assembled system, and the node numbers of what is free; the container has to outlive both."""
     import exudyn.utilities as items
 
-    exudyn = load_exudyn()
-    container = exudyn.SystemContainer()
     system = container.AddSystem()
-    system.container = container
     ground = system.AddObject(items.ObjectGround())
     nodes: list[int | None] = []
     markers = []
@@ -108,7 +105,8 @@ def run(job: Job, linear: str = "") -> dict[str, Any]:
     linear, arrays = linear or best_solver(job), arrays_of(job)
     seconds: list[float] = []
     while True:
-        system, nodes = build(job, arrays)
+        container = exudyn.SystemContainer()
+        system, nodes = build(container, job, arrays)
         settings = settings_of(job, linear)
         began = time.perf_counter()
         if job.is_static:

@@ -21,6 +21,7 @@ class StepStart:
     time        total time at its start
     period      its length in time (0 for FREQUENCY)
     increments  expected number, None where increments are automatic
+    solver      the linear solver chosen, and why
     """
 
     step: int
@@ -29,6 +30,7 @@ class StepStart:
     time: float
     period: float
     increments: int | None
+    solver: str = ""
 
 
 @dataclass(frozen=True, slots=True)

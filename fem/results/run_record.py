@@ -72,9 +72,11 @@ class TotalsSink(SilentSink):
     def __init__(self) -> None:
         self.totals = Totals()
         self.notices: list[str] = []
+        self.linear_solvers: list[str] = []
 
     def begin(self, start: StepStart) -> None:
         self.totals.steps = start.step
+        self.linear_solvers.append(start.solver)
 
     def rows(self, rows: Rows) -> None:
         totals = self.totals
@@ -109,6 +111,7 @@ def write_run_record(
     record = {
         "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters},
         "extensions": list(model.extensions),
+        "linear_solvers": progress.linear_solvers,
         "notices": [*model.notices, *progress.notices],
         "settings": settings(model, solver),
         "timing": dict(timing),

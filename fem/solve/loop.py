@@ -16,7 +16,7 @@ from fem.solve.marching import Marching, Progress
 from fem.solve.modes import find_modes
 from fem.solve.newton.iterate import nodal_blocks
 from fem.solve.schemes import SCHEMES, Equilibrium, Scheme
-from fem.solve.stage import Stage, loading, prepare
+from fem.solve.stage import NAMES, Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
 
 
@@ -75,7 +75,8 @@ class Run:
         clock = Clock(procedure, step.controls, span.start, schedule.instants)
         schedule = Schedule(self.model, number - 1, span.start, clock.expected, self.fields)
         name = "STATIC" if is_static else "DYNAMIC"
-        self.sink.begin(StepStart(number, step.name, name, span.start, period, clock.expected))
+        solver = f"{NAMES[stage.choice.solver]}: {stage.choice.reason}"
+        self.sink.begin(StepStart(number, step.name, name, span.start, period, clock.expected, solver))
         Marching(self, number, step, stage, clock, schedule).run(procedure)
 
     def _bars_of(self, step: Step) -> Bars:

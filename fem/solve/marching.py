@@ -189,9 +189,8 @@ class Marching:
         if choice.solver == groups.CG:
             self.refusals += 1
             if self.refusals >= MOST_REFUSALS:
-                self.stage.choice = replace(
-                    choice, solver=groups.EXTERNAL, reason="conjugate gradients did not converge"
-                )
+                self.stage.choice = replace(choice, solver=groups.EXTERNAL)
+                self._tell("conjugate gradients gave up on indefinite or stiff systems: solved directly from here on")
 
     def _accept(self, kept: Record, done: int, times: Floats, steps: Floats, chunk: Loading) -> None:
         ledger = kept.ledger[:done]
