@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.mechanics.laws import TABLE, bilinear, share, table_point, table_secant
-from fem.mechanics.strain import LINEAR, measure
+from fem.mechanics.laws import BILINEAR, TABLE, bilinear, share, table_point, table_secant
+from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 
 # Columns of Bars.constants
 REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT, BASE, BASE_CONSTANT = (
@@ -32,13 +34,18 @@ CONSTANTS = 19
 GEOMETRIC, ALPHA, P, Q, PULL = 0, 1, 2, 5, 8
 STORED = 9
 
+# Indices that come out of arrays are unsigned: numba then has no negative ones to look after.
+ONE, TWO = np.uintp(1), np.uintp(2)
+
 
 class Bars(NamedTuple):
     """All axial elements (T3D2, T2D2, SPRINGA, DASHPOTA).
 
     nodes        (m, 2)          node indices i, j
-    kinds        (m, 2)          strain measure, law
-    constants    (m, CONSTANTS)  D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity eta, starting tension,
+    kinds        (m, 2)          strain measure, law; bars of one kind stand together
+    blocks       (b, 5)          runs of one kind: measure, law, first and past-last bar, 1 where any is viscous
+    constants    (m, CONSTANTS)  column by column in memory: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
+                                 eta, starting tension,
                                  first row and row count of a table, base vector (3), base constant, base slope,
                                  volume over modulus (0 where there is no modulus)
     table        (rows, 3)       elongation, force, energy of tabulated laws
@@ -48,10 +55,102 @@ class Bars(NamedTuple):
 
     nodes: Ints
     kinds: Ints
+    blocks: Ints
     constants: Floats
     table: Floats
     off_mass: Floats
     off_damping: Floats
+
+
+@kernel
+def evaluate_block(
+    kind: int, law: int, secant: bool, is_viscous: bool, first: int, last: int, weight: float, rate: float,
+    u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, store: Floats,
+) -> float:  # fmt: skip
+    """The nine numbers of the bars first..last of one kind; returns the energy they store at u1.
+
+    Inlined with literal kinds it is branch-free and runs on vectors of bars.
+    """
+    nodes, constants, table = bars.nodes, bars.constants, bars.table
+    energy = 0.0
+    for e in range(first, last):
+        i = np.uintp(3 * nodes[e, 0])
+        j = np.uintp(3 * nodes[e, 1])
+        inverse = constants[e, INV_LENGTH]
+        dx, dy, dz = constants[e, REF], constants[e, REF + 1], constants[e, REF + 2]
+        wx, wy, wz = u1[j] - u1[i], u1[j + ONE] - u1[i + ONE], u1[j + TWO] - u1[i + TWO]
+        if kind == LINEAR:
+            dx, dy, dz = constants[e, BASE], constants[e, BASE + 1], constants[e, BASE + 2]
+            green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
+            qx, qy, qz = dx, dy, dz
+        else:
+            green1 = (dx * wx + dy * wy + dz * wz + 0.5 * (wx * wx + wy * wy + wz * wz)) * inverse * inverse
+            qx, qy, qz = dx + wx, dy + wy, dz + wz
+        px, py, pz = qx, qy, qz
+        green0 = green1
+        if secant:
+            ox, oy, oz = u0[j] - u0[i], u0[j + ONE] - u0[i + ONE], u0[j + TWO] - u0[i + TWO]
+            if kind == LINEAR:
+                green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
+            else:
+                green0 = (dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
+                px, py, pz = 0.5 * (qx + dx + ox), 0.5 * (qy + dy + oy), 0.5 * (qz + dz + oz)
+        e0, e1, slope1, slope, curvature = measure(
+            kind, green0, green1, constants[e, BASE_CONSTANT], constants[e, BASE_SLOPE]
+        )
+        area, young = constants[e, AREA], constants[e, YOUNG]
+        plus, minus = constants[e, PLUS], constants[e, MINUS]
+        active = 1.0
+        if law == TABLE:
+            length = 1.0 / inverse
+            row, rows = int(constants[e, FIRST]), int(constants[e, COUNT])
+            stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
+            modulus *= length
+            energy += table_point(e1 * length, row, rows, table)[2]
+        else:
+            shift = constants[e, STRESS0] - young * thermal[e]
+            t1 = young * e1 + shift
+            active = share(t1, plus, minus)
+            energy += 0.5 * active * t1 * t1 * constants[e, COMPLIANCE]
+            if secant:
+                stress, modulus = bilinear(young * e0 + shift, t1, young, plus, minus)
+            else:
+                stress, modulus = active * t1, 0.5 * active * young
+        normal = area * stress * slope
+        tangent = area * (modulus * slope1 * slope + stress * curvature)
+        half = 0.5
+        if not secant:
+            tangent *= 2.0
+            half = 1.0
+        alpha = weight * tangent * inverse * inverse * inverse
+        if is_viscous:
+            drag = area * constants[e, VISCOUS] * active * slope1 * slope1
+            rx, ry, rz = v1[j] - v1[i], v1[j + ONE] - v1[i + ONE], v1[j + TWO] - v1[i + TWO]
+            approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
+            normal += drag * approach
+            inverse3 = weight * inverse * inverse * inverse
+            along = alpha + inverse3 * drag * rate
+            across = 0.0
+            if kind != LINEAR:
+                along += inverse3 * area * constants[e, VISCOUS] * active * 4.0 * slope1 * curvature * approach
+                across = inverse3 * drag
+            qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
+            alpha = 1.0
+        pull = normal * inverse
+        stiffening = 0.0
+        if kind != LINEAR:
+            starting = constants[e, STARTING]
+            stiffening = starting * inverse if abs(normal) < 1e-6 * starting else pull
+        store[e, GEOMETRIC] = weight * half * stiffening
+        store[e, ALPHA] = alpha
+        store[e, P] = px
+        store[e, P + 1] = py
+        store[e, P + 2] = pz
+        store[e, Q] = qx
+        store[e, Q + 1] = qy
+        store[e, Q + 2] = qz
+        store[e, PULL] = pull
+    return energy
 
 
 @kernel
@@ -69,89 +168,35 @@ def evaluate_bars(
     force         (3n,)        out, added to
     store         (m, STORED)  out: t, alpha, p, q (weighted), N/L0
     """
-    nodes, kinds, constants, table = bars.nodes, bars.kinds, bars.constants, bars.table
+    nodes, blocks = bars.nodes, bars.blocks
     energy = 0.0
-    for e in range(nodes.shape[0]):
-        i = 3 * nodes[e, 0]
-        j = 3 * nodes[e, 1]
-        kind = kinds[e, 0]
-        inverse = constants[e, INV_LENGTH]
-        dx, dy, dz = constants[e, REF], constants[e, REF + 1], constants[e, REF + 2]
-        wx, wy, wz = u1[j] - u1[i], u1[j + 1] - u1[i + 1], u1[j + 2] - u1[i + 2]
-        if kind == LINEAR:
-            dx, dy, dz = constants[e, BASE], constants[e, BASE + 1], constants[e, BASE + 2]
-            green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
-            qx, qy, qz = dx, dy, dz
-        else:
-            green1 = (dx * wx + dy * wy + dz * wz + 0.5 * (wx * wx + wy * wy + wz * wz)) * inverse * inverse
-            qx, qy, qz = dx + wx, dy + wy, dz + wz
-        px, py, pz = qx, qy, qz
-        green0 = green1
-        if secant:
-            ox, oy, oz = u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2]
-            if kind == LINEAR:
-                green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
-            else:
-                green0 = (dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
-                px, py, pz = 0.5 * (qx + dx + ox), 0.5 * (qy + dy + oy), 0.5 * (qz + dz + oz)
-        e0, e1, slope1, slope, curvature = measure(
-            kind, green0, green1, constants[e, BASE_CONSTANT], constants[e, BASE_SLOPE]
-        )
-        area, young = constants[e, AREA], constants[e, YOUNG]
-        plus, minus = constants[e, PLUS], constants[e, MINUS]
-        active = 1.0
-        if kinds[e, 1] == TABLE:
-            length = 1.0 / inverse
-            stress, modulus = table_secant(
-                e0 * length, e1 * length, int(constants[e, FIRST]), int(constants[e, COUNT]), table
+    for b in range(blocks.shape[0]):
+        kind, law, first, last = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
+        viscous = rate != 0.0 and blocks[b, 4] == 1
+        # The common kinds with literals, so that the compiler drops every branch; all others through the same source.
+        if law == BILINEAR and kind == GREEN and not secant and not viscous:
+            energy += evaluate_block(
+                GREEN, BILINEAR, False, False, first, last, weight, rate, u0, u1, v1, bars, thermal, store
             )
-            modulus *= length
-            energy += table_point(e1 * length, int(constants[e, FIRST]), int(constants[e, COUNT]), table)[2]
+        elif law == BILINEAR and kind == ENGINEERING and not secant and not viscous:
+            energy += evaluate_block(
+                ENGINEERING, BILINEAR, False, False, first, last, weight, rate, u0, u1, v1, bars, thermal, store
+            )
         else:
-            shift = constants[e, STRESS0] - young * thermal[e]
-            t1 = young * e1 + shift
-            stress, modulus = bilinear(young * e0 + shift, t1, young, plus, minus)
-            active = share(t1, plus, minus)
-            energy += 0.5 * active * t1 * t1 * constants[e, COMPLIANCE]
-        normal = area * stress * slope
-        tangent = area * (modulus * slope1 * slope + stress * curvature)
-        half = 0.5
-        if not secant:
-            tangent *= 2.0
-            half = 1.0
-        alpha = weight * tangent * inverse * inverse * inverse
-        eta = constants[e, VISCOUS] * active
-        if eta != 0.0 and rate != 0.0:
-            rx, ry, rz = v1[j] - v1[i], v1[j + 1] - v1[i + 1], v1[j + 2] - v1[i + 2]
-            approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
-            drag = area * eta * slope1 * slope1
-            normal += drag * approach
-            inverse3 = weight * inverse * inverse * inverse
-            along = alpha + inverse3 * drag * rate
-            across = 0.0
-            if kind != LINEAR:
-                along += inverse3 * area * eta * 4.0 * slope1 * curvature * approach
-                across = inverse3 * drag
-            qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
-            alpha = 1.0
-        pull = normal * inverse
-        stiffening = pull
-        starting = constants[e, STARTING]
-        if abs(normal) < 1e-6 * starting:
-            stiffening = starting * inverse
-        if kind == LINEAR:
-            stiffening = 0.0
-        store[e, GEOMETRIC] = weight * half * stiffening
-        store[e, ALPHA] = alpha
-        store[e, P], store[e, P + 1], store[e, P + 2] = px, py, pz
-        store[e, Q], store[e, Q + 1], store[e, Q + 2] = qx, qy, qz
-        store[e, PULL] = pull
-        force[i] -= pull * px
-        force[i + 1] -= pull * py
-        force[i + 2] -= pull * pz
-        force[j] += pull * px
-        force[j + 1] += pull * py
-        force[j + 2] += pull * pz
+            energy += evaluate_block(
+                kind, law, secant, viscous, first, last, weight, rate, u0, u1, v1, bars, thermal, store
+            )
+    for e in range(nodes.shape[0]):
+        i = np.uintp(3 * nodes[e, 0])
+        j = np.uintp(3 * nodes[e, 1])
+        pull = store[e, PULL]
+        fx, fy, fz = pull * store[e, P], pull * store[e, P + 1], pull * store[e, P + 2]
+        force[i] -= fx
+        force[i + ONE] -= fy
+        force[i + TWO] -= fz
+        force[j] += fx
+        force[j + ONE] += fy
+        force[j + TWO] += fz
     return energy
 
 
@@ -196,3 +241,14 @@ def bar_point(
         energy = 0.5 * active * trial * trial * constants[e, COMPLIANCE]
     viscous = constants[e, VISCOUS] * active * slope * approach * inverse * inverse
     return strain, stress, viscous, slope, length2**0.5 * inverse, energy
+
+
+def blocks_of(kinds: Ints, constants: Floats) -> Ints:
+    """Runs of bars of one kind, (b, 5), as ``Bars.blocks`` holds them."""
+    if len(kinds) == 0:
+        return np.zeros((0, 5), np.int64)
+    ends = np.flatnonzero(np.any(np.diff(kinds, axis=0) != 0, axis=1)) + 1
+    first = np.concatenate([[0], ends])
+    last = np.concatenate([ends, [len(kinds)]])
+    viscous = np.maximum.reduceat(constants[:, VISCOUS] != 0.0, first)
+    return np.column_stack([kinds[first], first, last, viscous]).astype(np.int64)

@@ -50,13 +50,14 @@ def measure(
     if kind == ENGINEERING:
         s0 = math.sqrt(1.0 + 2.0 * green0)
         s1 = math.sqrt(1.0 + 2.0 * green1)
-        both = s0 + s1
+        slope1 = 1.0 / s1
+        slope = 2.0 / (s0 + s1)
         return (
             2.0 * green0 / (1.0 + s0),
             2.0 * green1 / (1.0 + s1),
-            1.0 / s1,
-            2.0 / both,
-            -2.0 / (both * both * s1),
+            slope1,
+            slope,
+            -0.5 * slope * slope * slope1,
         )
     if kind == LOG:
         stretch0 = 1.0 + 2.0 * green0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, first_environment, next_environment
-from fem.assembly.system import System, assemble, linearised
+from fem.assembly.system import System, linearised
 from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Step
 from fem.results.record import Sink, StepStart

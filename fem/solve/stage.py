@@ -142,7 +142,9 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "krylov": (4, size if choice.solver == CG else 0),
         "band": (rows, 3 * choice.width + 1),
     }
-    return Scratch(**{name: np.zeros(shapes.get(name, size)) for name in Scratch._fields})
+    # The store column by column, so that its numbers are written and read as vectors of bars.
+    room = {name: np.zeros(shapes.get(name, size), order="F" if name == "store" else "C") for name in Scratch._fields}
+    return Scratch(**room)
 
 
 def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:

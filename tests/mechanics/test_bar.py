@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fem.assembly.system import linearised
 from fem.mechanics import bar
-from fem.mechanics.bar import CONSTANTS, STORED, Bars, bar_point, evaluate_bars
+from fem.mechanics.bar import CONSTANTS, STORED, Bars, bar_point, blocks_of, evaluate_bars
 from fem.mechanics.laws import BILINEAR, TABLE
 from fem.mechanics.strain import ENGINEERING, GREEN, LOG
 
@@ -22,7 +22,7 @@ MEASURES = {"green": GREEN, "engineering": ENGINEERING, "log": LOG}
 
 def one_bar(kind: int, *, law: int = BILINEAR, minus: float = 1.0, plus: float = 1.0, eta: float = 0.0) -> Bars:
     """A bar from the origin to (0.8, -0.3, 0.5) with a stiffness of about 100."""
-    constants = np.zeros((1, CONSTANTS))
+    constants = np.zeros((1, CONSTANTS), order="F")
     vector = np.array([0.8, -0.3, 0.5])
     constants[0, bar.REF : bar.REF + 3] = vector
     constants[0, bar.INV_LENGTH] = 1.0 / np.linalg.norm(vector)
@@ -35,11 +35,12 @@ def one_bar(kind: int, *, law: int = BILINEAR, minus: float = 1.0, plus: float =
     constants[0, bar.COUNT] = len(TABLE_ROWS) if law == TABLE else 0
     nodes = np.array([[0, 1]])
     empty = np.zeros(0)
-    return Bars(nodes, np.array([[kind, law]]), constants, TABLE_ROWS, empty, empty)
+    kinds = np.array([[kind, law]])
+    return Bars(nodes, kinds, blocks_of(kinds, constants), constants, TABLE_ROWS, empty, empty)
 
 
 def evaluate(bars: Bars, u0, u1, v1, *, secant=False, rate=0.0, weight=1.0):
-    force, store = np.zeros(6), np.zeros((1, STORED))
+    force, store = np.zeros(6), np.zeros((1, STORED), order="F")
     evaluate_bars(secant, weight, rate, u0, u1, v1, bars, np.array([0.001]), force, store)
     return force, store[0]
 
@@ -139,7 +140,7 @@ def test_rigid_motion_gives_no_strain(axis, angle, shift, kind):
     vector = bars.constants[0, bar.REF : bar.REF + 3]
     u = np.concatenate([shift, np.array(shift) + turn @ vector - vector])
     force = np.zeros(6)
-    evaluate_bars(False, 1.0, 0.0, u, u, np.zeros(6), bars, np.zeros(1), force, np.zeros((1, STORED)))
+    evaluate_bars(False, 1.0, 0.0, u, u, np.zeros(6), bars, np.zeros(1), force, np.zeros((1, STORED), order="F"))
     assert np.abs(force).max() < 250 * 1e-13
 
 
@@ -173,7 +174,7 @@ def test_starting_tension_acts_in_the_tangent_only_and_only_while_unstressed():
     bars.constants[0, bar.STRESS0] = 0.0
     bars.constants[0, bar.STARTING] = 50.0
     rest = np.zeros(6)
-    force, store = np.zeros(6), np.zeros((1, STORED))
+    force, store = np.zeros(6), np.zeros((1, STORED), order="F")
     evaluate_bars(False, 1.0, 0.0, rest, rest, rest, bars, np.zeros(1), force, store)
     assert not force.any()
     assert store[0, bar.GEOMETRIC] == pytest.approx(50.0 * bars.constants[0, bar.INV_LENGTH])

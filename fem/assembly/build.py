@@ -1,0 +1,231 @@
+"""Model to arrays: one pass over the mesh, then over the properties of each element set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
+from fem.errors import ModelError
+from fem.mechanics import bar
+from fem.mechanics.bar import CONSTANTS, Bars, blocks_of
+from fem.mechanics.laws import BILINEAR, TABLE
+from fem.mechanics.mass import SHARES
+from fem.mechanics.springs import Springs
+from fem.mechanics.strain import ENGINEERING, MEASURES
+from fem.model import BarSection, Dashpot, Expansion, Model, Spring
+from fem.model.mesh import AXIAL
+
+
+def assemble(model: Model) -> System:
+    """Arrays of a model. ModelError where a bar has no length."""
+    builder = _Builder(model)
+    for section in model.sections:
+        builder.add_section(section)
+    for spring in model.springs:
+        builder.add_spring(spring)
+    for dashpot in model.dashpots:
+        builder.add_dashpot(dashpot)
+    for point in model.masses:
+        builder.add_mass(model.mesh.element_sets[point.element_set], point.mass, point.alpha)
+    builder.add_initial_stress()
+    return builder.system()
+
+
+class _Builder:
+    """Arrays in the making; bars in element order until ``system`` sorts them by kind."""
+
+    def __init__(self, model: Model) -> None:
+        mesh = model.mesh
+        self.model, self.mesh = model, mesh
+        count, total = len(mesh.node_labels), sum(len(block.labels) for block in mesh.blocks)
+        self.labels = mesh.element_labels
+        self.family = np.zeros((total, 2), np.int64)
+        self.nodes = np.zeros((total, 2), np.int64)
+        self.planar = np.zeros(count, np.bool_)
+        self._number()
+        self.axial = np.flatnonzero(self.family[:, 0] == BAR_FAMILY)
+        self.constants, self.kinds = self._geometry()
+        self.mass, self.damping = np.zeros(count), np.zeros(count)
+        self.off_mass, self.off_damping = np.zeros(len(self.axial)), np.zeros(len(self.axial))
+        self.element_mass, self.volume = np.zeros(total), np.zeros(total)
+        springs = int(np.count_nonzero(self.family[:, 0] == SPRING_FAMILY))
+        self.dofs = np.full((springs, 2), -1, np.int64)
+        self.spring_constants = np.zeros((springs, 4))
+        self.table: list[tuple[float, float, float]] = []
+        self.expansions: list[tuple[Ints, Expansion]] = []
+
+    def _number(self) -> None:
+        """Family and index of every element."""
+        start = 0
+        counts = {BAR_FAMILY: 0, SPRING_FAMILY: 0, MASS_FAMILY: 0}
+        for block in self.mesh.blocks:
+            stop = start + len(block.labels)
+            self.nodes[start:stop] = block.connectivity[:, [0, -1]]
+            family = BAR_FAMILY if block.kind in AXIAL else MASS_FAMILY if block.kind == "MASS" else SPRING_FAMILY
+            self.family[start:stop, 0] = family
+            self.family[start:stop, 1] = np.arange(counts[family], counts[family] + stop - start)
+            counts[family] += stop - start
+            if block.kind == "T2D2":
+                self.planar[block.connectivity.ravel()] = True
+            start = stop
+
+    def _geometry(self) -> tuple[Floats, Ints]:
+        """Constants with reference vectors and lengths filled in, and kinds, of the axial elements."""
+        nodes = self.nodes[self.axial]
+        vector = self.mesh.coordinates[nodes[:, 1]] - self.mesh.coordinates[nodes[:, 0]]
+        length = np.sqrt((vector**2).sum(axis=1))
+        if not np.all(length > 0.0):
+            label = self.labels[self.axial[np.argmin(length)]]
+            raise ModelError(f"element {label} has no length: its two nodes are at the same place")
+        constants = np.zeros((len(nodes), CONSTANTS), order="F")
+        constants[:, bar.REF : bar.REF + 3] = vector
+        constants[:, bar.INV_LENGTH] = 1.0 / length
+        constants[:, bar.AREA] = 1.0
+        constants[:, bar.PLUS] = constants[:, bar.MINUS] = 1.0
+        constants[:, bar.BASE : bar.BASE + 3] = vector
+        constants[:, bar.BASE_SLOPE] = 1.0
+        kinds = np.zeros((len(nodes), 2), np.int64)
+        kinds[:, 0] = ENGINEERING
+        return constants, kinds
+
+    def add_section(self, section: BarSection) -> None:
+        """Stiffness, mass and damping of a set of bars."""
+        elements = self.mesh.element_sets[section.element_set]
+        chosen = self.family[elements, 1]
+        material = self.model.materials[section.material]
+        if material.young is None:
+            raise ModelError(f"material {material.name} has no *ELASTIC modulus")
+        constants = self.constants
+        constants[chosen, bar.AREA] = section.area
+        constants[chosen, bar.YOUNG] = material.young
+        constants[chosen, bar.PLUS] = material.tension_ratio
+        constants[chosen, bar.MINUS] = material.compression_ratio
+        constants[chosen, bar.VISCOUS] = material.beta * material.young
+        constants[chosen, bar.STARTING] = section.starting_tension
+        self.kinds[chosen] = (MEASURES[section.strain], BILINEAR)
+        self.volume[elements] = section.area / constants[chosen, bar.INV_LENGTH]
+        bar_mass = material.density * self.volume[elements]
+        self.element_mass[elements] = bar_mass
+        diagonal, off = SHARES[section.mass_rule]
+        for end in range(2):
+            np.add.at(self.mass, self.nodes[elements, end], diagonal * bar_mass)
+            np.add.at(self.damping, self.nodes[elements, end], material.alpha * diagonal * bar_mass)
+        self.off_mass[chosen] = off * bar_mass
+        self.off_damping[chosen] = material.alpha * off * bar_mass
+        if material.expansion is not None:
+            self.expansions.append((chosen, material.expansion))
+
+    def add_spring(self, spring: Spring) -> None:
+        """Linear or tabulated springs, axial or between dofs."""
+        chosen, first, rows = self.family[self.mesh.element_sets[spring.element_set], 1], 0, 0
+        if spring.table:
+            new = table_rows(spring.table)
+            first, rows = len(self.table), len(new)
+            self.table += new
+        if spring.dofs:
+            self._set_dofs(spring)
+            self.spring_constants[chosen] = (spring.stiffness, 0.0, first, rows)
+        else:
+            self._set_axial(chosen, spring.stiffness, 0.0)
+            self.kinds[chosen, 1] = TABLE if rows else BILINEAR
+            self.constants[chosen, bar.FIRST], self.constants[chosen, bar.COUNT] = first, rows
+
+    def add_dashpot(self, dashpot: Dashpot) -> None:
+        """Dashpots, axial or between dofs."""
+        chosen = self.family[self.mesh.element_sets[dashpot.element_set], 1]
+        if dashpot.dofs:
+            self._set_dofs(dashpot)
+            self.spring_constants[chosen] = (0.0, dashpot.coefficient, 0, 0)
+        else:
+            self._set_axial(chosen, 0.0, dashpot.coefficient)
+
+    def _set_axial(self, chosen: Ints, stiffness: float, coefficient: float) -> None:
+        """An axial spring or dashpot is a bar of unit area with engineering strain: N = k (l - L0) + c dl/dt."""
+        length = 1.0 / self.constants[chosen, bar.INV_LENGTH]
+        self.constants[chosen, bar.YOUNG] = stiffness * length
+        self.constants[chosen, bar.VISCOUS] = coefficient * length
+        self.kinds[chosen] = (ENGINEERING, BILINEAR)
+
+    def _set_dofs(self, item: Spring | Dashpot) -> None:
+        elements = self.mesh.element_sets[item.element_set]
+        chosen, nodes = self.family[elements, 1], self.nodes[elements]
+        self.dofs[chosen, 0] = 3 * nodes[:, 0] + item.dofs[0] - 1
+        if len(item.dofs) == 2:
+            self.dofs[chosen, 1] = 3 * nodes[:, 1] + item.dofs[1] - 1
+
+    def add_mass(self, elements: Ints, mass: float, alpha: float) -> None:
+        """Point masses with mass-proportional damping."""
+        self.element_mass[elements] = mass
+        np.add.at(self.mass, self.nodes[elements, 0], mass)
+        np.add.at(self.damping, self.nodes[elements, 0], alpha * mass)
+
+    def add_initial_stress(self) -> None:
+        """S_0 of the bars that initial conditions name."""
+        for condition in self.model.initial_conditions:
+            if condition.kind == "STRESS":
+                elements = self.mesh.elements_of(condition.target)
+                self.constants[self.family[elements, 1], bar.STRESS0] = condition.value
+
+    def _bars(self, table: Floats) -> Bars:
+        """Bars sorted into runs of one kind; the elements' indices follow."""
+        young = self.constants[:, bar.YOUNG]
+        volume = self.constants[:, bar.AREA] / self.constants[:, bar.INV_LENGTH]
+        self.constants[:, bar.COMPLIANCE] = np.divide(volume, young, out=np.zeros(len(young)), where=young > 0.0)
+        order = np.lexsort((self.kinds[:, 0], self.kinds[:, 1]))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        self.family[self.axial, 1] = rank[self.family[self.axial, 1]]
+        self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
+        kinds, constants = self.kinds[order], np.asfortranarray(self.constants[order])
+        coupled = bool(np.any(self.off_mass))
+        return Bars(
+            nodes=np.ascontiguousarray(self.nodes[self.axial][order]),
+            kinds=kinds,
+            blocks=blocks_of(kinds, constants),
+            constants=constants,
+            table=table,
+            off_mass=self.off_mass[order] if coupled else np.zeros(0),
+            off_damping=self.off_damping[order] if coupled else np.zeros(0),
+        )
+
+    def system(self) -> System:
+        """The finished arrays."""
+        model, mesh = self.model, self.mesh
+        table = np.array(self.table, float).reshape(-1, 3)
+        bars = self._bars(table)
+        return System(
+            model=model,
+            coordinates=np.ascontiguousarray(mesh.coordinates, float),
+            labels=mesh.node_labels,
+            bars=bars,
+            springs=Springs(self.dofs, self.spring_constants, table),
+            mass=self.mass,
+            damping=self.damping,
+            family=self.family,
+            element_nodes=self.nodes,
+            element_labels=self.labels,
+            element_mass=self.element_mass,
+            volume=self.volume,
+            planar=self.planar,
+            expansions=tuple(self.expansions),
+            equations=tuple(
+                tuple((3 * node + dof - 1, factor) for node, dof, factor in equation.terms)
+                for equation in model.equations
+            ),
+            node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
+            element_index={label: index for index, label in enumerate(self.labels.tolist())},
+        )
+
+
+def table_rows(table: tuple[tuple[float, float], ...]) -> list[tuple[float, float, float]]:
+    """Rows elongation, force, energy of a law given as (force, elongation), with a row at elongation 0."""
+    force, x = np.array(table, float).T
+    if not np.any(x == 0.0):
+        place = int(np.searchsorted(x, 0.0))
+        force, x = np.insert(force, place, np.interp(0.0, x, force)), np.insert(x, place, 0.0)
+    piece = 0.5 * (force[1:] + force[:-1]) * np.diff(x)
+    zero = int(np.flatnonzero(x == 0.0)[0])
+    before = -np.cumsum(piece[:zero][::-1])[::-1]
+    energy = np.concatenate([before, [0.0], np.cumsum(piece[zero:])])
+    return list(zip(x.tolist(), force.tolist(), energy.tolist(), strict=True))

@@ -1,0 +1,142 @@
+"""The benchmarks' decks read, run and give the stored answers; the tables hold together. Nothing is timed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import fem
+from benchmarks.__main__ import chosen_jobs, main
+from benchmarks.arrays import arrays_of
+from benchmarks.decks import checked_labels, deck_text, write_deck
+from benchmarks.jobs import GRAVITY, Job, critical_increment, jobs_of
+from benchmarks.measure import OURS, Outcome, Plan, missing_peers, reference_of, references, verdict_of
+from benchmarks.ours import not_supported, run
+from benchmarks.reference import solve
+from benchmarks.report import COLUMNS, csv_text, markdown, rows_of, write_report
+
+SMALL = [
+    dataclasses.replace(jobs_of("W1")[0], increments=200),
+    *jobs_of("W2", (10,)),
+    *(dataclasses.replace(job, increments=min(10, job.increments)) for job in jobs_of("W3", (5,))),
+]
+
+
+def names(job: Job) -> str:
+    return job.slug
+
+
+@pytest.mark.parametrize("job", SMALL, ids=names)
+def test_deck_is_the_model_of_the_arrays(job):
+    model, arrays = fem.parse_deck(deck_text(job)), arrays_of(job)
+    mesh = model.mesh
+    labels = np.asarray(mesh.node_labels)
+    order = np.lexsort(np.asarray(mesh.coordinates).T)
+    mine = np.asarray(mesh.coordinates)[order]
+    assert mine == pytest.approx(arrays.coordinates[np.lexsort(arrays.coordinates.T)], abs=1e-12)
+    assert sum(len(block.labels) for block in mesh.blocks) == len(arrays.bars) == job.bars
+    for label, node in zip(checked_labels(job), (arrays.tip, arrays.probe), strict=True):
+        place = np.asarray(mesh.coordinates)[labels == label][0]
+        assert place == pytest.approx(arrays.coordinates[node], abs=1e-12)
+    assert np.count_nonzero(~arrays.pinned) == job.free_nodes
+    load = GRAVITY * np.linalg.norm(arrays.mass[~arrays.pinned])
+    assert job.gravity_norm == pytest.approx(load, rel=1e-12)
+
+
+@pytest.mark.parametrize("job", SMALL, ids=names)
+def test_deck_runs_to_the_answer_of_the_independent_reference(job):
+    mine = Outcome(job, OURS, [run(job)])
+    assert verdict_of(mine, solve(job)) == "ok"
+
+
+@pytest.mark.parametrize("job", [*jobs_of("W1"), *jobs_of("W2"), *jobs_of("W3")], ids=names)
+def test_decks_of_any_size_are_short(job):
+    assert len(deck_text(job)) < 3000
+    assert (f"RESI_GLOB_MAXI={job.residual_limit!r}" in deck_text(job)) is True
+
+
+def test_largest_deck_is_read():
+    model = fem.parse_deck(deck_text(jobs_of("W2", (100_000,))[0]))
+    assert sum(len(block.labels) for block in model.mesh.blocks) == 100_000
+
+
+def test_residual_limit_implies_the_criterion_of_the_peers():
+    for job in SMALL:
+        worst = np.full((2 if not job.is_net else 3) * job.free_nodes, job.residual_limit)
+        assert np.linalg.norm(worst) == pytest.approx(1e-8 * job.gravity_norm, rel=1e-12)
+
+
+def test_critical_increment_of_a_long_chain():
+    # sqrt(m l/EA): half the period over pi of the stiffest mode of an infinite chain, 0.1 sqrt(1/1e6)
+    assert critical_increment("W2") == pytest.approx(1e-4, rel=1e-12)
+
+
+def test_explicit_work_is_skipped_while_the_reader_refuses_it():
+    jobs, skipped = chosen_jobs(["W4", "W5"], [5], "")
+    is_refused = bool(not_supported(jobs_of("W4", (5,))[0]))
+    assert bool(jobs) is not is_refused
+    assert any(line.startswith("W4: not yet supported") for line in skipped) is is_refused
+    assert any("W5" in line for line in skipped)
+
+
+def test_stored_references_belong_to_jobs():
+    known = references()
+    for job in [*jobs_of("W1"), *jobs_of("W2", (10, 1000)), *jobs_of("W3", (30, 100))]:
+        assert reference_of(job, known)
+        assert not reference_of(dataclasses.replace(job, increments=7), known)
+
+
+def outcome(program: str, seconds: float, tip: float = 0.0) -> Outcome:
+    """Two runs of W2 10 with a made-up answer."""
+    energies = {"kinetic": 2.0, "strain": 0.5, "potential": -2.5}
+    answer = {"tip": [tip, 0.0, 0.0], "probe": [0.0] * 3, "energies": energies, "iterations": 400, "peak_mib": 50.0}
+    runs = [{**answer, "seconds": factor * seconds, "best": seconds, "variant": ""} for factor in (1.0, 3.0)]
+    return Outcome(jobs_of("W2", (10,))[0], program, runs)
+
+
+def test_rows_hold_ratios_costs_and_differences():
+    slow = outcome("OpenSees", 0.04, tip=3e-10)
+    slow.runs[0]["notes"] = ["round-off"]
+    rows = rows_of([outcome(OURS, 0.004), slow, Outcome(slow.job, "Exudyn", failed="over 120 s")], {})
+    assert [row["ratio"] for row in rows] == ["-", "10", "-"]
+    assert rows[0]["us/(element iteration)"] == "2.0000"  # 0.008 s, 400 iterations, 10 bars
+    assert rows[0]["ns/(bar increment)"] == "4e+03"
+    assert rows[0]["u - OpenSees"] == "3.0e-10"
+    assert rows[0]["answer"] == "ok (OpenSees)"
+    assert rows[1]["variant"] == "round-off floor"
+    assert rows[2]["solve s"] == "over 120 s"
+    assert rows[2]["answer"] == "failed"
+
+
+def test_wrong_answers_are_called_wrong():
+    right = outcome(OURS, 1.0).answer
+    assert verdict_of(outcome(OURS, 1.0, tip=2e-9), right) == "WRONG: u by 2.0e-09"
+    bad = outcome(OURS, 1.0)
+    bad.runs[0]["energies"] = {"kinetic": 2.0, "strain": 0.5, "potential": math.nan}
+    assert verdict_of(bad, right).startswith("WRONG: energy")
+    assert verdict_of(outcome(OURS, 1.0), {}) == "no reference"
+
+
+def test_report_is_markdown_and_csv(tmp_path):
+    rows = rows_of([outcome(OURS, 0.004)], {})
+    paths = write_report(tmp_path / "new", rows, ["a remark"], 0.5)
+    text = paths[0].read_text(encoding="utf-8")
+    assert markdown(rows) in text
+    assert "- a remark" in text
+    assert csv_text(rows).splitlines()[0].split(",") == list(COLUMNS)
+    assert len(markdown(rows).splitlines()) == 3
+
+
+def test_missing_peer_is_reported(tmp_path):
+    nowhere = Plan(peers=("OpenSees",), peer_python=str(tmp_path / "python"))
+    assert list(missing_peers(nowhere)) == ["OpenSees"]
+
+
+def test_decks_are_written_on_demand(tmp_path, capsys):
+    path = write_deck(SMALL[1], tmp_path)
+    assert fem.read_deck(path).heading
+    assert main(["W5"]) == 0
+    assert "W5: not yet supported" in capsys.readouterr().out
