@@ -25,7 +25,7 @@ from numba.core import config as numba_config
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FAST = {"contract", "reassoc", "nsz", "arcp"}
-"""Fast-math flags in use: none of them lets the compiler assume that there are no NaN."""
+"""Fast-math flags of kernels: none of them lets the compiler assume that there are no NaN."""
 
 ROOMS = ("assembly", "mechanics", "solve")
 """Folders that hold kernels."""
@@ -87,18 +87,21 @@ def kernel(function: Function) -> Function:
     passing groups of arrays costs nothing (it made one bar's march six times slower). ``forceinline`` spares calls
     with dozens of arguments.
     """
+    return _compile(function, FAST)
+
+
+def number_kernel(function: Function) -> Function:
+    """A kernel that may take its operands for numbers: maxima then run on vectors. The caller looks for NaN."""
+    return _compile(function, FAST | {"nnan"})
+
+
+def _compile(function: Function, fastmath: set[str]) -> Function:
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": fastmath, "forceinline": True, "_nrt": False}
     settings: Any = numba_config
-    options: dict[str, Any] = {
-        "cache": True,
-        "error_model": "numpy",
-        "fastmath": FAST,
-        "forceinline": True,
-        "_nrt": False,
-    }
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_folder())
     try:
-        compiled: Any = numba.njit(**options)(function)
+        compiled: Any = numba.njit(cache=True, **options)(function)
     finally:
         settings.CACHE_DIR = before
     return cast(Function, compiled)

@@ -17,11 +17,10 @@ SHARES = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 
 
 
 @kernel
-def multiply_mass(nodal: Floats, off: Floats, nodes: Ints, x: Floats, product: Floats) -> None:
-    """product = M x for the nodal part (n,) and the coupling part (m,) (empty: none) of a mass or damping matrix."""
-    for i in range(nodal.shape[0]):
-        for c in range(3):
-            product[3 * i + c] = nodal[i] * x[3 * i + c]
+def multiply_mass(diagonal: Floats, off: Floats, nodes: Ints, x: Floats, product: Floats) -> None:
+    """product = M x for the diagonal (3n,) and the coupling part (m,) (empty: none) of a mass or damping matrix."""
+    for dof in range(diagonal.shape[0]):
+        product[dof] = diagonal[dof] * x[dof]
     for e in range(off.shape[0]):
         coupling = off[e]
         if coupling != 0.0:

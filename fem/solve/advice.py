@@ -23,7 +23,7 @@ def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
     constants, nodes = stage.bars.constants, stage.bars.nodes
     stiffness = constants[:, bar.AREA] * constants[:, bar.YOUNG] * constants[:, bar.INV_LENGTH]
     free = stage.nodes.free.reshape(-1, 3).any(axis=1)
-    mass = stage.nodes.mass
+    mass = stage.system.mass
     with np.errstate(divide="ignore", invalid="ignore"):
         compliance = np.where(free & (mass > 0.0), 1.0 / mass, 0.0)
         square = stiffness * (compliance[nodes[:, 0]] + compliance[nodes[:, 1]])

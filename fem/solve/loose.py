@@ -33,7 +33,7 @@ def hold_loose_directions(stage: Stage, row: Floats, step: Step) -> tuple[Ints, 
     blocks *= free[:, :, None] & free[:, None, :]
     candidates = np.flatnonzero(free.any(axis=1))
     if stage.scheme.coefficients()[WM] != 0.0:
-        candidates = candidates[stage.nodes.mass[candidates] == 0.0]
+        candidates = candidates[stage.system.mass[candidates] == 0.0]
     if len(candidates) == 0:
         return np.zeros(0, np.int64), ""
     values, vectors = np.linalg.eigh(blocks[candidates])

@@ -73,7 +73,13 @@ def prepare(
     links = eliminate(system, environment.supports.supported)
     free = free_dofs(environment, links)
     damped = bool(np.any(system.damping))
-    nodes = Nodes(system.mass, system.damping if damped else np.zeros(0), free, np.zeros((0, 9)))
+    nodes = Nodes(
+        np.repeat(system.mass, 3),
+        np.repeat(system.damping, 3) if damped else np.zeros(0),
+        free,
+        (free != 0).astype(float),
+        np.zeros((0, 9)),
+    )
     is_static = scheme.coefficients()[WM] == 0.0
     symmetric = not (scheme.secant or np.any(bars.constants[:, bar.VISCOUS]))
     choice = choose_solver(system, free, links, not is_static and symmetric, wanted, is_static)

@@ -63,7 +63,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     if len(bars.off_mass) or len(stage.links.slave):
         singular = _solve_mass(stage, right, free, motion.a)
     else:
-        mass = np.repeat(nodes.mass, 3)[unknown]
+        mass = nodes.mass[unknown]
         singular = unknown[mass <= 0.0]
         if len(singular) == 0:
             motion.a[unknown] = right[unknown] / mass
@@ -84,8 +84,8 @@ def mass_matrix(stage: Stage) -> Any:
     """Sparse mass matrix over all dofs (3n, 3n)."""
     from scipy.sparse import coo_array
 
-    count = len(stage.nodes.mass)
-    rows, columns, values = [np.arange(count)], [np.arange(count)], [stage.nodes.mass]
+    count = len(stage.system.mass)
+    rows, columns, values = [np.arange(count)], [np.arange(count)], [stage.system.mass]
     if len(stage.bars.off_mass):
         i, j = stage.bars.nodes[:, 0], stage.bars.nodes[:, 1]
         rows += [i, j]
@@ -145,7 +145,7 @@ def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
 def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
     """The same for small models with numpy alone: importing SciPy takes longer than the whole solve."""
     links, bars = stage.links, stage.bars
-    matrix = np.diag(np.repeat(stage.nodes.mass, 3))
+    matrix = np.diag(stage.nodes.mass)
     for e, coupling in enumerate(bars.off_mass):
         i, j = 3 * bars.nodes[e]
         for axis in range(3):

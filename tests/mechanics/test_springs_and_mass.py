@@ -52,8 +52,8 @@ def test_mass_rules_weigh_the_same_and_differ_in_inertia():
     for rule, (diagonal, off) in SHARES.items():
         nodes, product = np.array([[0, 1]]), np.zeros(6)
         uniform = np.tile([1.0, 0.0, 0.0], 2)
-        multiply_mass(np.array([diagonal] * 2), np.array([off]), nodes, uniform, product)
+        multiply_mass(np.array([diagonal] * 6), np.array([off]), nodes, uniform, product)
         assert product @ uniform == pytest.approx(1.0)
         turning = np.array([0, -0.5, 0, 0, 0.5, 0.0])
-        multiply_mass(np.array([diagonal] * 2), np.array([off]), nodes, turning, product)
+        multiply_mass(np.array([diagonal] * 6), np.array([off]), nodes, turning, product)
         assert product @ turning == pytest.approx(inertia[rule], abs=1e-15)

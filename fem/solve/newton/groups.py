@@ -37,14 +37,16 @@ AT_FLOOR, LOADS_VANISHED = 1, 2
 class Nodes(NamedTuple):
     """Nodal part of the system.
 
-    mass, damping (n,)  diagonal mass, mass-proportional damping (damping empty: none)
+    mass, damping (3n,) diagonal mass, mass-proportional damping (damping empty: none)
     free     (3n,)      1 free, 0 supported, 2 dependent on others through an equation
+    open     (3n,)      0.0 at supported dofs, else 1.0
     held     (n, 9)     tangent-only stiffness of directions without stiffness and load (statics); empty: none
     """
 
     mass: Floats
     damping: Floats
     free: Ints
+    open: Floats
     held: Floats
 
 

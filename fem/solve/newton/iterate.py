@@ -5,8 +5,10 @@ Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE (numeri
 
 from __future__ import annotations
 
-from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+import math
+
+from fem.arrays import Floats
+from fem.compiled import kernel, number_kernel
 from fem.mechanics.bar import ALPHA, GEOMETRIC, Bars, P, Q, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.mass import multiply_mass
@@ -32,7 +34,6 @@ from fem.solve.newton.groups import (
     WC,
     WF,
     WM,
-    WORST,
     Loading,
     Motion,
     Nodes,
@@ -82,39 +83,19 @@ def begin(
     motion: Motion, work: Scratch,
 ) -> None:  # fmt: skip
     """First guess of increment k and everything that stays known during it."""
-    free = nodes.free
-    u, v, a = motion.u, motion.v, motion.a
-    trial_u, trial_v, trial_a, shift = work.u, work.v, work.a, work.shift
-    inertia_forces(nodes, bars, v, a, work.inertia, work.drag)
-    combine(loading.vectors, loading.weighted, k, work.load)
+    guess(scheme, extrapolation, dt, nodes.open, motion, work)
+    carry_over(scheme, k, nodes, bars, loading, motion, work)
     linear = dt if extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if extrapolation > 1 else 0.0
-    for dof in range(u.shape[0]):
-        work.carry[dof] = (
-            work.load[dof]
-            - (1.0 - scheme[WF]) * motion.force[dof]
-            - (1.0 - scheme[WM]) * work.inertia[dof]
-            - (1.0 - scheme[WC]) * work.drag[dof]
-        )
-        move = linear * v[dof] + square * a[dof]
-        shift[dof] = 0.0
-        trial_u[dof] = u[dof]
-        if free[dof] == 0:
-            trial_v[dof] = 0.0
-            trial_a[dof] = 0.0
-        else:
-            trial_u[dof] += move
-            trial_v[dof] = scheme[VU] * move / dt + scheme[VV] * v[dof] + scheme[VA] * dt * a[dof]
-            trial_a[dof] = scheme[AU] * move / (dt * dt) + scheme[AV] * v[dof] / dt + scheme[AA] * a[dof]
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
-        trial_u[dof] += linear * v[dof] + square * a[dof]
-        shift[dof] = loading.support_u[k, c] - trial_u[dof]
-        trial_v[dof] = loading.support_v[k, c]
-        trial_a[dof] = loading.support_a[k, c]
-    expand(links, trial_v)
-    expand(links, trial_a)
-    expand(links, shift)
+        work.u[dof] += linear * motion.v[dof] + square * motion.a[dof]
+        work.shift[dof] = loading.support_u[k, c] - work.u[dof]
+        work.v[dof] = loading.support_v[k, c]
+        work.a[dof] = loading.support_a[k, c]
+    expand(links, work.v)
+    expand(links, work.a)
+    expand(links, work.shift)
     mass_factor = scheme[WM] * scheme[AU] / (dt * dt)
     damping_factor = scheme[WC] * scheme[VU] / dt
     for e in range(bars.off_mass.shape[0]):
@@ -122,42 +103,99 @@ def begin(
 
 
 @kernel
-def residual(
-    scheme: Floats, dt: float, nodes: Nodes, bars: Bars, links: Links, control: Ints, work: Scratch
-) -> tuple[float, float]:
-    """Out-of-balance force of the trial state; its largest component over free dofs, and the scale D.
+def guess(scheme: Floats, extrapolation: int, dt: float, moving: Floats, motion: Motion, work: Scratch) -> None:
+    """Trial u, v, a of all dofs; supported ones (``moving`` 0) stay where they are, at rest."""
+    u, v, a = motion.u, motion.v, motion.a
+    trial_u, trial_v, trial_a, shift = work.u, work.v, work.a, work.shift
+    linear = dt if extrapolation > 0 else 0.0
+    square = 0.5 * dt * dt if extrapolation > 1 else 0.0
+    vu, vv, va = scheme[VU] / dt, scheme[VV], scheme[VA] * dt
+    au, av, aa = scheme[AU] / (dt * dt), scheme[AV] / dt, scheme[AA]
+    for dof in range(u.shape[0]):
+        move = linear * v[dof] + square * a[dof]
+        shift[dof] = 0.0
+        trial_u[dof] = u[dof] + moving[dof] * move
+        trial_v[dof] = moving[dof] * (vu * move + vv * v[dof] + va * a[dof])
+        trial_a[dof] = moving[dof] * (au * move + av * v[dof] + aa * a[dof])
 
-    D = max over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
-    """
-    free, force = nodes.free, work.force
+
+@kernel
+def carry_over(
+    scheme: Floats, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch
+) -> None:
+    """What the equilibrium of the increment knows from its loads and its start."""
+    combine(loading.vectors, loading.weighted, k, work.load)
+    load, carry, force = work.load, work.carry, motion.force
+    for dof in range(load.shape[0]):
+        carry[dof] = load[dof]
+    old_force, old_inertia, old_drag = 1.0 - scheme[WF], 1.0 - scheme[WM], 1.0 - scheme[WC]
+    dynamic = scheme[WM] != 0.0
+    if dynamic and (old_force != 0.0 or old_inertia != 0.0 or old_drag != 0.0):
+        inertia_forces(nodes, bars, motion.v, motion.a, work.inertia, work.drag)
+        inertia, drag = work.inertia, work.drag
+        for dof in range(load.shape[0]):
+            carry[dof] -= old_force * force[dof] + old_inertia * inertia[dof] + old_drag * drag[dof]
+
+
+@kernel
+def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> float:
+    """Out-of-balance force of the trial state (zero at supported dofs); returns its largest component, or NaN."""
     inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
-    scale = 0.0
-    momentum_factor = scheme[MOMENTUM] / dt
-    if momentum_factor > 0.0:
-        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
+    rest, carry, force, inertia, drag, is_open = (
+        work.residual, work.carry, work.force, work.inertia, work.drag, nodes.open,
+    )  # fmt: skip
+    wf, wm, wc = scheme[WF], scheme[WM], scheme[WC]
+    total = 0.0
+    for dof in range(rest.shape[0]):
+        value = is_open[dof] * (carry[dof] - wf * force[dof] - wm * inertia[dof] - wc * drag[dof])
+        rest[dof] = value
+        total += value
+    condense(links, rest)
+    return largest(rest) if total - total == 0.0 else math.nan
+
+
+@kernel
+def scale_of(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, work: Scratch) -> float:
+    """D: the forces the residual is compared with.
+
+    The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
+    """
     dynamic = 1.0 if scheme[WM] != 0.0 else 0.0
+    scale = largest_force(nodes.open, work.force, work.drag, work.load, work.inertia, dynamic)
+    if scheme[MOMENTUM] > 0.0:
+        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
+        scale = max(scale, scheme[MOMENTUM] / dt * largest(work.momentum))
+    return scale
+
+
+@number_kernel
+def largest(x: Floats) -> float:
+    """Largest magnitude in x."""
+    value = 0.0
+    for dof in range(x.shape[0]):
+        value = max(value, abs(x[dof]))
+    return value
+
+
+@number_kernel
+def largest_force(is_open: Floats, force: Floats, drag: Floats, load: Floats, inertia: Floats, dynamic: float) -> float:
+    """Largest of |f_int + C v| where closed and |f_ext - M a| where open."""
+    value = 0.0
     for dof in range(force.shape[0]):
-        work.residual[dof] = (
-            work.carry[dof] - scheme[WF] * force[dof] - scheme[WM] * work.inertia[dof] - scheme[WC] * work.drag[dof]
-        )
-        if free[dof] == 0:
-            size = abs(force[dof] + dynamic * work.drag[dof])
-        else:
-            size = abs(work.load[dof] - dynamic * work.inertia[dof])
-        scale = max(scale, size)
-        if momentum_factor > 0.0:
-            scale = max(scale, momentum_factor * abs(work.momentum[dof]))
-    condense(links, work.residual)
-    norm = 0.0
-    for dof in range(force.shape[0]):
-        if free[dof] == 1:
-            size = abs(work.residual[dof])
-            if not size <= norm:  # also true for NaN
-                norm = size
-                control[WORST] = dof
-                if size != size:
-                    break
-    return norm, scale
+        inside = force[dof] + dynamic * drag[dof]
+        outside = load[dof] - dynamic * inertia[dof]
+        value = max(value, abs(inside + is_open[dof] * (outside - inside)))
+    return value
+
+
+@kernel
+def worst(rest: Floats) -> int:
+    """Index of the largest component."""
+    best = 0
+    for dof in range(rest.shape[0]):
+        if abs(rest[dof]) > abs(rest[best]) or rest[dof] != rest[dof]:
+            best = dof
+    return best
 
 
 @kernel
@@ -167,9 +205,9 @@ def nodal_blocks(scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work
     mass_factor = scheme[WM] * scheme[AU] / (dt * dt)
     damping_factor = scheme[WC] * scheme[VU] / dt
     for i in range(block.shape[0]):
-        diagonal = mass_factor * nodes.mass[i]
+        diagonal = mass_factor * nodes.mass[3 * i]
         if nodes.damping.shape[0] > 0:
-            diagonal += damping_factor * nodes.damping[i]
+            diagonal += damping_factor * nodes.damping[3 * i]
         for k in range(9):
             block[i, k] = nodes.held[i, k] if nodes.held.shape[0] > 0 else 0.0
         for c in range(3):
@@ -213,24 +251,26 @@ def multiply_tangent(bars: Bars, springs: Springs, work: Scratch, x: Floats, pro
 
 
 @kernel
-def correct(scheme: Floats, dt: float, nodes: Nodes, links: Links, work: Scratch) -> tuple[float, bool]:
-    """Move the trial state by du (and, in the first iteration, the supports by ``shift``); largest |du|, finite?"""
-    du, shift, free = work.du, work.shift, nodes.free
+def correct(scheme: Floats, dt: float, nodes: Nodes, links: Links, work: Scratch) -> bool:
+    """Move the trial state by du (and, in the first iteration, the supports by ``shift``); False: not finite.
+
+    ``du`` ends as the whole correction, ``shift`` as zero.
+    """
+    du, shift, moving = work.du, work.shift, nodes.open
+    u, v, a = work.u, work.v, work.a
     expand(links, du)
-    largest = 0.0
+    to_v, to_a = scheme[VU] / dt, scheme[AU] / (dt * dt)
+    total = 0.0
     for dof in range(du.shape[0]):
-        step = du[dof]
+        step = moving[dof] * du[dof]
         move = step + shift[dof]
-        work.u[dof] += move
+        u[dof] += move
+        v[dof] += to_v * step
+        a[dof] += to_a * step
+        du[dof] = move
         shift[dof] = 0.0
-        if free[dof] != 0:
-            work.v[dof] += scheme[VU] / dt * step
-            work.a[dof] += scheme[AU] / (dt * dt) * step
-        if not abs(move) <= largest:
-            largest = abs(move)
-            if largest != largest:
-                break
-    return largest, largest < 1e300
+        total += move
+    return bool(total - total == 0.0)
 
 
 @kernel
@@ -257,10 +297,10 @@ def is_converged(
     return good, flags
 
 
-@kernel
+@number_kernel
 def largest_move(u0: Floats, u1: Floats) -> float:
     """Largest component of u1 - u0."""
-    largest = 0.0
+    value = 0.0
     for dof in range(u0.shape[0]):
-        largest = max(largest, abs(u1[dof] - u0[dof]))
-    return largest
+        value = max(value, abs(u1[dof] - u0[dof]))
+    return value

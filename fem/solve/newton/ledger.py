@@ -98,7 +98,7 @@ def close_increment(
         pull = motion.reaction[dof] + work.reduced[dof]
         if dynamic:
             # A support's own mass takes up exactly its kinetic energy, also where its velocity jumps.
-            own = nodes.mass[dof // 3]
+            own = nodes.mass[dof]
             pull -= own * (motion.a[dof] + work.a[dof])
             work_done += 0.5 * own * (work.v[dof] ** 2 - motion.v[dof] ** 2)
         work_done += 0.5 * pull * (u1[dof] - u0[dof])

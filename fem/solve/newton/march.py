@@ -42,9 +42,11 @@ from fem.solve.newton.groups import (
     NOT_CONVERGED,
     NOT_FINITE,
     PREVIOUS,
+    RELATIVE,
     SMALLEST_SCALE,
     WAITING,
     WM,
+    WORST,
     Loading,
     Motion,
     Nodes,
@@ -56,10 +58,13 @@ from fem.solve.newton.iterate import (
     correct,
     evaluate,
     is_converged,
+    largest,
     largest_move,
     multiply_tangent,
     nodal_blocks,
     residual,
+    scale_of,
+    worst,
 )  # fmt: skip
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 
@@ -125,13 +130,13 @@ def march(
         if control[WAITING] == 0:
             begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
             evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
-            memory[PREVIOUS], _ = residual(scheme, dt, nodes, bars, links, control, work)
+            memory[PREVIOUS] = residual(scheme, nodes, bars, links, work)
             if loading.support_dofs.shape[0] > 0:
                 multiply_tangent(bars, springs, work, work.shift, work.residual)
                 condense(links, work.residual)
             control[ITERATION] = 0
         flags = 0
-        strain = 0.0
+        strain, norm, scale = 0.0, 0.0, 0.0
         while True:
             if control[WAITING] == 0 and not solve_compiled(
                 solver, scheme, dt, nodes, bars, springs, tree, equation, control, work
@@ -139,22 +144,29 @@ def march(
                 control[WAITING] = 1
                 return NEED_SOLVE
             control[WAITING] = 0
-            correction, finite = correct(scheme, dt, nodes, links, work)
-            if not finite:
+            if not correct(scheme, dt, nodes, links, work):
                 return NOT_FINITE
             strain = evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
-            norm, scale = residual(scheme, dt, nodes, bars, links, control, work)
+            norm = residual(scheme, nodes, bars, links, work)
             control[ITERATION] += 1
-            moved = largest_move(motion.u, work.u) if limits[CORRECTION] >= 0.0 else 0.0
+            if limits[RELATIVE] >= 0.0:
+                scale = scale_of(scheme, dt, nodes, bars, work)
+            correction, moved = 0.0, 0.0
+            if limits[CORRECTION] >= 0.0:
+                correction, moved = largest(work.du), largest_move(motion.u, work.u)
             good, flags = is_converged(limits, memory, norm, scale, correction, moved, control[ITERATION])
             if good:
                 break
             if not norm < 1e300:
                 return NOT_FINITE
             if control[ITERATION] >= limits[ITERATIONS]:
+                control[WORST] = worst(work.residual)
+                scale = scale_of(scheme, dt, nodes, bars, work)
                 record.ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
                 return NOT_CONVERGED
             memory[PREVIOUS] = norm
+        if limits[RELATIVE] < 0.0:
+            scale = scale_of(scheme, dt, nodes, bars, work)
         if flags != LOADS_VANISHED:
             memory[LAST_RESIDUAL] = norm
             if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
