@@ -82,6 +82,13 @@ def test_explicit_work_is_skipped_while_the_reader_refuses_it():
     assert any("W5" in line for line in skipped)
 
 
+def test_explicit_reference_is_near_the_implicit_one():
+    explicit, implicit = (
+        solve(Job("W2", 10, dt, round(0.02 / dt), explicit=kind)) for dt, kind in ((5e-5, True), (1e-4, False))
+    )
+    assert explicit["tip"] == pytest.approx(implicit["tip"], abs=1e-6)
+
+
 def test_stored_references_belong_to_jobs():
     known = references()
     for job in [*jobs_of("W1"), *jobs_of("W2", (10, 1000)), *jobs_of("W3", (30, 100))]:

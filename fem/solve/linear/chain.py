@@ -36,12 +36,12 @@ class Tree(NamedTuple):
 
 
 @kernel
-def invert(block: Floats, i: int, shift: float, free: Ints, inverse: Floats) -> bool:
+def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -> bool:
     """inverse[i] = (block[i] + shift I)^-1 restricted to the free dofs of node i; False where it has no safe pivot."""
     m00, m01, m02 = block[i, 0] + shift, block[i, 1], block[i, 2]
     m10, m11, m12 = block[i, 3], block[i, 4] + shift, block[i, 5]
     m20, m21, m22 = block[i, 6], block[i, 7], block[i, 8] + shift
-    f0, f1, f2 = float(free[3 * i]), float(free[3 * i + 1]), float(free[3 * i + 2])
+    f0, f1, f2 = free[3 * i], free[3 * i + 1], free[3 * i + 2]
     m00, m11, m22 = f0 * m00 + 1.0 - f0, f1 * m11 + 1.0 - f1, f2 * m22 + 1.0 - f2
     m01, m10 = f0 * f1 * m01, f0 * f1 * m10
     m02, m20 = f0 * f2 * m02, f0 * f2 * m20
@@ -78,12 +78,12 @@ def invert(block: Floats, i: int, shift: float, free: Ints, inverse: Floats) -> 
 
 @kernel
 def solve_chain(
-    tree: Tree, free: Ints, store: Floats, off: Floats, block: Floats, residual: Floats,
+    tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
     inverse: Floats, reduced: Floats, du: Floats,
 ) -> bool:  # fmt: skip
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
-    free     (3n,)     1 free, 0 fixed
+    free     (3n,)     1.0 free, 0.0 fixed
     store    (m, 9)    numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
     block    (n, 9)    nodal blocks of the effective tangent without the bars; overwritten
     residual (3n,)     right-hand side, kept

@@ -22,7 +22,7 @@ MOST_ITERATIONS = 250
 
 
 @kernel
-def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, free: Ints) -> bool:
+def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, free: Floats) -> bool:
     """Invert the diagonal blocks (nodal block + bars) into ``inverse`` (n, 9); False where one is not safe."""
     for i in range(block.shape[0]):
         for k in range(9):
@@ -43,7 +43,7 @@ def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, 
 
 @kernel
 def multiply(
-    nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Ints,
+    nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
     x: Floats, product: Floats,
 ) -> None:  # fmt: skip
     """product = K x over the free dofs; x is zero at fixed ones."""
@@ -94,7 +94,7 @@ def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
 
 @kernel
 def solve_cg(
-    nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Ints,
+    nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
     residual: Floats, inverse: Floats, vectors: Floats, du: Floats,
 ) -> int:  # fmt: skip
     """Solve K du = residual; returns the iterations spent, -1 where the direct solver must take over.

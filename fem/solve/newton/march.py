@@ -78,7 +78,7 @@ def solve_compiled(
     nodal_blocks(scheme, dt, nodes, springs, work)
     if solver == CHAIN:
         if solve_chain(
-            tree, nodes.free, work.store, work.off, work.block, work.residual, work.inverse, work.reduced, work.du
+            tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced, work.du
         ):
             return True
         nodal_blocks(scheme, dt, nodes, springs, work)
@@ -99,7 +99,7 @@ def solve_compiled(
             return True
     elif solver == CG:
         spent = solve_cg(
-            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.free, work.residual,
+            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, work.residual,
             work.inverse, work.krylov, work.du,
         )  # fmt: skip
         if spent >= 0:
