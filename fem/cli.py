@@ -68,7 +68,8 @@ def parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="solve a deck and write its results")
     run.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
-    run.add_argument("--output", metavar="DIR", type=Path, help="folder of the results (default: results/<deck name>)")
+    where = "folder of the results (default: results/<deck name>)"
+    run.add_argument("--output", metavar="DIR", type=folder_name, help=where)
     add_set(run)
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
@@ -86,6 +87,13 @@ def parser() -> argparse.ArgumentParser:
     validate.add_argument("--output", metavar="DIR", type=Path, help="folder of the report")
     validate.set_defaults(command=validate_command)
     return top
+
+
+def folder_name(text: str) -> Path:
+    """A folder that has a name: an empty one would be the current folder by accident."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the folder has no name")
+    return Path(text)
 
 
 def add_set(command: argparse.ArgumentParser) -> None:

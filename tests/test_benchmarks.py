@@ -15,6 +15,7 @@ from benchmarks.decks import checked_labels, deck_text, write_deck
 from benchmarks.jobs import GRAVITY, Job, critical_increment, jobs_of
 from benchmarks.measure import OURS, Outcome, Plan, missing_peers, reference_of, references, verdict_of
 from benchmarks.ours import not_supported, run
+from benchmarks.output_cost import saving_deck
 from benchmarks.reference import solve
 from benchmarks.report import COLUMNS, csv_text, markdown, rows_of, write_report
 
@@ -55,7 +56,12 @@ def test_deck_runs_to_the_answer_of_the_independent_reference(job):
 @pytest.mark.parametrize("job", [*jobs_of("W1"), *jobs_of("W2"), *jobs_of("W3")], ids=names)
 def test_decks_of_any_size_are_short(job):
     assert len(deck_text(job)) < 3000
-    assert (f"RESI_GLOB_MAXI={job.residual_limit!r}" in deck_text(job)) is True
+    assert f"RESI_GLOB_MAXI={job.residual_limit!r}" in deck_text(job)
+
+
+def test_deck_of_the_output_cost_is_read():
+    kinds = {request.kind for request in fem.parse_deck(saving_deck(SMALL[1])).steps[0].outputs}
+    assert {"NODE PRINT", "NODE FILE"} <= kinds
 
 
 def test_largest_deck_is_read():

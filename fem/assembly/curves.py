@@ -42,6 +42,9 @@ class Follow:
     origin: float
 
 
+NEAR = 1e-13
+"""A time this close to a break, relative to both, is the break: times of increments carry round-off."""
+
 Curve: TypeAlias = Constant | Ramp | Follow
 
 
@@ -87,7 +90,8 @@ def _segments(amplitude: Amplitude) -> tuple[Floats, Floats]:
 
 
 def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, after: bool) -> Floats:
-    segment = np.searchsorted(breaks, time, side="right" if after else "left")
+    near = NEAR * (np.abs(time) + np.abs(breaks[-1]) + np.abs(breaks[0]))
+    segment = np.searchsorted(breaks, time + near if after else time - near, side="right" if after else "left")
     local = time - breaks[np.maximum(segment - 1, 0)]
     value = np.zeros_like(time)
     for power in range(coefficients.shape[1] - 1, -1, -1):

@@ -19,7 +19,8 @@ from fem.assembly.curves import Constant, Curve, Ramp, evaluate
 from fem.assembly.system import System
 from fem.model import Boundary, Step
 
-FREE = -1
+FREE, IMPLICIT = -1, 0
+"""Groups of dofs that nothing prescribes, and of those that are held because no element moves them."""
 KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2}
 
 
@@ -82,7 +83,7 @@ def no_supports(system: System) -> Supports:
     for terms in system.equations:
         used[[dof // 3 for dof, _ in terms]] = True
     held |= np.repeat(~used, 3)
-    group[held] = 0
+    group[held] = IMPLICIT
     zero = np.zeros(size)
     return Supports(group, zero, zero, zero, ((0, Constant(0.0)),), 0.0)
 

@@ -101,6 +101,7 @@ def linearised(bars: Bars, u: Floats) -> Bars:
     slope = np.select(
         [measure == MEASURES["ENGINEERING"], measure == MEASURES["LOG"]], [1.0 / stretch, 1.0 / stretch**2], 1.0
     )
+    constants[:, bar.CONJUGATE] = np.where(measure == MEASURES["LOG"], 1.0 / stretch, 1.0)
     base = reference + w
     constants[:, bar.BASE : bar.BASE + 3] = base
     constants[:, bar.BASE_SLOPE] = slope

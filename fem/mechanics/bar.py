@@ -8,7 +8,8 @@ Point evaluation (end of the increment): p = q = d1, t = N/L0.
 Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
 Geometrically linear: p = q = d_b, the base vector, t = 0.
 Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
-A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i.
+A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. It
+never makes a cable push (or a strut pull): where it would, the bar is released.
 Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
 """
 
@@ -27,8 +28,8 @@ from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT, BASE, BASE_CONSTANT = (
     0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16,
 )  # fmt: skip
-BASE_SLOPE, COMPLIANCE = 17, 18
-CONSTANTS = 19
+BASE_SLOPE, COMPLIANCE, CONJUGATE = 17, 18, 19
+CONSTANTS = 20
 
 # Columns of the store: the nine numbers of a bar
 GEOMETRIC, ALPHA, P, Q, PULL = 0, 1, 2, 5, 8
@@ -47,7 +48,7 @@ class Bars(NamedTuple):
     constants    (m, CONSTANTS)  column by column in memory: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
                                  eta, starting tension,
                                  first row and row count of a table, base vector (3), base constant, base slope,
-                                 volume over modulus (0 where there is no modulus)
+                                 volume over modulus (0 where there is no modulus), N/(A S) at the base
     table        (rows, 3)       elongation, force, energy of tabulated laws
     off_mass     (m,)            coupling mass between the two nodes, per direction
     off_damping  (m,)            coupling mass-proportional damping
@@ -60,6 +61,16 @@ class Bars(NamedTuple):
     table: Floats
     off_mass: Floats
     off_damping: Floats
+
+
+@kernel
+def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) -> float:
+    """Viscous stress of a bar: a cable (r_minus = 0) damps only while taut and never pushes, a strut likewise."""
+    if minus == 0.0 and plus != 0.0:
+        return max(viscous, -stress) if stress > 0.0 else 0.0
+    if plus == 0.0 and minus != 0.0:
+        return min(viscous, -stress) if stress < 0.0 else 0.0
+    return viscous
 
 
 @kernel
@@ -124,15 +135,21 @@ def evaluate_block(
             half = 1.0
         alpha = weight * tangent * inverse * inverse * inverse
         if is_viscous:
-            drag = area * constants[e, VISCOUS] * active * slope1 * slope1
             rx, ry, rz = v1[j] - v1[i], v1[j + ONE] - v1[i + ONE], v1[j + TWO] - v1[i + TWO]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
+            eta = constants[e, VISCOUS] * active
+            viscous = eta * slope1 * approach
+            if allowed_viscous(stress, viscous, plus, minus) != viscous:
+                eta = 0.0
+                if stress != 0.0:  # released: no force, whatever moves
+                    alpha, normal = 0.0, 0.0
+            drag = area * eta * slope1 * slope1
             normal += drag * approach
             inverse3 = weight * inverse * inverse * inverse
             along = alpha + inverse3 * drag * rate
             across = 0.0
             if kind != LINEAR:
-                along += inverse3 * area * constants[e, VISCOUS] * active * 4.0 * slope1 * curvature * approach
+                along += inverse3 * area * eta * 4.0 * slope1 * curvature * approach
                 across = inverse3 * drag
             qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
             alpha = 1.0
@@ -240,6 +257,7 @@ def bar_point(
         stress = active * trial
         energy = 0.5 * active * trial * trial * constants[e, COMPLIANCE]
     viscous = constants[e, VISCOUS] * active * slope * approach * inverse * inverse
+    viscous = allowed_viscous(stress, viscous, plus, minus)
     return strain, stress, viscous, slope, length2**0.5 * inverse, energy
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.mechanics.bar import AREA, INV_LENGTH, VISCOUS, YOUNG, Bars, bar_point
+from fem.mechanics.bar import AREA, CONJUGATE, INV_LENGTH, VISCOUS, YOUNG, Bars, bar_point
 from fem.mechanics.springs import Springs, spring_point
-from fem.mechanics.strain import LOG
+from fem.mechanics.strain import LINEAR, LOG
 
 
 @kernel
@@ -75,7 +75,11 @@ def element_values(
             values[k, 0] = strain
             values[k, 1] = total
             values[k, 3] = area * total * slope * stretch
-            values[k, 2] = values[k, 3] if bars.kinds[index, 0] == LOG else area * total
+            values[k, 2] = area * total
+            if bars.kinds[index, 0] == LOG:
+                values[k, 2] = values[k, 3]
+            elif bars.kinds[index, 0] == LINEAR:
+                values[k, 2] *= bars.constants[index, CONJUGATE]
         elif family == 1:
             x, pull, viscous, _ = spring_point(index, u, v, springs)
             values[k, 0] = x

@@ -120,7 +120,7 @@ def write_run_record(
         "versions": versions(),
     }
     text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_file(folder / RUN_RECORD, text.encode())
+    replace_file(folder / RUN_RECORD, text.encode(errors="backslashreplace"))
 
 
 def read_digest(folder: Path) -> str | None:
@@ -145,7 +145,7 @@ def default_folder(model: Model) -> Path:
     digest = read_digest(folder)
     if digest is not None and digest != model.digest:
         raise CommandError(
-            f"{folder} holds the results of another deck, or of this one with other text or --set values; "
+            f"{folder} holds the results of another deck, or of this one with other text; "
             f"nothing was overwritten: choose a folder with --output DIR, or remove {folder}"
         )
     return folder

@@ -29,7 +29,7 @@ class Clock:
         self.is_direct = procedure.direct
         self.is_static = isinstance(procedure, Static)
         self.controls = controls
-        self.smallest = procedure.dt_min or 0.0
+        self.smallest = procedure.dt_min or procedure.dt * controls.cut_factor**controls.max_cutbacks * (1.0 - SHARP)
         largest = procedure.dt_max or (procedure.period if self.is_static else procedure.dt)
         self.largest = largest if self.is_static else min(largest, procedure.dt)
         self.dt = procedure.dt if self.is_direct else min(procedure.dt, largest)

@@ -9,7 +9,7 @@ from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, first_environment, next_environment
 from fem.assembly.system import System, linearised
 from fem.mechanics.bar import Bars
-from fem.model import Dynamic, Frequency, Model, Step
+from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.clock import Clock
@@ -47,6 +47,7 @@ class Run:
         self.progress = Progress(first_motion(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
+        self.has_started = False
 
     def run(self) -> None:
         """All steps in order."""
@@ -64,9 +65,8 @@ class Run:
         scheme: Scheme = Equilibrium()
         if isinstance(procedure, Dynamic):
             scheme = SCHEMES[procedure.integrator](procedure)
-        else:
-            motion.v[:] = 0.0
-            motion.a[:] = 0.0
+        elif isinstance(procedure, Static):
+            self._stop()
         stage = prepare(self.system, self.environment, self._bars_of(step), scheme, step.controls, self.solver)
         self.progress.increment = 0
         if isinstance(procedure, Frequency):
@@ -77,8 +77,18 @@ class Run:
         schedule = Schedule(self.model, number - 1, span.start, clock.expected, self.fields)
         name = "STATIC" if is_static else "DYNAMIC"
         solver = f"{NAMES[stage.choice.solver]}: {stage.choice.reason}"
-        self.sink.begin(StepStart(number, step.name, name, span.start, period, clock.expected, solver))
-        Marching(self, number, step, stage, clock, schedule).run(procedure)
+        start = StepStart(number, step.name, name, span.start, period, clock.expected, solver)
+        if isinstance(procedure, Dynamic) and (procedure.dt_max or 0.0) > procedure.dt and not procedure.direct:
+            self.sink.notice(f"step {number}: automatic increments of *DYNAMIC do not grow beyond the first one yet")
+        Marching(self, number, step, stage, clock, schedule, start).run(procedure)
+
+    def _stop(self) -> None:
+        """Statics is at rest; velocities it ends are named."""
+        motion = self.progress.motion
+        if np.any(motion.v):
+            self.sink.notice("a static step ends all motion: the velocities at its start are set to zero")
+        motion.v[:] = 0.0
+        motion.a[:] = 0.0
 
     def _bars_of(self, step: Step) -> Bars:
         """Bars as they are, or linear about the last geometrically nonlinear (or the reference) configuration."""

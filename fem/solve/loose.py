@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.model import Step
@@ -28,6 +29,7 @@ def hold_loose_directions(stage: Stage, row: Floats, step: Step) -> tuple[Ints, 
 
     The state must have been evaluated into ``stage.work``. ModelError where a loose direction is loaded.
     """
+    _refuse_loads_on_nothing(stage)
     blocks = _nodal_stiffness(stage, row)
     free = ((stage.nodes.free == 1) & ~_tied(stage)).reshape(-1, 3)
     blocks *= free[:, :, None] & free[:, None, :]
@@ -63,6 +65,18 @@ def hold_loose_directions(stage: Stage, row: Floats, step: Step) -> tuple[Ints, 
     stage.nodes = stage.nodes._replace(held=held)
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
+
+
+def _refuse_loads_on_nothing(stage: Stage) -> None:
+    """Nodal loads on nodes without elements, and on T2D2 nodes out of their plane, move nothing."""
+    implicit = np.flatnonzero(stage.environment.supports.group == IMPLICIT)
+    for case in stage.environment.nodal:
+        loaded = implicit[case.field.ravel()[implicit] != 0.0]
+        if len(loaded):
+            raise ModelError(
+                f"{stage.system.name_dof(int(loaded[0]))} is loaded but no element resists there; remove the load, or "
+                "attach an element"
+            )
 
 
 def _tied(stage: Stage) -> Flags:

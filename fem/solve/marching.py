@@ -13,7 +13,7 @@ from fem.errors import EnergyDrift, ModelError, NoConvergence
 from fem.mechanics.bar import ALPHA, GEOMETRIC
 from fem.mechanics.energy import element_values
 from fem.model import Dynamic, Static, Step
-from fem.results.record import Event, Frame, Rows
+from fem.results.record import Event, Frame, Rows, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import drift_message, failure_message, snap_notice
 from fem.solve.clock import Clock
@@ -22,10 +22,10 @@ from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.iterate import nodal_blocks
-from fem.solve.newton.ledger import note_increment
+from fem.solve.newton.ledger import has_drifted, note_increment
 from fem.solve.newton.march import march
 from fem.solve.stage import Stage, loading, record
-from fem.solve.start import evaluate_start, initial_acceleration, open_energies, start_supports
+from fem.solve.start import evaluate_start, initial_acceleration, open_energies, start_dependents, start_supports
 
 if TYPE_CHECKING:
     from fem.solve.loop import Run
@@ -35,6 +35,10 @@ CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
 CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
+SETTLING = 10
+"""The energy watch judges from this increment of a step on: the first ones exchange too little to compare with."""
+MANY_ITERATIONS = 15
+"""A static increment that takes more solves than this may have jumped to another branch."""
 MOST_REFUSALS = 3
 """Linear systems that conjugate gradients may give up in a step before the direct solver takes all."""
 SINGULAR = -1
@@ -55,16 +59,20 @@ class Progress:
 class Marching:
     """One static or dynamic step on its way."""
 
-    def __init__(self, run: Run, number: int, step: Step, stage: Stage, clock: Clock, schedule: Schedule) -> None:
+    def __init__(
+        self, run: Run, number: int, step: Step, stage: Stage, clock: Clock, schedule: Schedule, start: StepStart
+    ) -> None:
         self.run_, self.number, self.step, self.stage = run, number, step, stage
-        self.clock, self.schedule = clock, schedule
+        self.clock, self.schedule, self.start = clock, schedule, start
         self.sink, self.progress, self.system = run.sink, run.progress, run.system
         self.row = np.array(stage.scheme.coefficients())
         self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
         everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
         self.thermal = np.zeros(len(self.system.bars.nodes))
-        self.told: set[str] = set()
+        self.told: dict[str, None] = {}
+        self.has_begun = False
+        self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
         self.refusals = 0
 
     def run(self, procedure: Static | Dynamic) -> None:
@@ -78,6 +86,8 @@ class Marching:
             raise
         if isinstance(procedure, Static):
             self._look_for_instability()
+        elif self.progress.increment <= SETTLING:
+            self._look_back_on_energy()
 
     # The start
 
@@ -85,9 +95,10 @@ class Marching:
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and self.extrapolation:
             self._tell("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
-        dynamic = isinstance(procedure, Dynamic)
-        if dynamic:
+        start_dependents(stage, motion.u, "displacement")
+        if isinstance(procedure, Dynamic):
             self._tell_jumps(start_supports(stage, motion, now))
+            start_dependents(stage, motion.v, "velocity")
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
         held, notice = hold_loose_directions(stage, self.row, self.step)
@@ -95,7 +106,12 @@ class Marching:
         if isinstance(procedure, Dynamic):
             self._tell(initial_acceleration(stage, motion, held, procedure))
             self._tell(snap_notice(stage, self.clock.dt))
-        open_energies(stage, motion, instant, is_first=self.number == 1)
+        open_energies(stage, motion, instant, is_first=not self.run_.has_started)
+        self.run_.has_started = True
+        self.sink.begin(self.start)
+        for text in self.told:
+            self.sink.notice(f"step {self.number}: {text}")
+        self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
         tally = motion.tally
         note_increment(
@@ -115,9 +131,11 @@ class Marching:
             )
 
     def _tell(self, text: str) -> None:
+        """Pass on a notice, once; what is found before the step begins waits until it does."""
         if text and text not in self.told:
-            self.told.add(text)
-            self.sink.notice(f"step {self.number}: {text}")
+            self.told[text] = None
+            if self.has_begun:
+                self.sink.notice(f"step {self.number}: {text}")
 
     # Chunks
 
@@ -130,6 +148,8 @@ class Marching:
         if self.system.expansions:
             numbers += len(self.system.bars.nodes)
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
+        if self.progress.increment < SETTLING:
+            count = min(count, SETTLING - self.progress.increment)
         count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
         if self.step.max_increments is not None:
             count = min(count, self.step.max_increments - self.progress.increment)
@@ -147,6 +167,8 @@ class Marching:
                 f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: "
                 f"it used up its {self.step.max_increments} increments (INC= of *STEP)"
             )
+        settled = self.progress.increment >= SETTLING
+        self.stage.limits[groups.DRIFT_SHARE] = self.drift_share if settled else -1.0
         times, steps = self._plan()
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
@@ -202,6 +224,12 @@ class Marching:
                 "some increments converged to round-off only: the residual stopped falling above the given tolerance, "
                 "which the stiffness of the bars puts out of reach"
             )
+        if self.clock.is_static and np.any(ledger[:, groups.L_ITERATIONS] > MANY_ITERATIONS):
+            many = self.progress.increment + 1 + int(ledger[:, groups.L_ITERATIONS].argmax())
+            self._tell(
+                f"increment {many} took {int(ledger[:, groups.L_ITERATIONS].max())} iterations: the structure may have "
+                "jumped to another branch (snap-through); smaller increments show where"
+            )
         if np.any(flags == groups.LOADS_VANISHED):
             self._tell(
                 "loads vanish in some increments: there the relative residual was replaced by the last converged "
@@ -247,12 +275,25 @@ class Marching:
 
     # Trouble
 
+    def _look_back_on_energy(self) -> None:
+        """A dynamic step too short for the energy watch: say so where its balance is off."""
+        tally = self.progress.motion.tally
+        error = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL] - tally[groups.TOTAL0]
+        error += tally[groups.DISSIPATED] - tally[groups.WORK]
+        if has_drifted(self.progress.motion, error, self.drift_share):
+            self._tell(
+                f"the energy balance is off by {error - tally[groups.ERROR0]:.3g} at the end, where the step has "
+                f"exchanged {tally[groups.EXCHANGED]:.3g}; it has too few increments to stop it for that"
+            )
+
     def _look_for_instability(self) -> None:
         """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
         work = self.stage.work
         if not (np.any(work.store[:, GEOMETRIC] < 0.0) or np.any(work.store[:, ALPHA] < 0.0)):
             return
-        nodal_blocks(self.row, 1.0, self.stage.nodes, self.system.springs, work)
+        # Held directions count with next to nothing, so that a hinge that buckles there is seen.
+        nodes = self.stage.nodes._replace(held=1e-12 * self.stage.nodes.held)
+        nodal_blocks(self.row, 1.0, nodes, self.system.springs, work)
         count = negative_directions(self.stage.tangent.matrix(work))
         if count:
             self._tell(

@@ -157,8 +157,9 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
     """What acts in the increments that end at ``time[1:]``; ``time[0]`` is where they start."""
     moving = stage.environment.supports.moving(motion.u)
     u, v, a = stage.environment.supports.motion(moving, time[1:])
+    start = stage.environment.supports.motion(moving, time[:-1], after=True)[1]
     if stage.scheme.coefficients()[WM] == 0.0:
-        v[:], a[:] = 0.0, 0.0
+        v[:], a[:], start[:] = 0.0, 0.0, 0.0
     factors = stage.loads.factors(time)
     return Loading(
         exact_dt,
@@ -170,6 +171,7 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
         u,
         v,
         a,
+        start,
         thermal_rows(stage.system, stage.environment, time),
     )
 

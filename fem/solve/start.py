@@ -10,6 +10,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.mechanics.energy import stored_energy
+from fem.mechanics.links import expand
 from fem.mechanics.mass import multiply_mass
 from fem.model import Dynamic
 from fem.solve.newton import groups
@@ -44,6 +45,23 @@ def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
     return [int(dof) for dof in dofs[np.abs(u[0] - motion.u[dofs]) > size]]
 
 
+def start_dependents(stage: Stage, field: Floats, what: str) -> None:
+    """Give dofs that equations make dependent what their masters have.
+
+    ModelError where an initial condition says something else.
+    """
+    given = field[stage.links.slave].copy()
+    expand(stage.links, field)
+    wrong = np.abs(given - field[stage.links.slave]) > 1e-9 * np.abs(given)
+    wrong &= given != 0.0
+    if np.any(wrong):
+        dof = int(stage.links.slave[np.flatnonzero(wrong)[0]])
+        raise ModelError(
+            f"the initial {what} of {stage.system.name_dof(dof)} contradicts an *EQUATION: "
+            f"{given[np.flatnonzero(wrong)[0]]:.9g} is given, its other dofs demand {field[dof]:.9g}"
+        )
+
+
 def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dynamic) -> str:
     """Write a_0 from M a_0 = f_ext - f_int - C v_0 into ``motion.a``; returns a notice, or nothing.
 
@@ -54,12 +72,14 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     free = nodes.free.copy()
     free[held] = 0
     unknown = np.flatnonzero(free == 1)
-    if not procedure.initial_acceleration or len(unknown) == 0:
-        return ""
     known = np.where(free == 0, motion.a, 0.0)
+    expand(stage.links, known)
+    if not procedure.initial_acceleration or len(unknown) == 0:
+        expand(stage.links, motion.a)
+        return ""
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
     right = work.load - motion.force - work.inertia - work.drag
-    motion.a[free != 0] = 0.0
+    motion.a[:] = known
     if len(bars.off_mass) or len(stage.links.slave):
         singular = _solve_mass(stage, right, free, motion.a)
     else:
@@ -71,7 +91,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
         return ""
     where = stage.system.name_dof(int(singular[0]))
     if procedure.singular_mass == "WARNING":
-        motion.a[free != 0] = 0.0
+        motion.a[:] = known
         return f"the mass matrix is singular (first at {where}): initial accelerations are set to zero, as asked for"
     raise ModelError(
         f"the mass matrix of the free dofs is singular, first at {where}: initial accelerations cannot be found. Give "

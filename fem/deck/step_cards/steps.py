@@ -8,7 +8,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake
 from fem.deck.step_cards.outputs import add_default_output
 from fem.deck.step_draft import StepDraft
-from fem.model import Dynamic, Static
+from fem.model import Dynamic, Frequency, Static
 from fem.model.steps import EXTRAPOLATIONS
 
 NO_PERTURBATION = "is not supported: every step is a full nonlinear step; *FREQUENCY gives modes about a loaded state"
@@ -59,6 +59,9 @@ def close_step(draft: Draft) -> None:
     if step.procedure_place is None and not step.blamed:
         hint = "a step needs one of *STATIC, *DYNAMIC, *FREQUENCY"
         draft.report(Mistake(step.place, "the step has no procedure", hint))
+    if isinstance(step.procedure, Frequency) and (step.nodal_loads or step.distributed_loads or step.temperatures):
+        hint = "put loads into a *STATIC step before it"
+        draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
     if step.procedure is not None and step.load_shape is not None:
         with draft.guard():
             check_load_shape(step)

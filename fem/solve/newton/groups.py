@@ -57,7 +57,8 @@ class Loading(NamedTuple):
     vectors   (p, 3n)   load vectors;  is_gravity (p,) 1 where it has a potential
     weighted  (k, p)    their factors in the scheme's equilibrium
     factors   (k+1, p)  their factors at the ends of the increments
-    support_dofs (c,), support_u, support_v, support_a (k, c)  prescribed motion
+    support_dofs (c,), support_u, support_v, support_a (k, c)  prescribed motion at the ends of the increments
+    support_start (k, c)  velocity just after their starts (it may jump there)
     thermal   (1 or k+1, m)  thermal strain of the bars, constant or at the ends of the increments
     """
 
@@ -70,6 +71,7 @@ class Loading(NamedTuple):
     support_u: Floats
     support_v: Floats
     support_a: Floats
+    support_start: Floats
     thermal: Floats
 
 

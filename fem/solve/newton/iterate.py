@@ -91,7 +91,8 @@ def begin(
         dof = loading.support_dofs[c]
         work.u[dof] += linear * motion.v[dof] + square * motion.a[dof]
         work.shift[dof] = loading.support_u[k, c] - work.u[dof]
-        work.v[dof] = loading.support_v[k, c]
+        # The first solve moves the support by ``shift``, its velocity by what goes with it, and so to the exact one.
+        work.v[dof] = loading.support_v[k, c] - scheme[VU] / dt * work.shift[dof]
         work.a[dof] = loading.support_a[k, c]
     expand(links, work.v)
     expand(links, work.a)
@@ -150,7 +151,10 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
         value = is_open[dof] * (carry[dof] - wf * force[dof] - wm * inertia[dof] - wc * drag[dof])
         rest[dof] = value
         total += value
-    condense(links, rest)
+    if links.slave.shape[0] > 0:
+        condense(links, rest)
+        for dof in range(rest.shape[0]):
+            rest[dof] *= is_open[dof]
     return largest(rest) if total - total == 0.0 else math.nan
 
 
@@ -227,11 +231,15 @@ def nodal_blocks(scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work
 
 
 @kernel
-def multiply_tangent(bars: Bars, springs: Springs, work: Scratch, x: Floats, product: Floats) -> None:
-    """product -= K x for the stiffness of bars and springs (no inertia); K as in the store."""
-    nodes, store, dofs = bars.nodes, work.store, springs.dofs
-    for e in range(nodes.shape[0]):
-        i, j = 3 * nodes[e, 0], 3 * nodes[e, 1]
+def lift(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links, work: Scratch) -> None:
+    """Take the prescribed part of the first correction to the right-hand side: residual -= K shift.
+
+    K is the effective tangent without inertia: accelerations of supports are exact from the start.
+    """
+    x, product = work.shift, work.residual
+    ends, store, dofs = bars.nodes, work.store, springs.dofs
+    for e in range(ends.shape[0]):
+        i, j = 3 * ends[e, 0], 3 * ends[e, 1]
         along = 0.0
         for c in range(3):
             along += store[e, Q + c] * (x[j + c] - x[i + c])
@@ -240,6 +248,14 @@ def multiply_tangent(bars: Bars, springs: Springs, work: Scratch, x: Floats, pro
             value = along * store[e, P + c] + store[e, GEOMETRIC] * (x[j + c] - x[i + c])
             product[i + c] += value
             product[j + c] -= value
+    damping_factor = scheme[WC] * scheme[VU] / dt
+    for dof in range(nodes.damping.shape[0]):
+        product[dof] -= damping_factor * nodes.damping[dof] * x[dof]
+    for e in range(bars.off_damping.shape[0]):
+        i, j = 3 * ends[e, 0], 3 * ends[e, 1]
+        for c in range(3):
+            product[i + c] -= damping_factor * bars.off_damping[e] * x[j + c]
+            product[j + c] -= damping_factor * bars.off_damping[e] * x[i + c]
     for s in range(dofs.shape[0]):
         value = x[dofs[s, 0]]
         if dofs[s, 1] >= 0:
@@ -248,6 +264,7 @@ def multiply_tangent(bars: Bars, springs: Springs, work: Scratch, x: Floats, pro
         product[dofs[s, 0]] -= value
         if dofs[s, 1] >= 0:
             product[dofs[s, 1]] += value
+    condense(links, product)
 
 
 @kernel
@@ -265,7 +282,7 @@ def correct(scheme: Floats, dt: float, nodes: Nodes, links: Links, work: Scratch
         step = moving[dof] * du[dof]
         move = step + shift[dof]
         u[dof] += move
-        v[dof] += to_v * step
+        v[dof] += to_v * move
         a[dof] += to_a * step
         du[dof] = move
         shift[dof] = 0.0

@@ -18,7 +18,7 @@ from __future__ import annotations
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
 from fem.mechanics.bar import Bars
-from fem.mechanics.links import Links, condense
+from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
 from fem.solve.linear.band import assemble_band, solve_band
 from fem.solve.linear.chain import Tree, solve_chain
@@ -60,7 +60,7 @@ from fem.solve.newton.iterate import (
     is_converged,
     largest,
     largest_move,
-    multiply_tangent,
+    lift,
     nodal_blocks,
     residual,
     scale_of,
@@ -132,8 +132,7 @@ def march(
             evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
             memory[PREVIOUS] = residual(scheme, nodes, bars, links, work)
             if loading.support_dofs.shape[0] > 0:
-                multiply_tangent(bars, springs, work, work.shift, work.residual)
-                condense(links, work.residual)
+                lift(scheme, dt, nodes, bars, springs, links, work)
             control[ITERATION] = 0
         flags = 0
         strain, norm, scale = 0.0, 0.0, 0.0
