@@ -15,7 +15,7 @@ from fem.results.schedule import Schedule
 from fem.solve.clock import Clock
 from fem.solve.marching import Marching, Progress
 from fem.solve.modes import find_modes
-from fem.solve.newton.iterate import nodal_blocks
+from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import SCHEMES, Equilibrium, Scheme
 from fem.solve.stage import NAMES, Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion

@@ -15,7 +15,7 @@ from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.model import Step
 from fem.solve.newton.groups import WM
-from fem.solve.newton.iterate import nodal_blocks
+from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.stage import Stage
 
 NO_STIFFNESS = 1e-14

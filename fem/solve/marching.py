@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.errors import EnergyDrift, ModelError, NoConvergence
-from fem.mechanics.bar import ALPHA, GEOMETRIC
+from fem.errors import EnergyDrift, NoConvergence
 from fem.mechanics.energy import element_values
 from fem.model import Dynamic, Static, Step
 from fem.results.record import Event, Frame, Rows, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import drift_message, failure_message, snap_notice
 from fem.solve.clock import Clock
-from fem.solve.linear.direct import negative_directions, weakest_dof
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
-from fem.solve.newton.iterate import nodal_blocks
-from fem.solve.newton.ledger import has_drifted, note_increment
+from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
+from fem.solve.stability import balance_notice, instability_notice, refuse_mechanism
 from fem.solve.stage import Stage, loading, record
 from fem.solve.start import evaluate_start, initial_acceleration, open_energies, start_dependents, start_supports
 
@@ -85,9 +83,9 @@ class Marching:
             self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
-            self._look_for_instability()
+            self._tell(instability_notice(self.stage, self.row))
         elif self.progress.increment <= SETTLING:
-            self._look_back_on_energy()
+            self._tell(balance_notice(self.progress.motion, self.drift_share))
 
     # The start
 
@@ -275,36 +273,10 @@ class Marching:
 
     # Trouble
 
-    def _look_back_on_energy(self) -> None:
-        """A dynamic step too short for the energy watch: say so where its balance is off."""
-        tally = self.progress.motion.tally
-        error = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL] - tally[groups.TOTAL0]
-        error += tally[groups.DISSIPATED] - tally[groups.WORK]
-        if has_drifted(self.progress.motion, error, self.drift_share):
-            self._tell(
-                f"the energy balance is off by {error - tally[groups.ERROR0]:.3g} at the end, where the step has "
-                f"exchanged {tally[groups.EXCHANGED]:.3g}; it has too few increments to stop it for that"
-            )
-
-    def _look_for_instability(self) -> None:
-        """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
-        work = self.stage.work
-        if not (np.any(work.store[:, GEOMETRIC] < 0.0) or np.any(work.store[:, ALPHA] < 0.0)):
-            return
-        # Held directions count with next to nothing, so that a hinge that buckles there is seen.
-        nodes = self.stage.nodes._replace(held=1e-12 * self.stage.nodes.held)
-        nodal_blocks(self.row, 1.0, nodes, self.system.springs, work)
-        count = negative_directions(self.stage.tangent.matrix(work))
-        if count:
-            self._tell(
-                f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"
-                f"{'s' if count > 1 else ''} (bars in compression buckle); the real structure will not stay there"
-            )
-
     def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""
         if self.progress.increment == 0 and self.clock.is_static:
-            self._look_for_mechanism()
+            refuse_mechanism(self.stage, self.row, self.progress.motion, self.progress.time, self.number)
         if self.clock.cut():
             self.progress.cutbacks += 1
             self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))
@@ -312,19 +284,3 @@ class Marching:
         raise NoConvergence(
             failure_message(self.number, self.stage, self.step, self.clock, self.progress, reason, control, ledger, dt)
         )
-
-    def _look_for_mechanism(self) -> None:
-        """A static step that fails in its first increment: is the tangent at its start singular?"""
-        stage, motion = self.stage, self.progress.motion
-        now = self.progress.time
-        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-        nodal_blocks(self.row, 1.0, stage.nodes, self.system.springs, stage.work)
-        if len(stage.tangent.independent) == 0:
-            return
-        dof, share = weakest_dof(stage.tangent, stage.work)
-        if share < 1e-12:
-            raise ModelError(
-                f"the model is a mechanism: {self.system.name_dof(dof)} can move without resistance at the start of "
-                f"step {self.number}; support it, add a bar or a spring, or give straight cables an initial stress or "
-                "a STARTING TENSION"
-            )

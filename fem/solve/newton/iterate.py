@@ -9,7 +9,7 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import kernel, number_kernel
-from fem.mechanics.bar import ALPHA, GEOMETRIC, Bars, P, Q, evaluate_bars
+from fem.mechanics.bar import Bars, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import Springs, evaluate_springs
@@ -200,71 +200,6 @@ def worst(rest: Floats) -> int:
         if abs(rest[dof]) > abs(rest[best]) or rest[dof] != rest[dof]:
             best = dof
     return best
-
-
-@kernel
-def nodal_blocks(scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work: Scratch) -> None:
-    """Blocks of the effective tangent within one node, without the bars."""
-    block = work.block
-    mass_factor = scheme[WM] * scheme[AU] / (dt * dt)
-    damping_factor = scheme[WC] * scheme[VU] / dt
-    for i in range(block.shape[0]):
-        diagonal = mass_factor * nodes.mass[3 * i]
-        if nodes.damping.shape[0] > 0:
-            diagonal += damping_factor * nodes.damping[3 * i]
-        for k in range(9):
-            block[i, k] = nodes.held[i, k] if nodes.held.shape[0] > 0 else 0.0
-        for c in range(3):
-            block[i, 4 * c] += diagonal
-    for s in range(springs.dofs.shape[0]):
-        first, second = springs.dofs[s, 0], springs.dofs[s, 1]
-        stiffness = work.spring_stiffness[s]
-        i, a = first // 3, first % 3
-        if second < 0:
-            block[i, 4 * a] += stiffness
-        elif second // 3 == i:
-            c = second % 3
-            block[i, 4 * a] += stiffness
-            block[i, 4 * c] += stiffness
-            block[i, 3 * a + c] -= stiffness
-            block[i, 3 * c + a] -= stiffness
-
-
-@kernel
-def lift(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links, work: Scratch) -> None:
-    """Take the prescribed part of the first correction to the right-hand side: residual -= K shift.
-
-    K is the effective tangent without inertia: accelerations of supports are exact from the start.
-    """
-    x, product = work.shift, work.residual
-    ends, store, dofs = bars.nodes, work.store, springs.dofs
-    for e in range(ends.shape[0]):
-        i, j = 3 * ends[e, 0], 3 * ends[e, 1]
-        along = 0.0
-        for c in range(3):
-            along += store[e, Q + c] * (x[j + c] - x[i + c])
-        along *= store[e, ALPHA]
-        for c in range(3):
-            value = along * store[e, P + c] + store[e, GEOMETRIC] * (x[j + c] - x[i + c])
-            product[i + c] += value
-            product[j + c] -= value
-    damping_factor = scheme[WC] * scheme[VU] / dt
-    for dof in range(nodes.damping.shape[0]):
-        product[dof] -= damping_factor * nodes.damping[dof] * x[dof]
-    for e in range(bars.off_damping.shape[0]):
-        i, j = 3 * ends[e, 0], 3 * ends[e, 1]
-        for c in range(3):
-            product[i + c] -= damping_factor * bars.off_damping[e] * x[j + c]
-            product[j + c] -= damping_factor * bars.off_damping[e] * x[i + c]
-    for s in range(dofs.shape[0]):
-        value = x[dofs[s, 0]]
-        if dofs[s, 1] >= 0:
-            value -= x[dofs[s, 1]]
-        value *= work.spring_stiffness[s]
-        product[dofs[s, 0]] -= value
-        if dofs[s, 1] >= 0:
-            product[dofs[s, 1]] += value
-    condense(links, product)
 
 
 @kernel

@@ -60,13 +60,12 @@ from fem.solve.newton.iterate import (
     is_converged,
     largest,
     largest_move,
-    lift,
-    nodal_blocks,
     residual,
     scale_of,
     worst,
 )  # fmt: skip
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
+from fem.solve.newton.tangent import lift, nodal_blocks
 
 
 @kernel

@@ -1,0 +1,63 @@
+"""Is what was found to be trusted? Mechanisms, unstable equilibria, and energy balances of very short steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.errors import ModelError
+from fem.mechanics.bar import ALPHA, GEOMETRIC
+from fem.solve.linear.direct import negative_directions, weakest_dof
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Motion
+from fem.solve.newton.ledger import has_drifted
+from fem.solve.newton.tangent import nodal_blocks
+from fem.solve.stage import Stage, loading
+from fem.solve.start import evaluate_start
+
+MECHANISM = 1e-12
+"""Share of the largest stiffness below which the softest mode has none."""
+
+
+def refuse_mechanism(stage: Stage, row: Floats, motion: Motion, now: float, number: int) -> None:
+    """ModelError where the tangent at the start of a static step, evaluated anew, is singular."""
+    evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
+    nodal_blocks(row, 1.0, stage.nodes, stage.system.springs, stage.work)
+    if len(stage.tangent.independent) == 0:
+        return
+    dof, share = weakest_dof(stage.tangent, stage.work)
+    if share < MECHANISM:
+        raise ModelError(
+            f"the model is a mechanism: {stage.system.name_dof(dof)} can move without resistance at the start of step "
+            f"{number}; support it, add a bar or a spring, or give straight cables an initial stress or a "
+            "STARTING TENSION"
+        )
+
+
+def instability_notice(stage: Stage, row: Floats) -> str:
+    """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
+    work = stage.work
+    if not (np.any(work.store[:, GEOMETRIC] < 0.0) or np.any(work.store[:, ALPHA] < 0.0)):
+        return ""
+    # Held directions count with next to nothing, so that a hinge that buckles there is seen.
+    nodal_blocks(row, 1.0, stage.nodes._replace(held=1e-12 * stage.nodes.held), stage.system.springs, work)
+    count = negative_directions(stage.tangent.matrix(work))
+    if count == 0:
+        return ""
+    return (
+        f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"
+        f"{'s' if count > 1 else ''} (bars in compression buckle); the real structure will not stay there"
+    )
+
+
+def balance_notice(motion: Motion, share: float) -> str:
+    """A dynamic step too short for the energy watch: say so where its balance is off."""
+    tally = motion.tally
+    error = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL] - tally[groups.TOTAL0]
+    error += tally[groups.DISSIPATED] - tally[groups.WORK]
+    if not has_drifted(motion, error, share):
+        return ""
+    return (
+        f"the energy balance is off by {error - tally[groups.ERROR0]:.3g} at the end, where the step has exchanged "
+        f"{tally[groups.EXCHANGED]:.3g}; it has too few increments to stop it for that"
+    )
