@@ -13,6 +13,9 @@ from fem.model import OutputRequest
 VARIABLES = {"NODE": ("U", "V", "A", "RF"), "EL": ("S", "E", "N", "T"), "ENERGY": ("ALLKE", "ALLSE", "ALLWK", "ETOTAL")}
 TOTALS = {"ELSE": "ALLSE", "ELKE": "ALLKE", "ALLIE": "ALLSE", "ENER": "ALLSE", "EVOL": ""}
 """Energies under other names; ``*ENERGY PRINT`` gives those of the whole model."""
+COMPONENTS = {f"{name}{axis}": name for name in ("U", "V", "A", "RF") for axis in (1, 2, 3)}
+COMPONENTS |= {"S11": "S", "E11": "E"}
+"""Abaqus' names of single components; all components of the variable are written."""
 CADENCE = ("FREQUENCY", "TIME POINTS")
 PRINT_NOISE = (
     "TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT",
@@ -61,6 +64,7 @@ def request(card: Card, draft: Draft, kind: str, target: str | None, given: Give
 def variable(field: Field, family: str) -> str:
     """One of the names known for nodes, elements or energies."""
     name = field.text.upper()
+    name = COMPONENTS.get(name, name)
     if name in VARIABLES[family]:
         return name
     hint = f"{listing(VARIABLES[family], 'and')} are"
