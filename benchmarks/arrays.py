@@ -66,4 +66,6 @@ def arrays_of(job: Job) -> Arrays:
     along = np.column_stack([label[:-1].ravel(), label[1:].ravel()])
     across = np.column_stack([label[:, :-1].ravel(), label[:, 1:].ravel()])
     pinned = (i == 0) | (i == n) | (j == 0) | (j == n)
-    return Arrays(job, coordinates, np.vstack([along, across]), pinned, int(label[n // 2, n // 2]), int(label[1, n // 2]))
+    return Arrays(
+        job, coordinates, np.vstack([along, across]), pinned, int(label[n // 2, n // 2]), int(label[1, n // 2])
+    )

@@ -39,12 +39,13 @@ def run(job: Job, solver: str = "AUTO") -> dict[str, Any]:
         """Takes in what a run says; the time loop begins with its first step."""
 
         def __init__(self) -> None:
-            self.began, self.iterations = 0.0, 0
+            self.began, self.iterations, self.solver = 0.0, 0, ""
             self.notices: list[str] = []
             self.exchanged, self.largest_error, self.worst_residual = 0.0, 0.0, 0.0
             self.last: Rows | None = None
 
         def begin(self, start: StepStart) -> None:
+            self.solver = str(getattr(start, "solver", ""))
             self.began = time.perf_counter()
 
         def rows(self, rows: Rows) -> None:
@@ -77,6 +78,7 @@ def run(job: Job, solver: str = "AUTO") -> dict[str, Any]:
     return {
         "program": "fem",
         "seconds": statistics.median(seconds),
+        "best": min(seconds),
         "preparing": preparing,
         "reading": reading,
         "iterations": watch.iterations,
@@ -86,7 +88,7 @@ def run(job: Job, solver: str = "AUTO") -> dict[str, Any]:
         "energy_error": watch.largest_error / (watch.exchanged or 1.0),
         "peak_mib": peak_mib(),
         "notes": [text for text in watch.notices if "round-off" in text],
-        "variant": solver.lower(),
+        "variant": watch.solver or solver.lower(),
     }
 
 

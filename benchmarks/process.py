@@ -16,10 +16,12 @@ from benchmarks.jobs import Job
 
 ROOT = Path(__file__).resolve().parents[1]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "BLIS_NUM_THREADS")
-ENOUGH_SECONDS, MOST_PASSES = 0.3, 9
+ENOUGH_SECONDS, MOST_PASSES = 0.3, 99
 """A process repeats its timed pass until this much time is spent, at most so often; its median counts."""
 LONG_PASS = 5.0
 """A first pass longer than this is timed itself; otherwise it is the untimed one."""
+LONG_JOB = 20.0
+"""A program that takes longer runs a job once only."""
 MARK = "benchmark: "
 
 
@@ -38,6 +40,8 @@ def run_process(command: Sequence[str], limit: float) -> tuple[dict[str, Any], f
         )
     except subprocess.TimeoutExpired:
         return {"failed": f"over {limit:g} s"}, time.perf_counter() - began
+    except OSError as error:
+        return {"failed": f"cannot start: {error}"}, time.perf_counter() - began
     spent = time.perf_counter() - began
     lines = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
     if lines:
@@ -48,7 +52,9 @@ def run_process(command: Sequence[str], limit: float) -> tuple[dict[str, Any], f
     return {"failed": f"exit code {done.returncode}: {errors[-1][:200]}"}, spent
 
 
-def run_job(program: str, job: Job, *options: str, python: str = sys.executable, limit: float = 120.0) -> dict[str, Any]:
+def run_job(
+    program: str, job: Job, *options: str, python: str = sys.executable, limit: float = 120.0
+) -> dict[str, Any]:
     """One job in one program (a module of this package) in a fresh process."""
     command = [python, "-m", f"benchmarks.{program}", json.dumps(asdict(job)), *options]
     return run_process(command, limit)[0]

@@ -98,16 +98,15 @@ def newton(net: Net, guess: Array, inertia: float, history: Array) -> tuple[Arra
     raise RuntimeError(f"{net.arrays.job.name}: no convergence, {best:g} N reached")
 
 
-def solve(job: Job) -> dict[str, Any]:
-    """The end state of a job."""
-    arrays = arrays_of(job)
-    net = Net(arrays)
-    began = time.perf_counter()
+def march_implicit(net: Net) -> tuple[Array, Array, int, float]:
+    """Trapezoidal rule or load steps: u and v at the end, linear solves, worst relative residual."""
+    job, whole = net.arrays.job, net.load
     u, v, solves, worst = np.zeros(net.size), np.zeros(net.size), 0, 0.0
     a = (net.load - net.evaluate(u)[0]) / net.mass
     inertia = 0.0 if job.is_static else 4.0 / job.dt**2
-    for _ in range(job.increments):
+    for increment in range(1, job.increments + 1):
         if job.is_static:
+            net.load = whole * (increment / job.increments)
             guess, history = u, np.zeros(net.size)
         else:
             guess = u + job.dt * v + 0.5 * job.dt**2 * a
@@ -118,6 +117,27 @@ def solve(job: Job) -> dict[str, Any]:
             acceleration = inertia * (following - u - job.dt * v) - a
             v, a = v + 0.5 * job.dt * (a + acceleration), acceleration
         u = following
+    return u, v, solves, worst
+
+
+def march_explicit(net: Net) -> tuple[Array, Array, int, float]:
+    """Central differences, as u + dt v + dt^2/2 a and v + dt (a + a1)/2; the true acceleration at the start."""
+    dt = net.arrays.job.dt
+    u, v = np.zeros(net.size), np.zeros(net.size)
+    a = (net.load - net.evaluate(u)[0]) / net.mass
+    for _ in range(net.arrays.job.increments):
+        u = u + dt * v + 0.5 * dt**2 * a
+        following = (net.load - net.evaluate(u)[0]) / net.mass
+        v, a = v + 0.5 * dt * (a + following), following
+    return u, v, 0, 0.0
+
+
+def solve(job: Job) -> dict[str, Any]:
+    """The end state of a job."""
+    arrays = arrays_of(job)
+    net = Net(arrays)
+    began = time.perf_counter()
+    u, v, solves, worst = march_explicit(net) if job.explicit else march_implicit(net)
     field, speed = np.zeros((2, len(arrays.coordinates), 3))
     field.ravel()[net.free], speed.ravel()[net.free] = u, v
     return {
@@ -134,18 +154,26 @@ def solve(job: Job) -> dict[str, Any]:
 def main() -> None:
     """Make the references that are missing, or those of the works named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("works", nargs="*", default=["W1", "W2", "W3"], help="W1 W2 W3")
+    parser.add_argument("works", nargs="*", default=["W1", "W2", "W3"], help="of W1 W2 W3 W4 (default: W1 W2 W3)")
     parser.add_argument("--sizes", nargs="*", type=int, default=[])
     parser.add_argument("--again", action="store_true", help="make those that exist, too")
     options = parser.parse_args()
     for work in options.works:
         for job in jobs_of(work, tuple(options.sizes)):
-            known = json.loads(FILE.read_text()) if FILE.exists() else {"made": MADE, "answers": {}}
-            if job.name in known["answers"] and not options.again:
+            if job.name in stored()["answers"] and not options.again:
                 continue
-            known["answers"][job.name] = solve(job)
-            FILE.write_text(json.dumps(known, indent=1) + "\n")
-            print(job.name, known["answers"][job.name], flush=True)
+            answer = solve(job)
+            known = stored()  # read again: another process may have added its own
+            known["answers"][job.name] = answer
+            FILE.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+            print(job.name, answer, flush=True)
+
+
+def stored() -> dict[str, Any]:
+    """The file of references, or an empty one."""
+    if FILE.exists():
+        return dict(json.loads(FILE.read_text(encoding="utf-8")))
+    return {"made": MADE, "answers": {}}
 
 
 if __name__ == "__main__":

@@ -51,3 +51,35 @@ def chain(
 LINE, GRAV, 9.81, {direction}
 *END STEP
 """
+
+
+COLUMN = """*NODE
+1,0,0,0
+2,0,0,1
+3,0,0,2
+*ELEMENT, TYPE=T3D2, ELSET=ALL
+1,1,2
+2,2,3
+*MATERIAL, NAME=M
+*ELASTIC
+1e4
+*SOLID SECTION, ELSET=ALL, MATERIAL=M
+1.
+*BOUNDARY
+1,1,3
+3,1,2
+"""
+"""Two bars in line, the upper end guided, the hinge in the middle free."""
+
+STEP = """*STEP, NLGEOM={nlgeom}
+*STATIC{options}
+{data}
+*CONTROLS, RESI_GLOB_RELA=1e-10
+{loads}
+*END STEP
+"""
+
+
+def step(loads: str, nlgeom: str = "YES", options: str = "", data: str = "1., 1.") -> str:
+    """A static step with a tight tolerance."""
+    return STEP.format(loads=loads, nlgeom=nlgeom, options=options, data=data)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fem
-from tests.decks import chain, run_text
+from tests.decks import COLUMN, chain, run_text, step
 
 DRAGGED = """*NODE
 1,0,0,0
@@ -279,29 +279,7 @@ def test_damped_cable_never_pushes():
 
 
 def test_a_held_hinge_does_not_hide_buckling():
-    text = """*NODE
-1,0,0,0
-2,0,0,1
-3,0,0,2
-*ELEMENT, TYPE=T3D2, ELSET=ALL
-1,1,2
-2,2,3
-*MATERIAL, NAME=M
-*ELASTIC
-1e4
-*SOLID SECTION, ELSET=ALL, MATERIAL=M
-1.
-*BOUNDARY
-1,1,3
-3,1,2
-*STEP, NLGEOM=YES
-*STATIC
-1.,1.
-*CLOAD
-3,3,-10.
-*END STEP
-"""
-    notices = run_text(text).notices
+    notices = run_text(COLUMN + step("*CLOAD\n3, 3, -10.", data="1., 1.")).notices
     assert any("held" in notice for notice in notices)
     assert any("unstable" in notice for notice in notices)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fem
-from tests.decks import run_text
+from tests.decks import COLUMN, run_text, step
 
 TRUSS = """*NODE
 1,0,0,0
@@ -26,17 +26,6 @@ TRUSS = """*NODE
 1,1,3
 2,1,3
 """
-STEP = """*STEP, NLGEOM={nlgeom}
-*STATIC{options}
-{data}
-*CONTROLS, RESI_GLOB_RELA=1e-10
-{loads}
-*END STEP
-"""
-
-
-def step(loads: str, nlgeom: str = "YES", options: str = "", data: str = "1., 1.") -> str:
-    return STEP.format(loads=loads, nlgeom=nlgeom, options=options, data=data)
 
 
 def test_linear_truss_by_hand_and_held_out_of_plane_direction():
@@ -218,24 +207,7 @@ def test_equation_ties_dofs_and_passes_forces_on():
 
 def test_unstable_equilibrium_is_said_to_be_one():
     """A column of two bars pressed at its end, the middle free sideways: equilibrium, but nothing holds it."""
-    text = """*NODE
-1,0,0,0
-2,0,0,1
-3,0,0,2
-*ELEMENT, TYPE=T3D2, ELSET=ALL
-1,1,2
-2,2,3
-*MATERIAL, NAME=M
-*ELASTIC
-1e4
-*SOLID SECTION, ELSET=ALL, MATERIAL=M
-1.
-*BOUNDARY
-1,1,3
-3,1,2
-*INITIAL CONDITIONS, TYPE=STRESS
-ALL, -5.
-"""
+    text = COLUMN + "*INITIAL CONDITIONS, TYPE=STRESS\nALL, -5.\n"
     history = run_text(text + step("*CLOAD\n3, 3, -10."))
     assert any("unstable" in notice and "2 directions" in notice for notice in history.notices)
     stable = run_text(text.replace("ALL, -5.", "ALL, 5.") + step("*CLOAD\n3, 3, 10."))

@@ -1,0 +1,97 @@
+"""``python -m benchmarks [W1 W2 W3 ...]``: run the jobs, print a table, write Markdown and CSV."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.decks import write_deck
+from benchmarks.jobs import WORKS, Job, jobs_of
+from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
+from benchmarks.ours import not_supported
+from benchmarks.report import markdown, rows_of, write_report
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    top = argparse.ArgumentParser(
+        prog="benchmarks", description="Speed and answers of fixed work, beside other programs."
+    )
+    top.add_argument("works", metavar="WORK", nargs="*", help=f"of {', '.join(WORKS)} (default: all)")
+    top.add_argument("--sizes", type=int, nargs="+", default=[], help="bars of W2, cells a side of W3, in place of all")
+    top.add_argument("--match", default="", help="only jobs whose name contains this, such as dt=0.001 or static")
+    top.add_argument("--repeat", type=int, default=3, help="runs of each program (default: 3)")
+    top.add_argument("--limit", type=float, default=120.0, help="seconds any run may take (default: 120)")
+    top.add_argument("--peers", nargs="*", metavar="NAME", choices=list(PEERS), help=f"beside {', '.join(PEERS)}")
+    top.add_argument("--peer-python", default=sys.executable, help="interpreter that has the peers")
+    top.add_argument("--solver", default="AUTO", type=str.upper, help="linear solver of fem (default: AUTO)")
+    top.add_argument("--no-whole", dest="whole", action="store_false", help="do not time whole processes")
+    top.add_argument("--decks", action="store_true", help="only write the decks to benchmarks/decks/")
+    top.add_argument("--output", type=Path, default=Path("results/benchmarks"), help="folder of the report")
+    return top
+
+
+def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> tuple[list[Job], list[str]]:
+    """The jobs to run, and a line for each work that cannot be run yet."""
+    jobs: list[Job] = []
+    skipped = []
+    for work in works:
+        reason = no_sweep() if work == "W5" else ""
+        found = [] if work == "W5" else [job for job in jobs_of(work, tuple(sizes)) if match in job.name]
+        if found and work == "W4":
+            reason = not_supported(found[0])
+        if reason:
+            skipped.append(f"{work}: not yet supported ({reason})")
+        else:
+            jobs += found
+    return jobs, skipped
+
+
+def no_sweep() -> str:
+    """Why W5 is not run."""
+    import fem
+
+    if not hasattr(fem, "sweep"):
+        return "fem.sweep does not exist"
+    return "fem.sweep exists, its benchmark is to be written"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 0, or 1 when an answer of ours is wrong or missing."""
+    options = parser().parse_args(arguments)
+    works = [work.upper() for work in options.works] or list(WORKS)
+    if unknown := [work for work in works if work not in WORKS]:
+        parser().error(f"no work {', '.join(unknown)}; there are {', '.join(WORKS)}")
+    jobs, remarks = chosen_jobs(works, options.sizes, options.match)
+    for line in remarks:
+        print(line)
+    if options.decks:
+        for job in jobs:
+            print(write_deck(job))
+        return 0
+    peers = () if options.peers is None else tuple(options.peers or PEERS)
+    plan = Plan(options.repeat, peers, options.peer_python, options.limit, options.whole, options.solver)
+    for name, why in missing_peers(plan).items():
+        remarks.append(f"{name} is missing: {why}")
+        print(remarks[-1])
+        peers = tuple(peer for peer in peers if peer != name)
+    plan = Plan(options.repeat, peers, options.peer_python, options.limit, options.whole, options.solver)
+    load, known, rows = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan"), references(), []
+    for job in jobs:
+        rows += rows_of(measure(job, plan, lambda text: print(text, file=sys.stderr, flush=True)), known)
+        paths = write_report(options.output, rows, remarks, load)
+    if not jobs:
+        return 0
+    print(markdown(rows))
+    print("written:", *paths)
+    wrong = [row["job"] for row in rows if row["program"] == OURS and row["answer"].startswith(("WRONG", "failed"))]
+    if wrong:
+        print("wrong or missing answers:", ", ".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
