@@ -41,7 +41,7 @@ def run(
     The history starts with the initial state and has one row per saved increment.
 
     deck          path of the ``.inp``, or a ``Model``
-    output        folder for the files of a run (``deck.md`` section 4), overwritten; None: no files
+    output        folder for the files of a run (README, "What a run writes"), overwritten; None: no files
     parameters    values that override the deck's ``*PARAMETER``
     solver        AUTO, CHAIN, BAND or DIRECT
     output_every  save every k-th increment in the history; the last of a step always
@@ -85,7 +85,7 @@ def run_to_files(
     vtk: bool = True,
     solver: str = "AUTO",
 ) -> None:
-    """Solve a deck and write its files as it goes (``deck.md`` section 4): memory does not grow with increments.
+    """Solve a deck and write its files as it goes (README, "What a run writes"): memory does not grow with increments.
 
     output  folder, overwritten; None: ``results/<deck name>/``, refused where it holds another deck's results
 

@@ -38,7 +38,7 @@ def test_trapezoidal_rule_drifts_soon_after_one_period():
     with pytest.raises(fem.EnergyDrift) as error:
         fem.run(INPUTS / f"{DRIFTS}.inp")
     history = error.value.history
-    # Regression: 1.18 T, prototype of the same recipe (numerics.md, section 5); an increment is 0.025 T.
+    # Regression: 1.18 T, prototype of the same recipe; an increment is 0.025 T.
     assert history.time[-1] / PERIOD == pytest.approx(1.18, abs=0.025)
     assert "smaller increments" in str(error.value)
 

@@ -105,7 +105,7 @@ def test_conservative_chain_keeps_its_energy_to_second_order():
 
 
 def test_drift_stops_a_run_and_keeps_what_was_computed():
-    """SDNL100 continued at T/40: the energy error passes 10 % near 1.18 T (numerics.md, section 5)."""
+    """SDNL100 continued at T/40: the energy error passes 10 % near 1.18 T (prototype of the recipe)."""
     deck = Path("inputs/sdnl100_3periods.inp").read_text(encoding="utf-8")
     with pytest.raises(fem.EnergyDrift, match="stiffest bar") as failure:
         run_text(deck)

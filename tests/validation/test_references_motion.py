@@ -26,7 +26,7 @@ def test_pendulum_solves_its_equation(degrees):
 
 
 def test_pendulum_periods_against_known_values():
-    # Printed in cases.md, recomputed there in 40 digits.
+    # Recomputed in 40 digits.
     assert pendulum.period(pendulum.point_mass(0.5, 9.81), np.pi / 2) == pytest.approx(1.67431710, abs=5e-9)
     assert pendulum.period(pendulum.uniform_rod(1.0, 9.81), np.pi / 2) == pytest.approx(1.93333, abs=5e-6)
     assert pendulum.period(pendulum.point_mass(1.0, 9.81), np.pi / 2) == pytest.approx(2.36784, abs=5e-6)

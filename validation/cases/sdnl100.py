@@ -99,7 +99,7 @@ def _iterations(history: Any) -> list[Row]:
         for k, n in sdnl100.PUBLISHED_ITERATIONS.items()
     ]
     agree = sum(a == b for a, b in zip(counts, sdnl100.ITERATIONS, strict=True))
-    source = "regression: 40 counts of an independent run of Code_Aster's recipe (cases.md)"
+    source = "regression: 40 counts of an independent run of Code_Aster's recipe"
     rows.append(Row(Target("increments whose count agrees, of 40", 40, "exact", source), agree))
     return rows
 

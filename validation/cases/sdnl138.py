@@ -34,7 +34,7 @@ def run(folder: Path) -> Outcome:
         why = "analytic: difference equation of 15 ONE POINT bars; 1e-8: eigenvalue solver"
         rows.append(Row(Target(name, chains[tension, mode], "relative", why, 1e-8), float(computed)))
         if mode == 1:
-            why = "published: Code_Aster with 15 bars (6 digits there, 7 in cases.md)"
+            why = "published: Code_Aster with 15 bars (6 digits there, recomputed to 7)"
             rows.append(Row(Target(name, published.SDNL138_MODES[tension], "relative", why, 1e-7), float(computed)))
             exact = taut_string.continuum(mode, LENGTH, tension, MASS_PER_LENGTH)
             why, limit = "analytic: continuous string; tolerance of sdnl138a.comm", published.SDNL138_TOLERANCE

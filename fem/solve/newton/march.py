@@ -9,8 +9,9 @@ A scheme is a row of numbers (``solve/schemes``). With u the unknown at t_{n+1} 
 NEED_SOLVE with residual and tangent filled in; the caller writes ``du`` and calls again with the same ``control``.
 A failed increment leaves ``Motion`` at its last good state, so that every retry starts clean.
 
-Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE (numerics.md, section 4): the test comes after
-each solve, ``iterations`` counts solves, |R|_inf over free dofs is compared with RESI_GLOB_RELA * D.
+Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE: the test comes after each solve,
+``iterations`` counts solves (the prediction included, ITER_GLOB), |R|_inf over free dofs is compared with
+RESI_GLOB_RELA * D (``scale_of``).
 """
 
 from __future__ import annotations
