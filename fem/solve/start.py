@@ -21,6 +21,8 @@ from fem.solve.stage import Stage
 
 DENSE = 300
 """Up to this many dofs the initial accelerations are found with dense matrices."""
+FIRST_FORCING = 1e-4
+"""Share of the residual that the first iterative linear solve of a step may leave."""
 NO_MASS = 1e-12
 """Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
@@ -33,7 +35,7 @@ def first_motion(system: System) -> Motion:
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     a, force, reaction = (np.zeros(system.size) for _ in range(3))
-    return Motion(u, v, a, force, reaction, np.zeros(groups.TALLY), np.zeros(3))
+    return Motion(u, v, a, force, reaction, np.zeros(groups.TALLY), np.zeros(groups.MEMORY))
 
 
 def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
@@ -231,3 +233,4 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
         tally[start] = tally[now]
     tally[groups.EXCHANGED] = 0.0
     motion.memory[:] = 0.0
+    motion.memory[groups.FORCING] = FIRST_FORCING

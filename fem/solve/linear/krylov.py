@@ -1,7 +1,7 @@
 """Matrix-free conjugate gradients with block-Jacobi: nets in motion, where inertia keeps the tangent well conditioned.
 
 K x is taken bar by bar from the nine numbers; nothing is assembled but the 3 x 3 blocks on the diagonal, whose inverses
-precondition. The Newton iteration around it is inexact: a solve need not be better than FORCING times its residual.
+precondition. The Newton iteration around it is inexact: a solve need not be better than ``forcing`` times its residual.
 Negative curvature (an indefinite tangent) or too many iterations hand the system over to the direct solver.
 Sources: Hestenes & Stiefel 1952; Saad, Iterative Methods for Sparse Linear Systems, 9.2; inexact Newton: Dembo,
 Eisenstat & Steihaug 1982.
@@ -15,8 +15,6 @@ from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.mechanics.springs import Springs
 from fem.solve.linear.chain import invert
 
-FORCING = 1e-4
-"""Share of the Newton residual (2-norm) that a solve may leave."""
 MOST_ITERATIONS = 250
 """Beyond this a sparse factorisation is cheaper."""
 
@@ -95,10 +93,11 @@ def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
 @kernel
 def solve_cg(
     nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
-    residual: Floats, inverse: Floats, vectors: Floats, du: Floats,
+    forcing: float, residual: Floats, inverse: Floats, vectors: Floats, du: Floats,
 ) -> int:  # fmt: skip
     """Solve K du = residual; returns the iterations spent, -1 where the direct solver must take over.
 
+    forcing          share of the residual (2-norm) that may be left
     vectors (4, 3n)  room: residual of the solve, preconditioned residual, direction, K direction
     du      (3n,)    out, zero at fixed dofs
     """
@@ -128,7 +127,7 @@ def solve_cg(
             du[dof] += step * direction[dof]
             r[dof] -= step * product[dof]
             size += r[dof] * r[dof]
-        if size <= FORCING * FORCING * start:
+        if size <= forcing * forcing * start:
             return iteration
         before = rho
         rho = precondition(inverse, r, z)

@@ -40,6 +40,8 @@ from fem.solve.newton.groups import (
     Scratch,
 )  # fmt: skip
 
+TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
+"""Range of the share of the residual that an iterative linear solve may leave."""
 STALLED = 0.9
 """A residual that keeps more than this share of its value from one solve to the next no longer falls."""
 
@@ -256,3 +258,14 @@ def largest_move(u0: Floats, u1: Floats) -> float:
     for dof in range(u0.shape[0]):
         value = max(value, abs(u1[dof] - u0[dof]))
     return value
+
+
+@kernel
+def next_forcing(norm: float, previous: float) -> float:
+    """How well the next linear solve is worth solving: a third of what the last Newton step left.
+
+    Where the motion is nearly linear this tightens until one solve per increment does; where it is not, solves beyond
+    the reach of the linearisation are spared. After Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996).
+    """
+    ratio = norm / previous if previous > 0.0 else 0.0
+    return min(max(0.3 * ratio, TIGHTEST_FORCING), LOOSEST_FORCING)

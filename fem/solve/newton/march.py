@@ -32,6 +32,7 @@ from fem.solve.newton.groups import (
     DONE,
     DRIFT,
     DRIFT_SHARE,
+    FORCING,
     INCREMENT,
     ITERATION,
     ITERATIONS,
@@ -61,6 +62,7 @@ from fem.solve.newton.iterate import (
     is_converged,
     largest,
     largest_move,
+    next_forcing,
     residual,
     scale_of,
     worst,
@@ -72,7 +74,7 @@ from fem.solve.newton.tangent import lift, nodal_blocks
 @kernel
 def solve_compiled(
     solver: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints,
-    control: Ints, work: Scratch,
+    control: Ints, memory: Floats, work: Scratch,
 ) -> bool:  # fmt: skip
     """One linear solve by a compiled solver; False where it must be done outside, tangent blocks then filled."""
     nodal_blocks(scheme, dt, nodes, springs, work)
@@ -99,8 +101,8 @@ def solve_compiled(
             return True
     elif solver == CG:
         spent = solve_cg(
-            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, work.residual,
-            work.inverse, work.krylov, work.du,
+            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
+            work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         if spent >= 0:
             control[LINEAR_ITERATIONS] += spent
@@ -138,7 +140,7 @@ def march(
         strain, norm, scale = 0.0, 0.0, 0.0
         while True:
             if control[WAITING] == 0 and not solve_compiled(
-                solver, scheme, dt, nodes, bars, springs, tree, equation, control, work
+                solver, scheme, dt, nodes, bars, springs, tree, equation, control, memory, work
             ):
                 control[WAITING] = 1
                 return NEED_SOLVE
@@ -148,6 +150,7 @@ def march(
             strain = evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
             norm = residual(scheme, nodes, bars, links, work)
             control[ITERATION] += 1
+            memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
             if limits[RELATIVE] >= 0.0:
                 scale = scale_of(scheme, dt, nodes, bars, work)
             correction, moved = 0.0, 0.0
