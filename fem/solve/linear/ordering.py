@@ -40,7 +40,8 @@ def _spread(first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Int
 def find_tree(system: System, free: Ints) -> Tree | None:
     """Elimination order where the bars form a forest (paths, trees) and nothing else couples nodes; else None.
 
-    Roots are supported nodes where there are any, so that free ends come first.
+    The root lies half-way along the longest path from a supported node (or the first node): two independent
+    eliminations then meet in the middle, which a processor overlaps.
     """
     springs = system.springs.dofs
     between = springs[:, 1] >= 0
@@ -57,7 +58,19 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     _spread(first, others[order], links[order], roots, sequence, parent, via)
     if len(nodes) != np.count_nonzero(via >= 0):
         return None
+    middle = _middle(sequence, parent)
+    roots = np.concatenate([[middle], roots])
+    sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
+    _spread(first, others[order], links[order], roots, sequence, parent, via)
     return Tree(np.ascontiguousarray(sequence[::-1]), parent, via)
+
+
+def _middle(sequence: Ints, parent: Ints) -> int:
+    """Half-way between the root and the node reached last: eliminated from there, a path has two ends to start at."""
+    steps = [int(sequence[-1])]
+    while parent[steps[-1]] >= 0:
+        steps.append(int(parent[steps[-1]]))
+    return steps[len(steps) // 2]
 
 
 def number_band(system: System, free: Ints) -> tuple[Ints, int]:
