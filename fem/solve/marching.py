@@ -60,7 +60,7 @@ class Marching:
     def __init__(
         self, run: Run, number: int, step: Step, stage: Stage, clock: Clock, schedule: Schedule, start: StepStart
     ) -> None:
-        self.run_, self.number, self.step, self.stage = run, number, step, stage
+        self.whole, self.number, self.step, self.stage = run, number, step, stage
         self.clock, self.schedule, self.start = clock, schedule, start
         self.sink, self.progress, self.system = run.sink, run.progress, run.system
         self.row = np.array(stage.scheme.coefficients())
@@ -104,8 +104,8 @@ class Marching:
         if isinstance(procedure, Dynamic):
             self._tell(initial_acceleration(stage, motion, held, procedure))
             self._tell(snap_notice(stage, self.clock.dt))
-        open_energies(stage, motion, instant, is_first=not self.run_.has_started)
-        self.run_.has_started = True
+        open_energies(stage, motion, instant, is_first=not self.whole.has_started)
+        self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.told:
             self.sink.notice(f"step {self.number}: {text}")
@@ -216,26 +216,26 @@ class Marching:
         ledger = kept.ledger[:done]
         self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
         self.progress.time = float(times[done])
-        flags = ledger[:, groups.L_FLAGS].astype(np.int64)
-        if np.any(flags == groups.AT_FLOOR):
-            self._tell(
-                "some increments converged to round-off only: the residual stopped falling above the given tolerance, "
-                "which the stiffness of the bars puts out of reach"
-            )
-        if self.clock.is_static and np.any(ledger[:, groups.L_ITERATIONS] > MANY_ITERATIONS):
-            many = self.progress.increment + 1 + int(ledger[:, groups.L_ITERATIONS].argmax())
-            self._tell(
-                f"increment {many} took {int(ledger[:, groups.L_ITERATIONS].max())} iterations: the structure may have "
-                "jumped to another branch (snap-through); smaller increments show where"
-            )
-        if np.any(flags == groups.LOADS_VANISHED):
-            self._tell(
-                "loads vanish in some increments: there the relative residual was replaced by the last converged "
-                "absolute one"
-            )
+        self._remark(ledger)
         self._send_rows(kept, done, times[1 : done + 1], steps[:done])
         self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
         self._send_frame(self.clock.is_finished)
+
+    def _remark(self, ledger: Floats) -> None:
+        """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
+        flags, iterations = ledger[:, groups.L_FLAGS], ledger[:, groups.L_ITERATIONS]
+        many = (iterations > MANY_ITERATIONS) & self.clock.is_static
+        first = int(many.argmax())
+        remarks = (
+            (flags == groups.AT_FLOOR, "some increments converged to round-off only: the residual stopped falling above "
+             "the given tolerance, which the stiffness of the bars puts out of reach"),
+            (flags == groups.LOADS_VANISHED, "loads vanish in some increments: there the relative residual was replaced "
+             "by the last converged absolute one"),
+            (many, f"increment {self.progress.increment + 1 + first} took {int(iterations[first])} iterations: the "
+             "structure may have jumped to another branch (snap-through); smaller increments show where"),
+        )  # fmt: skip
+        for _, text in sorted((int(where.argmax()), text) for where, text in remarks if where.any()):
+            self._tell(text)
 
     def _send_rows(self, kept: Record, done: int, time: Floats, dt: Floats) -> None:
         ledger, kinematics = kept.ledger[:done], kept.kinematics[:done]
