@@ -18,6 +18,23 @@ if TYPE_CHECKING:
     from fem.solve.marching import Progress
 
 
+AT_FLOOR_REMARK = (
+    "some increments converged to round-off only: the residual stopped falling above the given tolerance, which the "
+    "stiffness of the bars puts out of reach"
+)
+VANISHED_REMARK = (
+    "loads vanish in some increments: there the relative residual was replaced by the last converged absolute one"
+)
+
+
+def jump_remark(increment: int, iterations: int) -> str:
+    """A static increment that took suspiciously long."""
+    return (
+        f"increment {increment} took {iterations} iterations: the structure may have jumped to another branch "
+        "(snap-through); smaller increments show where"
+    )
+
+
 def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
     """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
     constants, nodes = stage.bars.constants, stage.bars.nodes

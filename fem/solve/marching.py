@@ -14,7 +14,14 @@ from fem.mechanics.energy import element_values
 from fem.model import Dynamic, Static, Step
 from fem.results.record import Event, Frame, Rows, StepStart
 from fem.results.schedule import Schedule
-from fem.solve.advice import drift_message, failure_message, snap_notice
+from fem.solve.advice import (
+    AT_FLOOR_REMARK,
+    VANISHED_REMARK,
+    drift_message,
+    failure_message,
+    jump_remark,
+    snap_notice,
+)
 from fem.solve.clock import Clock
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
@@ -72,6 +79,7 @@ class Marching:
         self.has_begun = False
         self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
         self.refusals = 0
+        self.has_jumped = False
 
     def run(self, procedure: Static | Dynamic) -> None:
         """From the start of the step to its end."""
@@ -224,16 +232,12 @@ class Marching:
     def _remark(self, ledger: Floats) -> None:
         """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
         flags, iterations = ledger[:, groups.L_FLAGS], ledger[:, groups.L_ITERATIONS]
-        many = (iterations > MANY_ITERATIONS) & self.clock.is_static
-        first = int(many.argmax())
-        remarks = (
-            (flags == groups.AT_FLOOR, "some increments converged to round-off only: the residual stopped falling above "
-             "the given tolerance, which the stiffness of the bars puts out of reach"),
-            (flags == groups.LOADS_VANISHED, "loads vanish in some increments: there the relative residual was replaced "
-             "by the last converged absolute one"),
-            (many, f"increment {self.progress.increment + 1 + first} took {int(iterations[first])} iterations: the "
-             "structure may have jumped to another branch (snap-through); smaller increments show where"),
-        )  # fmt: skip
+        remarks = [(flags == groups.AT_FLOOR, AT_FLOOR_REMARK), (flags == groups.LOADS_VANISHED, VANISHED_REMARK)]
+        many = iterations > MANY_ITERATIONS
+        if self.clock.is_static and np.any(many) and not self.has_jumped:
+            self.has_jumped = True
+            first = int(many.argmax())
+            remarks += [(many, jump_remark(self.progress.increment + 1 + first, int(iterations[first])))]
         for _, text in sorted((int(where.argmax()), text) for where, text in remarks if where.any()):
             self._tell(text)
 
