@@ -78,13 +78,13 @@ class _Builder:
         if not np.all(length > 0.0):
             label = self.labels[self.axial[np.argmin(length)]]
             raise ModelError(f"element {label} has no length: its two nodes are at the same place")
-        constants = np.zeros((len(nodes), CONSTANTS), order="F")
-        constants[:, bar.REF : bar.REF + 3] = vector
-        constants[:, bar.INV_LENGTH] = 1.0 / length
-        constants[:, bar.AREA] = 1.0
-        constants[:, bar.PLUS] = constants[:, bar.MINUS] = 1.0
-        constants[:, bar.BASE : bar.BASE + 3] = vector
-        constants[:, bar.BASE_SLOPE] = 1.0
+        constants = np.zeros((CONSTANTS, len(nodes)))
+        constants[bar.REF : bar.REF + 3] = vector.T
+        constants[bar.INV_LENGTH] = 1.0 / length
+        constants[bar.AREA] = 1.0
+        constants[bar.PLUS] = constants[bar.MINUS] = 1.0
+        constants[bar.BASE : bar.BASE + 3] = vector.T
+        constants[bar.BASE_SLOPE] = 1.0
         kinds = np.zeros((len(nodes), 2), np.int64)
         kinds[:, 0] = ENGINEERING
         return constants, kinds
@@ -97,14 +97,14 @@ class _Builder:
         if material.young is None:
             raise ModelError(f"material {material.name} has no *ELASTIC modulus")
         constants = self.constants
-        constants[chosen, bar.AREA] = section.area
-        constants[chosen, bar.YOUNG] = material.young
-        constants[chosen, bar.PLUS] = material.tension_ratio
-        constants[chosen, bar.MINUS] = material.compression_ratio
-        constants[chosen, bar.VISCOUS] = material.beta * material.young
-        constants[chosen, bar.STARTING] = section.starting_tension
+        constants[bar.AREA, chosen] = section.area
+        constants[bar.YOUNG, chosen] = material.young
+        constants[bar.PLUS, chosen] = material.tension_ratio
+        constants[bar.MINUS, chosen] = material.compression_ratio
+        constants[bar.VISCOUS, chosen] = material.beta * material.young
+        constants[bar.STARTING, chosen] = section.starting_tension
         self.kinds[chosen] = (MEASURES[section.strain], BILINEAR)
-        self.volume[elements] = section.area / constants[chosen, bar.INV_LENGTH]
+        self.volume[elements] = section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
         self.element_mass[elements] = bar_mass
         diagonal, off = SHARES[section.mass_rule]
@@ -129,7 +129,7 @@ class _Builder:
         else:
             self._set_axial(chosen, spring.stiffness, 0.0)
             self.kinds[chosen, 1] = TABLE if rows else BILINEAR
-            self.constants[chosen, bar.FIRST], self.constants[chosen, bar.COUNT] = first, rows
+            self.constants[bar.FIRST, chosen], self.constants[bar.COUNT, chosen] = first, rows
 
     def add_dashpot(self, dashpot: Dashpot) -> None:
         """Dashpots, axial or between dofs."""
@@ -142,9 +142,9 @@ class _Builder:
 
     def _set_axial(self, chosen: Ints, stiffness: float, coefficient: float) -> None:
         """An axial spring or dashpot is a bar of unit area with engineering strain: N = k (l - L0) + c dl/dt."""
-        length = 1.0 / self.constants[chosen, bar.INV_LENGTH]
-        self.constants[chosen, bar.YOUNG] = stiffness * length
-        self.constants[chosen, bar.VISCOUS] = coefficient * length
+        length = 1.0 / self.constants[bar.INV_LENGTH, chosen]
+        self.constants[bar.YOUNG, chosen] = stiffness * length
+        self.constants[bar.VISCOUS, chosen] = coefficient * length
         self.kinds[chosen] = (ENGINEERING, BILINEAR)
 
     def _set_dofs(self, item: Spring | Dashpot) -> None:
@@ -165,19 +165,19 @@ class _Builder:
         for condition in self.model.initial_conditions:
             if condition.kind == "STRESS":
                 elements = self.mesh.elements_of(condition.target)
-                self.constants[self.family[elements, 1], bar.STRESS0] = condition.value
+                self.constants[bar.STRESS0, self.family[elements, 1]] = condition.value
 
     def _bars(self, table: Floats) -> Bars:
         """Bars sorted into runs of one kind; the elements' indices follow."""
-        young = self.constants[:, bar.YOUNG]
-        volume = self.constants[:, bar.AREA] / self.constants[:, bar.INV_LENGTH]
-        self.constants[:, bar.COMPLIANCE] = np.divide(volume, young, out=np.zeros(len(young)), where=young > 0.0)
+        young = self.constants[bar.YOUNG]
+        volume = self.constants[bar.AREA] / self.constants[bar.INV_LENGTH]
+        self.constants[bar.COMPLIANCE] = np.divide(volume, young, out=np.zeros(len(young)), where=young != 0.0)
         order = np.lexsort((self.kinds[:, 0], self.kinds[:, 1]))
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         self.family[self.axial, 1] = rank[self.family[self.axial, 1]]
         self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
-        kinds, constants = self.kinds[order], np.asfortranarray(self.constants[order])
+        kinds, constants = self.kinds[order], np.ascontiguousarray(self.constants[:, order])
         coupled = bool(np.any(self.off_mass))
         return Bars(
             nodes=np.ascontiguousarray(self.nodes[self.axial][order]),

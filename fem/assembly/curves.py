@@ -2,7 +2,7 @@
 
 An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP) or a Fourier series (PERIODIC). ``order`` 0 is the value,
 1 and 2 its derivatives, -1 and -2 its integrals from ``since``. At a break the derivative is that of the segment before
-(end of an increment) unless ``after`` is set (start of a step); a PERIODIC one is always that after its start time.
+(end of an increment) unless ``after`` is set (its start); so it is at the start time of a PERIODIC one.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
     if isinstance(curve, Follow):
         local, base = time - curve.origin, since - curve.origin
         if curve.amplitude.definition == "PERIODIC":
-            return _periodic(curve.amplitude, local, order, base)
+            return _periodic(curve.amplitude, local, order, base, after)
         breaks, coefficients = _segments(curve.amplitude)
     else:
         local, base = time, since
@@ -126,7 +126,7 @@ def _integral(breaks: Floats, coefficients: Floats, time: Floats, times: int, si
     return np.asarray(change - start * (time - since))
 
 
-def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float) -> Floats:
+def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float, after: bool) -> Floats:
     if order < 0:
         primitive = _periodic_primitive(amplitude, time, -order)
         base = np.array([since])
@@ -142,7 +142,9 @@ def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float) -> F
         turn = (np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.sin)[order % 4]
         turn_b = (np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x))[order % 4]
         total += w**order * (a * turn(w * phase) + b * turn_b(w * phase))
-    total = np.where(phase >= 0.0, total, 0.0)
+    near = NEAR * (np.abs(time) + abs(amplitude.start))
+    has_begun = phase >= -near if after or order == 0 else phase > near
+    total = np.where(has_begun, total, 0.0)
     return total + amplitude.mean if order == 0 else total
 
 

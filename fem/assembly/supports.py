@@ -119,7 +119,8 @@ def _apply(
     group = supports.group.copy()
     base, rate, value = supports.base.copy(), supports.rate.copy(), supports.value.copy()
     groups = list(supports.groups)
-    known = {pair: k for k, pair in enumerate(groups)}
+    # A held support looks like the implicit group, but loads on it are fine: they go into its reaction.
+    known = {pair: k for k, pair in enumerate(groups) if k != IMPLICIT}
     for boundary in boundaries:
         dofs = 3 * system.nodes_of(boundary.target) + boundary.dof - 1
         order = KINDS[boundary.kind]

@@ -59,7 +59,7 @@ class System:
     @property
     def length0(self) -> Floats:
         """(m,) unstressed lengths of the bars."""
-        return np.asarray(1.0 / self.bars.constants[:, bar.INV_LENGTH])
+        return np.asarray(1.0 / self.bars.constants[bar.INV_LENGTH])
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one label."""
@@ -85,11 +85,11 @@ def linearised(bars: Bars, u: Floats) -> Bars:
 
     Springs and dashpots along a line keep the direction they have in that configuration.
     """
-    constants, kinds = bars.constants.copy(order="F"), bars.kinds.copy()
+    constants, kinds = bars.constants.copy(), bars.kinds.copy()
     place = u.reshape(-1, 3)
     w = place[bars.nodes[:, 1]] - place[bars.nodes[:, 0]]
-    reference = constants[:, bar.REF : bar.REF + 3]
-    square = constants[:, bar.INV_LENGTH] ** 2
+    reference = constants[bar.REF : bar.REF + 3].T
+    square = constants[bar.INV_LENGTH] ** 2
     green = ((reference * w).sum(axis=1) + 0.5 * (w * w).sum(axis=1)) * square
     stretch = np.sqrt(1.0 + 2.0 * green)
     measure = kinds[:, 0]
@@ -101,10 +101,10 @@ def linearised(bars: Bars, u: Floats) -> Bars:
     slope = np.select(
         [measure == MEASURES["ENGINEERING"], measure == MEASURES["LOG"]], [1.0 / stretch, 1.0 / stretch**2], 1.0
     )
-    constants[:, bar.CONJUGATE] = np.where(measure == MEASURES["LOG"], 1.0 / stretch, 1.0)
+    constants[bar.CONJUGATE] = np.where(measure == MEASURES["LOG"], 1.0 / stretch, 1.0)
     base = reference + w
-    constants[:, bar.BASE : bar.BASE + 3] = base
-    constants[:, bar.BASE_SLOPE] = slope
-    constants[:, bar.BASE_CONSTANT] = strain - slope * (base * w).sum(axis=1) * square
+    constants[bar.BASE : bar.BASE + 3] = base.T
+    constants[bar.BASE_SLOPE] = slope
+    constants[bar.BASE_CONSTANT] = strain - slope * (base * w).sum(axis=1) * square
     kinds[:, 0] = LINEAR
     return bars._replace(constants=constants, kinds=kinds, blocks=blocks_of(kinds, constants))

@@ -8,8 +8,8 @@ Point evaluation (end of the increment): p = q = d1, t = N/L0.
 Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
 Geometrically linear: p = q = d_b, the base vector, t = 0.
 Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
-A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. It
-never makes a cable push (or a strut pull): where it would, the bar is released.
+A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
+cables and struts it is limited to the stress itself (``allowed_viscous``).
 Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
 """
 
@@ -24,14 +24,14 @@ from fem.compiled import kernel
 from fem.mechanics.laws import BILINEAR, TABLE, bilinear, share, table_point, table_secant
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 
-# Columns of Bars.constants
+# Rows of Bars.constants
 REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT, BASE, BASE_CONSTANT = (
     0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16,
 )  # fmt: skip
 BASE_SLOPE, COMPLIANCE, CONJUGATE = 17, 18, 19
 CONSTANTS = 20
 
-# Columns of the store: the nine numbers of a bar
+# Rows of the store: the nine numbers of a bar
 GEOMETRIC, ALPHA, P, Q, PULL = 0, 1, 2, 5, 8
 STORED = 9
 
@@ -45,7 +45,7 @@ class Bars(NamedTuple):
     nodes        (m, 2)          node indices i, j
     kinds        (m, 2)          strain measure, law; bars of one kind stand together
     blocks       (b, 5)          runs of one kind: measure, law, first and past-last bar, 1 where any is viscous
-    constants    (m, CONSTANTS)  column by column in memory: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
+    constants    (CONSTANTS, m)  row by row: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
                                  eta, starting tension,
                                  first row and row count of a table, base vector (3), base constant, base slope,
                                  volume over modulus (0 where there is no modulus), N/(A S) at the base
@@ -65,11 +65,14 @@ class Bars(NamedTuple):
 
 @kernel
 def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) -> float:
-    """Viscous stress of a bar: a cable (r_minus = 0) damps only while taut and never pushes, a strut likewise."""
-    if minus == 0.0 and plus != 0.0:
-        return max(viscous, -stress) if stress > 0.0 else 0.0
-    if plus == 0.0 and minus != 0.0:
-        return min(viscous, -stress) if stress < 0.0 else 0.0
+    """Viscous stress of a bar: a cable (r_minus = 0) damps only while taut and by no more than its stress.
+
+    So it never pushes, and its force is continuous where it becomes taut or slack: an increment always has a
+    solution. A strut (r_plus = 0) likewise.
+    """
+    if (minus == 0.0) != (plus == 0.0):
+        limit = abs(stress)
+        return min(max(viscous, -limit), limit)
     return viscous
 
 
@@ -87,11 +90,11 @@ def evaluate_block(
     for e in range(first, last):
         i = np.uintp(3 * nodes[e, 0])
         j = np.uintp(3 * nodes[e, 1])
-        inverse = constants[e, INV_LENGTH]
-        dx, dy, dz = constants[e, REF], constants[e, REF + 1], constants[e, REF + 2]
+        inverse = constants[INV_LENGTH, e]
+        dx, dy, dz = constants[REF, e], constants[REF + 1, e], constants[REF + 2, e]
         wx, wy, wz = u1[j] - u1[i], u1[j + ONE] - u1[i + ONE], u1[j + TWO] - u1[i + TWO]
         if kind == LINEAR:
-            dx, dy, dz = constants[e, BASE], constants[e, BASE + 1], constants[e, BASE + 2]
+            dx, dy, dz = constants[BASE, e], constants[BASE + 1, e], constants[BASE + 2, e]
             green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
             qx, qy, qz = dx, dy, dz
         else:
@@ -107,22 +110,22 @@ def evaluate_block(
                 green0 = (dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
                 px, py, pz = 0.5 * (qx + dx + ox), 0.5 * (qy + dy + oy), 0.5 * (qz + dz + oz)
         e0, e1, slope1, slope, curvature = measure(
-            kind, green0, green1, constants[e, BASE_CONSTANT], constants[e, BASE_SLOPE]
+            kind, green0, green1, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e]
         )
-        area, young = constants[e, AREA], constants[e, YOUNG]
-        plus, minus = constants[e, PLUS], constants[e, MINUS]
+        area, young = constants[AREA, e], constants[YOUNG, e]
+        plus, minus = constants[PLUS, e], constants[MINUS, e]
         active = 1.0
         if law == TABLE:
             length = 1.0 / inverse
-            row, rows = int(constants[e, FIRST]), int(constants[e, COUNT])
+            row, rows = int(constants[FIRST, e]), int(constants[COUNT, e])
             stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
             modulus *= length
             energy += table_point(e1 * length, row, rows, table)[2]
         else:
-            shift = constants[e, STRESS0] - young * thermal[e]
+            shift = constants[STRESS0, e] - young * thermal[e]
             t1 = young * e1 + shift
             active = share(t1, plus, minus)
-            energy += 0.5 * active * t1 * t1 * constants[e, COMPLIANCE]
+            energy += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
             if secant:
                 stress, modulus = bilinear(young * e0 + shift, t1, young, plus, minus)
             else:
@@ -137,12 +140,12 @@ def evaluate_block(
         if is_viscous:
             rx, ry, rz = v1[j] - v1[i], v1[j + ONE] - v1[i + ONE], v1[j + TWO] - v1[i + TWO]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
-            eta = constants[e, VISCOUS] * active
+            eta = constants[VISCOUS, e] * active
             viscous = eta * slope1 * approach
-            if allowed_viscous(stress, viscous, plus, minus) != viscous:
-                eta = 0.0
-                if stress != 0.0:  # released: no force, whatever moves
-                    alpha, normal = 0.0, 0.0
+            granted = allowed_viscous(stress, viscous, plus, minus)
+            if granted != viscous:  # limited to a share of the stress, which is all that is left of it
+                factor = 1.0 + granted / stress if stress != 0.0 else 1.0
+                alpha, normal, eta = alpha * factor, normal * factor, 0.0
             drag = area * eta * slope1 * slope1
             normal += drag * approach
             inverse3 = weight * inverse * inverse * inverse
@@ -156,17 +159,17 @@ def evaluate_block(
         pull = normal * inverse
         stiffening = 0.0
         if kind != LINEAR:
-            starting = constants[e, STARTING]
+            starting = constants[STARTING, e]
             stiffening = starting * inverse if abs(normal) < 1e-6 * starting else pull
-        store[e, GEOMETRIC] = weight * half * stiffening
-        store[e, ALPHA] = alpha
-        store[e, P] = px
-        store[e, P + 1] = py
-        store[e, P + 2] = pz
-        store[e, Q] = qx
-        store[e, Q + 1] = qy
-        store[e, Q + 2] = qz
-        store[e, PULL] = pull
+        store[GEOMETRIC, e] = weight * half * stiffening
+        store[ALPHA, e] = alpha
+        store[P, e] = px
+        store[P + 1, e] = py
+        store[P + 2, e] = pz
+        store[Q, e] = qx
+        store[Q + 1, e] = qy
+        store[Q + 2, e] = qz
+        store[PULL, e] = pull
     return energy
 
 
@@ -183,7 +186,7 @@ def evaluate_bars(
     u0, u1, v1    (3n,)        displacements and velocity
     thermal       (m,)         thermal strain at the end of the increment
     force         (3n,)        out, added to
-    store         (m, STORED)  out: t, alpha, p, q (weighted), N/L0
+    store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0
     """
     nodes, blocks = bars.nodes, bars.blocks
     energy = 0.0
@@ -206,8 +209,8 @@ def evaluate_bars(
     for e in range(nodes.shape[0]):
         i = np.uintp(3 * nodes[e, 0])
         j = np.uintp(3 * nodes[e, 1])
-        pull = store[e, PULL]
-        fx, fy, fz = pull * store[e, P], pull * store[e, P + 1], pull * store[e, P + 2]
+        pull = store[PULL, e]
+        fx, fy, fz = pull * store[P, e], pull * store[P + 1, e], pull * store[P + 2, e]
         force[i] -= fx
         force[i + ONE] -= fy
         force[i + TWO] -= fz
@@ -226,7 +229,7 @@ def bar_point(
     i = 3 * bars.nodes[e, 0]
     j = 3 * bars.nodes[e, 1]
     kind = bars.kinds[e, 0]
-    inverse = constants[e, INV_LENGTH]
+    inverse = constants[INV_LENGTH, e]
     first = BASE if kind == LINEAR else REF
     along = 0.0
     square = 0.0
@@ -234,7 +237,7 @@ def bar_point(
     length2 = 0.0
     for c in range(3):
         w = u[j + c] - u[i + c]
-        d = constants[e, first + c]
+        d = constants[first + c, e]
         along += d * w
         square += w * w
         if kind != LINEAR:
@@ -244,19 +247,19 @@ def bar_point(
     green = along * inverse * inverse
     if kind != LINEAR:
         green += 0.5 * square * inverse * inverse
-    _, strain, slope, _, _ = measure(kind, green, green, constants[e, BASE_CONSTANT], constants[e, BASE_SLOPE])
-    young, plus, minus = constants[e, YOUNG], constants[e, PLUS], constants[e, MINUS]
+    _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
+    young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
     active = 1.0
     if bars.kinds[e, 1] == TABLE:
         stress, _, energy = table_point(
-            strain / inverse, int(constants[e, FIRST]), int(constants[e, COUNT]), bars.table
+            strain / inverse, int(constants[FIRST, e]), int(constants[COUNT, e]), bars.table
         )
     else:
-        trial = young * (strain - thermal[e]) + constants[e, STRESS0]
+        trial = young * (strain - thermal[e]) + constants[STRESS0, e]
         active = share(trial, plus, minus)
         stress = active * trial
-        energy = 0.5 * active * trial * trial * constants[e, COMPLIANCE]
-    viscous = constants[e, VISCOUS] * active * slope * approach * inverse * inverse
+        energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
+    viscous = constants[VISCOUS, e] * active * slope * approach * inverse * inverse
     viscous = allowed_viscous(stress, viscous, plus, minus)
     return strain, stress, viscous, slope, length2**0.5 * inverse, energy
 
@@ -268,5 +271,5 @@ def blocks_of(kinds: Ints, constants: Floats) -> Ints:
     ends = np.flatnonzero(np.any(np.diff(kinds, axis=0) != 0, axis=1)) + 1
     first = np.concatenate([[0], ends])
     last = np.concatenate([ends, [len(kinds)]])
-    viscous = np.maximum.reduceat(constants[:, VISCOUS] != 0.0, first)
+    viscous = np.maximum.reduceat(constants[VISCOUS] != 0.0, first)
     return np.column_stack([kinds[first], first, last, viscous]).astype(np.int64)

@@ -27,10 +27,10 @@ def internal_dissipation(
     """Energy dissipated by viscous stresses and dashpots in one increment: mean force times elongation."""
     total = 0.0
     for e in range(bars.nodes.shape[0]):
-        if bars.constants[e, VISCOUS] != 0.0:
+        if bars.constants[VISCOUS, e] != 0.0:
             strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal)
             strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal)
-            volume = bars.constants[e, AREA] / bars.constants[e, INV_LENGTH]
+            volume = bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
             total += 0.5 * (viscous0 + viscous1) * (strain1 - strain0) * volume
     for s in range(springs.dofs.shape[0]):
         x0, _, viscous0, _ = spring_point(s, u0, v0, springs)
@@ -48,10 +48,10 @@ def thermal_work(u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats
     total = 0.0
     for e in range(bars.nodes.shape[0]):
         change = thermal1[e] - thermal0[e]
-        if change != 0.0 and bars.constants[e, YOUNG] != 0.0:
+        if change != 0.0 and bars.constants[YOUNG, e] != 0.0:
             stress0 = bar_point(e, u0, v, bars, thermal0)[1]
             stress1 = bar_point(e, u1, v, bars, thermal1)[1]
-            total -= 0.5 * (stress0 + stress1) * change * bars.constants[e, AREA] / bars.constants[e, INV_LENGTH]
+            total -= 0.5 * (stress0 + stress1) * change * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
     return total
 
 
@@ -71,7 +71,7 @@ def element_values(
         if family == 0:
             strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal)
             total = stress + viscous
-            area = bars.constants[index, AREA]
+            area = bars.constants[AREA, index]
             values[k, 0] = strain
             values[k, 1] = total
             values[k, 3] = area * total * slope * stretch
@@ -79,7 +79,7 @@ def element_values(
             if bars.kinds[index, 0] == LOG:
                 values[k, 2] = values[k, 3]
             elif bars.kinds[index, 0] == LINEAR:
-                values[k, 2] *= bars.constants[index, CONJUGATE]
+                values[k, 2] *= bars.constants[CONJUGATE, index]
         elif family == 1:
             x, pull, viscous, _ = spring_point(index, u, v, springs)
             values[k, 0] = x

@@ -38,7 +38,7 @@ def jump_remark(increment: int, iterations: int) -> str:
 def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
     """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
     constants, nodes = stage.bars.constants, stage.bars.nodes
-    stiffness = constants[:, bar.AREA] * constants[:, bar.YOUNG] * constants[:, bar.INV_LENGTH]
+    stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
     free = stage.nodes.free.reshape(-1, 3).any(axis=1)
     mass = stage.system.mass
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -117,11 +117,11 @@ def snap_notice(stage: Stage, dt: float) -> str:
     constants, mass = stage.bars.constants, stage.system.element_mass
     family = stage.system.family
     bars = np.flatnonzero(family[:, 0] == BAR_FAMILY)
-    slack = (constants[:, bar.MINUS] < 1.0) | (constants[:, bar.PLUS] < 1.0)
-    length = 1.0 / constants[:, bar.INV_LENGTH]
-    density = mass[bars] / (length * constants[:, bar.AREA])
+    slack = (constants[bar.MINUS] < 1.0) | (constants[bar.PLUS] < 1.0)
+    length = 1.0 / constants[bar.INV_LENGTH]
+    density = mass[bars] / (length * constants[bar.AREA])
     with np.errstate(divide="ignore", invalid="ignore"):
-        time = np.where(slack & (density > 0.0), 0.5 * length * np.sqrt(density / constants[:, bar.YOUNG]), np.inf)
+        time = np.where(slack & (density > 0.0), 0.5 * length * np.sqrt(density / constants[bar.YOUNG]), np.inf)
     if len(time) == 0 or dt <= time.min():
         return ""
     shortest = int(time.argmin())

@@ -124,8 +124,8 @@ def _nodal_stiffness(stage: Stage, row: Floats) -> Floats:
             for dof in springs[s]:
                 blocks[dof // 3, dof % 3, dof % 3] += work.spring_stiffness[s]
     store = work.store
-    share = store[:, ALPHA, None, None] * store[:, P : P + 3, None] * store[:, None, Q : Q + 3]
-    share = share + store[:, GEOMETRIC, None, None] * np.eye(3)
+    share = np.einsum("e,ae,ce->eac", store[ALPHA], store[P : P + 3], store[Q : Q + 3])
+    share = share + store[GEOMETRIC, :, None, None] * np.eye(3)
     for end in range(2):
         np.add.at(blocks, bars.nodes[:, end], share)
     return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))

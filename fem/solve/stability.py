@@ -37,7 +37,7 @@ def refuse_mechanism(stage: Stage, row: Floats, motion: Motion, now: float, numb
 def instability_notice(stage: Stage, row: Floats) -> str:
     """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
     work = stage.work
-    if not (np.any(work.store[:, GEOMETRIC] < 0.0) or np.any(work.store[:, ALPHA] < 0.0)):
+    if not (np.any(work.store[GEOMETRIC] < 0.0) or np.any(work.store[ALPHA] < 0.0)):
         return ""
     # Held directions count with next to nothing, so that a hinge that buckles there is seen.
     nodal_blocks(row, 1.0, stage.nodes._replace(held=1e-12 * stage.nodes.held), stage.system.springs, work)

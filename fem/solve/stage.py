@@ -81,7 +81,7 @@ def prepare(
         np.zeros((0, 9)),
     )
     is_static = scheme.coefficients()[WM] == 0.0
-    symmetric = not (scheme.secant or np.any(bars.constants[:, bar.VISCOUS]))
+    symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
     choice = choose_solver(system, free, links, not is_static and symmetric, wanted, is_static)
     return Stage(
         system, environment, bars, nodes, links, load_set(system, environment), scheme,
@@ -91,7 +91,7 @@ def prepare(
 
 def limits_of(controls: Controls, bars: Bars) -> Floats:
     """Numbers the march tests against; a criterion not in use is negative."""
-    stiffness = bars.constants[:, bar.AREA] * bars.constants[:, bar.YOUNG]
+    stiffness = bars.constants[bar.AREA] * bars.constants[bar.YOUNG]
     floor = 16.0 * np.finfo(float).eps * float(stiffness.max(initial=0.0))
 
     def given(value: float | None) -> float:
@@ -140,7 +140,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     size, count = system.size, len(system.labels)
     rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
     shapes: dict[str, int | tuple[int, int]] = {
-        "store": (len(bars.nodes), STORED),
+        "store": (STORED, len(bars.nodes)),
         "off": len(bars.off_mass),
         "spring_stiffness": len(system.springs.dofs),
         "block": (count, 9),
@@ -148,9 +148,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "krylov": (4, size if choice.solver == CG else 0),
         "band": (rows, 3 * choice.width + 1),
     }
-    # The store column by column, so that its numbers are written and read as vectors of bars.
-    room = {name: np.zeros(shapes.get(name, size), order="F" if name == "store" else "C") for name in Scratch._fields}
-    return Scratch(**room)
+    return Scratch(**{name: np.zeros(shapes.get(name, size)) for name in Scratch._fields})
 
 
 def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:

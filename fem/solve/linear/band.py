@@ -35,9 +35,9 @@ def assemble_band(
         coupling = off[e] if off.shape[0] > 0 else 0.0
         for a in range(3):
             for c in range(3):
-                value = store[e, ALPHA] * store[e, P + a] * store[e, Q + c]
+                value = store[ALPHA, e] * store[P + a, e] * store[Q + c, e]
                 if a == c:
-                    value += store[e, GEOMETRIC]
+                    value += store[GEOMETRIC, e]
                 for m in range(2):
                     row = equation[3 * nodes[e, m] + a]
                     if row < 0:

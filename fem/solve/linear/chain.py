@@ -84,7 +84,7 @@ def solve_chain(
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
     free     (3n,)     1.0 free, 0.0 fixed
-    store    (m, 9)    numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
+    store    (9, m)    numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
     block    (n, 9)    nodal blocks of the effective tangent without the bars; overwritten
     residual (3n,)     right-hand side, kept
     inverse  (n, 9), reduced (3n,)  scratch
@@ -102,12 +102,12 @@ def solve_chain(
                 return False
             continue
         e = link[i]
-        t = store[e, GEOMETRIC]
+        t = store[GEOMETRIC, e]
         if not invert(block, i, t, free, inverse):
             return False
-        alpha = store[e, ALPHA]
-        p0, p1, p2 = store[e, P], store[e, P + 1], store[e, P + 2]
-        q0, q1, q2 = store[e, Q], store[e, Q + 1], store[e, Q + 2]
+        alpha = store[ALPHA, e]
+        p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
+        q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
         b = t - off[e] if off.shape[0] > 0 else t
         x00, x01, x02 = inverse[i, 0], inverse[i, 1], inverse[i, 2]
         x10, x11, x12 = inverse[i, 3], inverse[i, 4], inverse[i, 5]

@@ -80,8 +80,8 @@ class SparseTangent:
 
     def _entries(self, work: Scratch) -> Floats:
         store = work.store
-        block = store[:, ALPHA, None, None] * store[:, P : P + 3, None] * store[:, None, Q : Q + 3]
-        block += store[:, GEOMETRIC, None, None] * np.eye(3)
+        block = np.einsum("e,ae,ce->eac", store[ALPHA], store[P : P + 3], store[Q : Q + 3])
+        block += store[GEOMETRIC, :, None, None] * np.eye(3)
         across = -block
         if len(work.off):
             across += work.off[:, None, None] * np.eye(3)

@@ -26,12 +26,12 @@ def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, 
         for k in range(9):
             inverse[i, k] = block[i, k]
     for e in range(nodes.shape[0]):
-        alpha, t = store[e, ALPHA], store[e, GEOMETRIC]
+        alpha, t = store[ALPHA, e], store[GEOMETRIC, e]
         for end in range(2):
             i = nodes[e, end]
             for a in range(3):
                 for c in range(3):
-                    inverse[i, 3 * a + c] += alpha * store[e, P + a] * store[e, Q + c]
+                    inverse[i, 3 * a + c] += alpha * store[P + a, e] * store[Q + c, e]
                 inverse[i, 4 * a] += t
     safe = True
     for i in range(block.shape[0]):
@@ -53,9 +53,9 @@ def multiply(
     for e in range(nodes.shape[0]):
         i, j = 3 * nodes[e, 0], 3 * nodes[e, 1]
         d0, d1, d2 = x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
-        along = store[e, ALPHA] * (store[e, Q] * d0 + store[e, Q + 1] * d1 + store[e, Q + 2] * d2)
-        t = store[e, GEOMETRIC]
-        y0, y1, y2 = along * store[e, P] + t * d0, along * store[e, P + 1] + t * d1, along * store[e, P + 2] + t * d2
+        along = store[ALPHA, e] * (store[Q, e] * d0 + store[Q + 1, e] * d1 + store[Q + 2, e] * d2)
+        t = store[GEOMETRIC, e]
+        y0, y1, y2 = along * store[P, e] + t * d0, along * store[P + 1, e] + t * d1, along * store[P + 2, e] + t * d2
         product[i] -= y0
         product[i + 1] -= y1
         product[i + 2] -= y2

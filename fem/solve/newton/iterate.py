@@ -229,9 +229,10 @@ def correct(scheme: Floats, dt: float, nodes: Nodes, links: Links, work: Scratch
 
 @kernel
 def is_converged(
-    limits: Floats, memory: Floats, norm: float, scale: float, correction: float, moved: float, iteration: int
+    limits: Floats, norm: float, scale: float, iteration: int, motion: Motion, work: Scratch
 ) -> tuple[bool, int]:
     """All given criteria hold, or the residual has reached the round-off floor; flags say what was special."""
+    memory = motion.memory
     flags = 0
     good = True
     if limits[RELATIVE] >= 0.0:
@@ -243,7 +244,7 @@ def is_converged(
     if limits[ABSOLUTE] >= 0.0:
         good = good and norm <= limits[ABSOLUTE]
     if limits[CORRECTION] >= 0.0:
-        good = good and correction <= limits[CORRECTION] * moved
+        good = good and largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u)
     if not good and iteration > 1 and norm >= STALLED * memory[PREVIOUS] and norm <= limits[FLOOR]:
         return True, AT_FLOOR
     if flags == LOADS_VANISHED and norm <= limits[RELATIVE] * scale:

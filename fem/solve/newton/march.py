@@ -28,7 +28,6 @@ from fem.solve.newton.groups import (
     BAND,
     CG,
     CHAIN,
-    CORRECTION,
     DONE,
     DRIFT,
     DRIFT_SHARE,
@@ -60,8 +59,6 @@ from fem.solve.newton.iterate import (
     correct,
     evaluate,
     is_converged,
-    largest,
-    largest_move,
     next_forcing,
     residual,
     scale_of,
@@ -131,44 +128,39 @@ def march(
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
         if control[WAITING] == 0:
             begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
-            evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
-            memory[PREVIOUS] = residual(scheme, nodes, bars, links, work)
-            if loading.support_dofs.shape[0] > 0:
-                lift(scheme, dt, nodes, bars, springs, links, work)
             control[ITERATION] = 0
-        flags = 0
-        strain, norm, scale = 0.0, 0.0, 0.0
+        strain, norm, scale, flags = 0.0, 0.0, 0.0, 0
+        good = False
         while True:
-            if control[WAITING] == 0 and not solve_compiled(
-                solver, scheme, dt, nodes, bars, springs, tree, equation, control, memory, work
-            ):
-                control[WAITING] = 1
-                return NEED_SOLVE
+            if control[WAITING] == 0:
+                strain = evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
+                norm = residual(scheme, nodes, bars, links, work)
+                if control[ITERATION] == 0:
+                    if loading.support_dofs.shape[0] > 0:
+                        lift(scheme, dt, nodes, bars, springs, links, work)
+                else:
+                    if limits[RELATIVE] >= 0.0:
+                        scale = scale_of(scheme, dt, nodes, bars, work)
+                    good, flags = is_converged(limits, norm, scale, control[ITERATION], motion, work)
+                    if good or control[ITERATION] >= limits[ITERATIONS]:
+                        break
+                    if not norm < 1e300:
+                        return NOT_FINITE
+                    memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
+                memory[PREVIOUS] = norm
+                if not solve_compiled(solver, scheme, dt, nodes, bars, springs, tree, equation, control, memory, work):
+                    control[WAITING] = 1
+                    return NEED_SOLVE
             control[WAITING] = 0
             if not correct(scheme, dt, nodes, links, work):
                 return NOT_FINITE
-            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
-            norm = residual(scheme, nodes, bars, links, work)
             control[ITERATION] += 1
-            memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
-            if limits[RELATIVE] >= 0.0:
-                scale = scale_of(scheme, dt, nodes, bars, work)
-            correction, moved = 0.0, 0.0
-            if limits[CORRECTION] >= 0.0:
-                correction, moved = largest(work.du), largest_move(motion.u, work.u)
-            good, flags = is_converged(limits, memory, norm, scale, correction, moved, control[ITERATION])
-            if good:
-                break
-            if not norm < 1e300:
-                return NOT_FINITE
-            if control[ITERATION] >= limits[ITERATIONS]:
-                control[WORST] = worst(work.residual)
-                scale = scale_of(scheme, dt, nodes, bars, work)
-                record.ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
-                return NOT_CONVERGED
-            memory[PREVIOUS] = norm
         if limits[RELATIVE] < 0.0:
             scale = scale_of(scheme, dt, nodes, bars, work)
+        if not good:
+            control[WORST] = worst(work.residual)
+            record.ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
+            return NOT_CONVERGED
         if flags != LOADS_VANISHED:
             memory[LAST_RESIDUAL] = norm
             if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:

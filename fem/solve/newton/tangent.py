@@ -50,10 +50,10 @@ def lift(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, 
         i, j = 3 * ends[e, 0], 3 * ends[e, 1]
         along = 0.0
         for c in range(3):
-            along += store[e, Q + c] * (x[j + c] - x[i + c])
-        along *= store[e, ALPHA]
+            along += store[Q + c, e] * (x[j + c] - x[i + c])
+        along *= store[ALPHA, e]
         for c in range(3):
-            value = along * store[e, P + c] + store[e, GEOMETRIC] * (x[j + c] - x[i + c])
+            value = along * store[P + c, e] + store[GEOMETRIC, e] * (x[j + c] - x[i + c])
             product[i + c] += value
             product[j + c] -= value
     damping_factor = scheme[WC] * scheme[VU] / dt
