@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fem
 from fem.check import check_deck, report
 from fem.check.bars import collect_bars
 from fem.errors import CommandError, DeckError
@@ -172,7 +173,7 @@ def test_snap_time_of_a_line_that_can_go_slack():
 
 def test_straight_unstressed_chain():
     straight = mesh([(0, 0, 0), (1, 0, 0), (2, 0, 0)], (1, 2), (2, 3))
-    assert "nodes 2: nothing holds them across" in wrong(model(mesh=straight))
+    assert "nodes 2: loaded where nothing holds them" in wrong(model(mesh=straight))
     lent = BarSection("BARS", "STEEL", 1e-4, starting_tension=5000.0)
     assert wrong(model(mesh=straight, section=lent)).strip() == "nothing found"
 
@@ -229,3 +230,11 @@ def test_missing_file_and_broken_deck(tmp_path):
 @pytest.mark.parametrize("deck", sorted(INPUTS.glob("*.inp")), ids=lambda path: path.stem)
 def test_every_example_can_be_checked(deck):
     assert "what looks wrong" in check_deck(deck)
+
+
+def test_free_nodes_without_mass_in_a_dynamic_step():
+    text = "*NODE\n1,0,0,0\n2,1,0,0\n*ELEMENT, TYPE=T3D2, ELSET=E\n1,1,2\n*MATERIAL, NAME=M\n*ELASTIC\n1e4\n"
+    text += "*SOLID SECTION, ELSET=E, MATERIAL=M\n1.\n*BOUNDARY\n1,1,3\n"
+    text += "*STEP, NLGEOM=YES\n*DYNAMIC, DIRECT\n.01,1.\n*CLOAD\n2,1,1.\n*END STEP\n"
+    assert "nodes 2: no mass" in report(fem.parse_deck(text))
+    assert "no mass" not in report(fem.parse_deck(text.replace("*ELASTIC", "*DENSITY\n1.\n*ELASTIC")))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fem.arrays import Floats
 from fem.check.bars import LISTED, Bars, some, stiffest_bar
 from fem.model import Dynamic, Frequency, Model, Static
 
@@ -157,12 +158,62 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
         stiffness[np.unique(block.connectivity)] += np.diag([spring, spring, spring or flat]).astype(float)
     for boundary in (*model.boundaries, *model.steps[0].boundaries):
         stiffness[model.mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
-    loose = touched & (np.linalg.matrix_rank(stiffness, tol=1e-9, hermitian=True) < 3)
+    values, vectors = np.linalg.eigh(stiffness)
+    pull = np.abs(np.einsum("ni,nik->nk", first_loads(model), vectors))
+    loose = touched & ((values < 1e-9) & (pull > 1e-12 * np.abs(pull).max(initial=0.0))).any(axis=1)
     if not loose.any():
         return []
     return [
-        f"nodes {some(model.mesh.node_labels[loose])}: nothing holds them across their bars in the first static step; "
-        "give an initial stress or *SOLID SECTION, STARTING TENSION="
+        f"nodes {some(model.mesh.node_labels[loose])}: loaded where nothing holds them, across their bars, in the "
+        "first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
+    ]
+
+
+def first_loads(model: Model) -> Floats:
+    """(n, 3) directions in which nodes are loaded in the first step; sizes only as given, weights unscaled."""
+    mesh, step = model.mesh, model.steps[0]
+    loads = np.zeros((len(mesh.node_labels), 3))
+    for load in step.nodal_loads:
+        loads[mesh.nodes_of(load.target), load.dof - 1] += abs(load.value)
+    for spread in step.distributed_loads:
+        direction = np.array(spread.direction) if spread.kind == "GRAV" else np.eye(3)["XYZ".index(spread.kind[1])]
+        chosen = set(range(len(mesh.element_labels)))
+        if spread.target is not None:
+            chosen = set(mesh.elements_of(spread.target).tolist())
+        start = 0
+        for block in mesh.blocks:
+            inside = [k for k in range(len(block.labels)) if start + k in chosen]
+            loads[np.unique(block.connectivity[inside])] += spread.value * direction
+            start += len(block.labels)
+    return loads
+
+
+def massless_nodes(model: Model, bars: Bars) -> list[str]:
+    """Free nodes without mass: the accelerations a dynamic step starts from cannot be found."""
+    dynamic = [step.procedure for step in model.steps if isinstance(step.procedure, Dynamic)]
+    if not any(procedure.initial_acceleration and procedure.singular_mass == "ERROR" for procedure in dynamic):
+        return []
+    mesh = model.mesh
+    weighty, touched = np.zeros(len(mesh.node_labels), bool), np.zeros(len(mesh.node_labels), bool)
+    weighty[bars.connectivity[bars.mass > 0.0].ravel()] = True
+    heavy = {point.element_set for point in model.masses if point.mass > 0.0}
+    heavy_elements = {index for name in heavy for index in mesh.element_sets[name].tolist()}
+    start = 0
+    for block in mesh.blocks:
+        touched[block.connectivity.ravel()] = True
+        if block.kind == "MASS":
+            inside = [k for k in range(len(block.labels)) if start + k in heavy_elements]
+            weighty[block.connectivity[inside].ravel()] = True
+        start += len(block.labels)
+    held = np.zeros((len(mesh.node_labels), 3), bool)
+    for boundary in (*model.boundaries, *(entry for step in model.steps for entry in step.boundaries)):
+        held[mesh.nodes_of(boundary.target), boundary.dof - 1] = True
+    massless = touched & ~weighty & ~held.all(axis=1)
+    if model.equations or not massless.any():
+        return []
+    return [
+        f"nodes {some(mesh.node_labels[massless])}: no mass, so a *DYNAMIC step cannot find its initial accelerations; "
+        "give *DENSITY or *MASS, or say SINGULAR MASS=WARNING"
     ]
 
 
@@ -197,6 +248,7 @@ CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     free_bodies,
     nothing_acts,
     floating_across,
+    massless_nodes,
     increments,
     geometry,
     units,

@@ -59,10 +59,19 @@ def energies(time: Floats, ledger: Floats, boundaries: Floats) -> Figure:
     figure = Figure(figsize=SIZE, layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     for j, name in enumerate(ENERGY_CURVES):
-        curve = thinned(time, ledger[:, j])
+        # Stored energies of prestress and position have no zero of their own: shown as changes.
+        start = ledger[0, j] if name in ("strain", "potential") else 0.0
+        curve = thinned(time, ledger[:, j] - start)
         # The last one is solid: below the others, so that curves at zero stay visible.
         order = 1.9 if name == ENERGY_CURVES[-1] else 2.0
-        upper.plot(*curve, DASHES[j], color=OKABE_ITO[j], lw=1.5, label=name.replace("_", " "), zorder=order)
+        upper.plot(
+            *curve,
+            DASHES[j],
+            color=OKABE_ITO[j],
+            lw=1.5,
+            label=name.replace("_", " ") + (f" (less {start:.4g})" if start else ""),
+            zorder=order,
+        )
     upper.set_ylabel("energy (deck's units)")
     upper.set_title("Energies")
     legend_beside(upper)

@@ -308,3 +308,88 @@ def test_log_force_does_not_jump_when_a_linear_step_begins():
     text += "*STEP, NLGEOM=NO\n*STATIC\n1., 1.\n*END STEP\n"
     values = run_text(text).elements[:, 0]
     assert values[-1] == pytest.approx(values[1], rel=1e-12)
+
+
+def test_load_on_a_supported_dof_goes_into_its_reaction():
+    """Also where the set of a load takes in supported nodes."""
+    text = chain(2, young=1e4).replace("*DYNAMIC, DIRECT\n0.01, 0.5", "*STATIC\n1., 1.")
+    text = text.replace("*DLOAD\nLINE, GRAV, 9.81, 0, 0, -1\n", "*CLOAD\nALL, 1, 1.\n")
+    history = run_text(text)
+    assert history.reactions[-1, 0] == pytest.approx(-3.0, rel=1e-9)
+    assert history.elements[-1, :, 3] == pytest.approx([2.0, 1.0], rel=1e-6)
+
+
+def test_damped_cables_converge_where_they_become_taut():
+    """A horizontal chain falls into its own catch: the viscous force has no jump at zero stress."""
+    text = chain(20, both_ends=True, young=1e5, dt=0.001, period=0.1, material="*NO COMPRESSION\n*DAMPING, BETA=0.01")
+    history = run_text(text.replace("RELA=1e-9", "RELA=1e-7"))
+    assert history.iterations.max() <= 12
+    assert history.elements[:, :, 3].min() >= 0.0
+
+
+def test_periodic_support_that_starts_within_a_step_closes_the_energy_balance():
+    text = chain(1, mass="CONSISTENT", young=10.0, dt=0.0025, period=1.0)
+    text = text.replace("1, 1, 3\n", "1, 2, 3\n2, 2, 3\n", 1)
+    text = text.replace("*STEP", "*AMPLITUDE, NAME=W, DEFINITION=PERIODIC\n1,3.,0.3,0.\n0.,1.\n*STEP", 1)
+    text = text.replace("*END STEP", "*BOUNDARY, AMPLITUDE=W\n1,1,1,.4\n*END STEP").replace("0, 0, -1", "1, 0, 0")
+    history = run_text(text)
+    assert np.abs(history.energy_error).max() < 5e-3 * np.abs(history.energy).max()
+
+
+def test_springs_of_negative_stiffness_store_negative_energy():
+    text = """*NODE
+1,0,0,0
+2,1,0,0
+*ELEMENT, TYPE=SPRINGA, ELSET=P
+1,1,2
+*ELEMENT, TYPE=SPRINGA, ELSET=Q
+2,1,2
+*ELEMENT, TYPE=MASS, ELSET=M
+3,2
+*MASS, ELSET=M
+1.
+*SPRING, ELSET=P
+
+100.
+*SPRING, ELSET=Q
+
+-50.
+*BOUNDARY
+1,1,3
+2,2,3
+*INITIAL CONDITIONS, TYPE=VELOCITY
+2,1,.1
+*STEP, NLGEOM=YES
+*DYNAMIC, DIRECT
+.001,1.
+*END STEP
+"""
+    history = run_text(text)
+    assert np.abs(history.energy_error).max() < 1e-6 * 0.005
+    assert history.v[-1, 3] == pytest.approx(0.1 * np.cos(np.sqrt(50.0)), abs=1e-4)
+
+
+def test_springs_between_dofs_of_one_node():
+    """SPRING2 from dof 1 to dof 2 of the same node: k (u1 - u2) on both."""
+    text = """*NODE
+1,0,0,0
+*ELEMENT, TYPE=SPRING2, ELSET=S
+1,1,1
+*SPRING, ELSET=S
+1,2
+10.
+*ELEMENT, TYPE=SPRING1, ELSET=G
+2,1
+*SPRING, ELSET=G
+1
+5.
+*BOUNDARY
+1,3
+*STEP, NLGEOM=NO
+*STATIC
+1.,1.
+*CLOAD
+1,2,1.
+*END STEP
+"""
+    assert run_text(text).u[-1, :2] == pytest.approx([0.2, 0.3])

@@ -12,7 +12,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown
 from fem.deck.mesh_draft import Where
-from fem.model.mesh import KINDS, nodes_per_element
+from fem.model.mesh import AXIAL, KINDS, nodes_per_element
 
 OTHER_ELEMENTS = "beams, shells, solids, connectors and user elements are not"
 
@@ -73,7 +73,7 @@ def element(card: Card, draft: Draft) -> None:
         table, rows = element_rows(card, draft, kind, count)
     labels, nodes = np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:])
     where: Where = lambda row: card.row(rows[row]).place  # noqa: E731
-    if count == 2:
+    if kind in AXIAL:
         for row in np.nonzero(nodes[:, 0] == nodes[:, 1])[0][:20].tolist():
             place = card.row(rows[row]).field(2).place
             draft.report(Mistake(place, f"element {labels[row]} names node {nodes[row, 0]} twice: it has no length"))

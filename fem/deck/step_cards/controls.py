@@ -78,7 +78,7 @@ def map_field(draft: Draft, rows: list[Row]) -> None:
                 changes[FIELD[at][0]] = value
                 draft.notice(f"*CONTROLS, PARAMETERS=FIELD: {FIELD[at][1]} = {value:g}")
             else:
-                draft.ignore(f"*CONTROLS, PARAMETERS=FIELD, line {number + 1}, entry {at + 1}")
+                draft.ignore("other entries of *CONTROLS, PARAMETERS=FIELD")
     draft.controls = replace(draft.controls, **changes)  # type: ignore[arg-type]
 
 
@@ -92,7 +92,7 @@ def map_increments(draft: Draft, rows: list[Row]) -> None:
                 continue
             if at not in meaning:
                 row.number(at, "a control parameter")
-                draft.ignore(f"*CONTROLS, PARAMETERS=TIME INCREMENTATION, line {number + 1}, entry {at + 1}")
+                draft.ignore("other entries of *CONTROLS, PARAMETERS=TIME INCREMENTATION")
                 continue
             name, what = meaning[at]
             value = row.integer(at, what, high=1_000_000) if number == 0 else factor(row, at, name, what)

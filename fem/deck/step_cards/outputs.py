@@ -16,6 +16,15 @@ TOTALS = {"ELSE": "ALLSE", "ELKE": "ALLKE", "ALLIE": "ALLSE", "ENER": "ALLSE", "
 COMPONENTS = {f"{name}{axis}": name for name in ("U", "V", "A", "RF") for axis in (1, 2, 3)}
 COMPONENTS |= {"S11": "S", "E11": "E"}
 """Abaqus' names of single components; all components of the variable are written."""
+ELSEWHERE = frozenset(
+    ["CF", "CF1", "CF2", "CF3", "RT", "UR", "UR1", "UR2", "UR3", "UT", "VR", "VT", "AR", "AT", "RM", "RM1", "RM2"]
+    + ["RM3", "CM", "CM1", "CM2", "CM3", "TF", "TU", "NT", "NT11", "COORD", "PU", "LE", "LE11", "EE", "EE11", "PE"]
+    + ["PEEQ", "PEMAG", "THE", "NE", "NE11", "ER", "SP", "MISES", "SF", "SF1", "SM", "SE", "SENER", "ENER", "EVOL"]
+    + ["ELSE", "ELKE", "ELEDEN", "STH", "CE", "CEEQ", "NOE", "ZZS", "ERR", "HFL", "TEMP", "EVF", "IVOL"]
+    + ["CSTRESS", "CDISP", "CSTATUS", "CPRESS"]
+)
+"""Variables of Abaqus and CalculiX that bars do not have or this program does not write: left out of fields
+with a notice; asked for in a table they are an error."""
 CADENCE = ("FREQUENCY", "TIME POINTS")
 PRINT_NOISE = (
     "TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT",
@@ -50,23 +59,33 @@ def request(card: Card, draft: Draft, kind: str, target: str | None, given: Give
     every, times = cadence(card, draft, given)
     family = kind.split()[0]
     variables: list[str] = []
+    names = 0
     for row in draft.rows(card, needed=False):
         for field in map(row.field, range(len(row))):
+            names += 1
             with draft.guard():
-                variables.append(variable(field, family))
+                name = variable(field, family, strict=kind.endswith("PRINT"))
+                if name:
+                    variables.append(name)
+                else:
+                    draft.ignore(f"output of {field.text.upper()} (not available here)")
     assert draft.step is not None
     kept = tuple(dict.fromkeys(variables))
+    if names and not kept:
+        return
     if family == "EL" and {"N", "T"} & set(kept):
         draft.extension(f"*{card.keyword} of N, T")
     draft.step.outputs.append(OutputRequest(kind, target, kept, every, times))
 
 
-def variable(field: Field, family: str) -> str:
-    """One of the names known for nodes, elements or energies."""
+def variable(field: Field, family: str, strict: bool) -> str:
+    """One of the names known for nodes, elements or energies; empty for one that other programs have."""
     name = field.text.upper()
     name = COMPONENTS.get(name, name)
     if name in VARIABLES[family]:
         return name
+    if not strict and name in ELSEWHERE and not any(name in known for known in VARIABLES.values()):
+        return ""
     hint = f"{listing(VARIABLES[family], 'and')} are"
     if name in TOTALS and family != "ENERGY":
         hint = "*ENERGY PRINT gives energies of the whole model"
@@ -157,7 +176,9 @@ def element_output(card: Card, draft: Draft) -> None:
 
 
 @keyword(
-    "anywhere", takes=("WRITE", "READ", "FREQUENCY", "STEP", "INC", "END STEP"), ignores=("OVERLAY", "NUMBER INTERVAL")
+    "anywhere",
+    takes=("WRITE", "READ", "FREQUENCY", "STEP", "INC", "END STEP"),
+    ignores=("OVERLAY", "NUMBER INTERVAL", "TIME MARKS"),
 )
 def restart(card: Card, draft: Draft) -> None:
     """WRITE does nothing yet and says so; READ is refused."""

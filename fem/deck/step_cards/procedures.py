@@ -190,17 +190,17 @@ def unsupported_integrator(card: Card, integrator: str) -> Mistake:
 
 @keyword(
     "step",
-    ignores=("EIGENSOLVER", "SOLVER", "STORAGE", "GLOBAL", "SIM"),
+    ignores=("EIGENSOLVER", "SOLVER", "STORAGE", "GLOBAL", "SIM", "ACOUSTIC COUPLING"),
     takes=("NORMALIZATION",),
     refuses={
         "CYCMPC": "is not supported",
         "PROPERTY EVALUATION": "is not supported",
-        "ACOUSTIC COUPLING": "is not supported",
     },
 )
 def frequency(card: Card, draft: Draft) -> None:
     """``number of modes``."""
-    card.word("NORMALIZATION", ("MASS",), "MASS")
+    if card.word("NORMALIZATION", ("DISPLACEMENT", "MASS"), "DISPLACEMENT") == "MASS":
+        draft.notice("*FREQUENCY: mode shapes are scaled to a largest component of 1; generalized_mass gives the rest")
     row = draft.single_row(card, "the number of modes")
     for at in range(1, len(row)):
         if row.field(at).text and row.number(at, "a frequency limit") != 0.0:
