@@ -74,10 +74,12 @@ class _Builder:
         """Constants with reference vectors and lengths filled in, and kinds, of the axial elements."""
         nodes = self.nodes[self.axial]
         vector = self.mesh.coordinates[nodes[:, 1]] - self.mesh.coordinates[nodes[:, 0]]
-        length = np.sqrt((vector**2).sum(axis=1))
-        if not np.all(length > 0.0):
-            label = self.labels[self.axial[np.argmin(length)]]
-            raise ModelError(f"element {label} has no length: its two nodes are at the same place")
+        with np.errstate(over="ignore"):
+            length = np.sqrt((vector**2).sum(axis=1))
+        if not np.all((length > 0.0) & np.isfinite(length)):
+            wrong = int(np.argmin((length > 0.0) & np.isfinite(length)))
+            what = "no length: its two nodes are at the same place" if length[wrong] == 0.0 else "no finite length"
+            raise ModelError(f"element {self.labels[self.axial[wrong]]} has {what}")
         constants = np.zeros((CONSTANTS, len(nodes)))
         constants[bar.REF : bar.REF + 3] = vector.T
         constants[bar.INV_LENGTH] = 1.0 / length
@@ -167,8 +169,21 @@ class _Builder:
                 elements = self.mesh.elements_of(condition.target)
                 self.constants[bar.STRESS0, self.family[elements, 1]] = condition.value
 
+    def _refuse_overflow(self) -> None:
+        """ModelError where a stiffness or a mass is no usable number."""
+        constants = self.constants
+        with np.errstate(over="ignore", invalid="ignore"):
+            stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH] ** 2
+            usable = np.isfinite(stiffness) & np.isfinite(constants).all(axis=0)
+        if not usable.all():
+            label = self.labels[self.axial[np.argmin(usable)]]
+            raise ModelError(f"element {label}: its length, area, modulus or stress is too large to compute with")
+        if not np.isfinite(self.mass).all():
+            raise ModelError("the mass of a node is too large to compute with: look at densities, areas and *MASS")
+
     def _bars(self, table: Floats) -> Bars:
         """Bars sorted into runs of one kind; the elements' indices follow."""
+        self._refuse_overflow()
         young = self.constants[bar.YOUNG]
         volume = self.constants[bar.AREA] / self.constants[bar.INV_LENGTH]
         self.constants[bar.COMPLIANCE] = np.divide(volume, young, out=np.zeros(len(young)), where=young != 0.0)

@@ -93,7 +93,8 @@ class SparseTangent:
         """Effective tangent over the independent dofs (CSC)."""
         from scipy.sparse import csc_array
 
-        values = np.bincount(self.slot, self._entries(work)[self.inside], minlength=len(self.indices))
+        with np.errstate(invalid="ignore", over="ignore"):  # overflow shows up as not finite, and is refused below
+            values = np.bincount(self.slot, self._entries(work)[self.inside], minlength=len(self.indices))
         full = csc_array((values, self.indices, self.indptr), shape=(self.size, self.size))
         if self.transform is None:
             return full
@@ -106,6 +107,8 @@ class SparseTangent:
         work.du[:] = 0.0
         if len(right) == 0:
             return True
+        if not (np.isfinite(matrix.data).all() and np.isfinite(right).all()):
+            return False
         solution = factor_and_solve(matrix, right)
         if solution is None:
             return False

@@ -67,6 +67,9 @@ from fem.solve.newton.iterate import (
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.newton.tangent import lift, nodal_blocks
 
+HUGE = 1e300
+"""Forces and energies beyond this are overflow."""
+
 
 @kernel
 def solve_compiled(
@@ -138,14 +141,14 @@ def march(
                 if control[ITERATION] == 0:
                     if loading.support_dofs.shape[0] > 0:
                         lift(scheme, dt, nodes, bars, springs, links, work)
+                elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
+                    return NOT_FINITE
                 else:
                     if limits[RELATIVE] >= 0.0:
                         scale = scale_of(scheme, dt, nodes, bars, work)
                     good, flags = is_converged(limits, norm, scale, control[ITERATION], motion, work)
                     if good or control[ITERATION] >= limits[ITERATIONS]:
                         break
-                    if not norm < 1e300:
-                        return NOT_FINITE
                     memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
                 memory[PREVIOUS] = norm
                 if not solve_compiled(solver, scheme, dt, nodes, bars, springs, tree, equation, control, memory, work):
