@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from fem.arrays import Flags
+from fem.arrays import Flags, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.mechanics.links import Links
-
-
-def no_links() -> Links:
-    """Nothing depends on anything."""
-    empty = np.zeros(0, np.int64)
-    return Links(empty, np.zeros(1, np.int64), empty, np.zeros(0))
 
 
 def eliminate(system: System, supported: Flags) -> Links:
@@ -54,3 +50,18 @@ def eliminate(system: System, supported: Flags) -> Links:
         np.array([dof for slave in slaves for dof in expressed[slave]], np.int64),
         np.array([factor for slave in slaves for factor in expressed[slave].values()], float),
     )
+
+
+def reduction(free: Ints, links: Links) -> Any:
+    """Sparse matrix that gives all dofs (3n,) from the independent ones (``free`` 1); zero rows at supports."""
+    from scipy.sparse import coo_array
+
+    unknown = np.flatnonzero(free == 1)
+    column = np.full(len(free), -1, np.int64)
+    column[unknown] = np.arange(len(unknown))
+    owner = np.repeat(links.slave, np.diff(links.start))
+    inside = column[links.master] >= 0
+    rows = np.concatenate([unknown, owner[inside]])
+    columns = np.concatenate([column[unknown], column[links.master[inside]]])
+    values = np.concatenate([np.ones(len(unknown)), links.factor[inside]])
+    return coo_array((values, (rows, columns)), shape=(len(free), len(unknown))).tocsr()

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.check.bars import LISTED, Bars, some, stiffest_bar
-from fem.model import Dynamic, Frequency, Model, Static
+from fem.model import Dynamic, Frequency, Mesh, Model, Static
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -177,15 +177,19 @@ def first_loads(model: Model) -> Floats:
         loads[mesh.nodes_of(load.target), load.dof - 1] += abs(load.value)
     for spread in step.distributed_loads:
         direction = np.array(spread.direction) if spread.kind == "GRAV" else np.eye(3)["XYZ".index(spread.kind[1])]
-        chosen = set(range(len(mesh.element_labels)))
-        if spread.target is not None:
-            chosen = set(mesh.elements_of(spread.target).tolist())
-        start = 0
-        for block in mesh.blocks:
-            inside = [k for k in range(len(block.labels)) if start + k in chosen]
-            loads[np.unique(block.connectivity[inside])] += spread.value * direction
-            start += len(block.labels)
+        elements = np.arange(len(mesh.element_labels)) if spread.target is None else mesh.elements_of(spread.target)
+        loads[nodes_of_elements(mesh, elements)] += spread.value * direction
     return loads
+
+
+def nodes_of_elements(mesh: Mesh, elements: Ints) -> Ints:
+    """Indices of all nodes that the elements of given indices touch."""
+    touched, start = [np.zeros(0, np.int64)], 0
+    for block in mesh.blocks:
+        inside = elements[(elements >= start) & (elements < start + len(block.labels))] - start
+        touched.append(block.connectivity[inside].ravel())
+        start += len(block.labels)
+    return np.unique(np.concatenate(touched))
 
 
 def massless_nodes(model: Model, bars: Bars) -> list[str]:
@@ -194,21 +198,15 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     if not any(procedure.initial_acceleration and procedure.singular_mass == "ERROR" for procedure in dynamic):
         return []
     mesh = model.mesh
-    weighty, touched = np.zeros(len(mesh.node_labels), bool), np.zeros(len(mesh.node_labels), bool)
-    weighty[bars.connectivity[bars.mass > 0.0].ravel()] = True
-    heavy = {point.element_set for point in model.masses if point.mass > 0.0}
-    heavy_elements = {index for name in heavy for index in mesh.element_sets[name].tolist()}
-    start = 0
-    for block in mesh.blocks:
-        touched[block.connectivity.ravel()] = True
-        if block.kind == "MASS":
-            inside = [k for k in range(len(block.labels)) if start + k in heavy_elements]
-            weighty[block.connectivity[inside].ravel()] = True
-        start += len(block.labels)
-    held = np.zeros((len(mesh.node_labels), 3), bool)
+    massless, held = np.zeros(len(mesh.node_labels), bool), np.zeros((len(mesh.node_labels), 3), bool)
+    massless[nodes_of_elements(mesh, np.arange(len(mesh.element_labels)))] = True
+    massless[bars.connectivity[bars.mass > 0.0].ravel()] = False
+    for point in model.masses:
+        if point.mass > 0.0:
+            massless[nodes_of_elements(mesh, mesh.element_sets[point.element_set])] = False
     for boundary in (*model.boundaries, *(entry for step in model.steps for entry in step.boundaries)):
         held[mesh.nodes_of(boundary.target), boundary.dof - 1] = True
-    massless = touched & ~weighty & ~held.all(axis=1)
+    massless &= ~held.all(axis=1)
     if model.equations or not massless.any():
         return []
     return [

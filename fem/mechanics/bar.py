@@ -273,3 +273,9 @@ def blocks_of(kinds: Ints, constants: Floats) -> Ints:
     last = np.concatenate([ends, [len(kinds)]])
     viscous = np.maximum.reduceat(constants[VISCOUS] != 0.0, first)
     return np.column_stack([kinds[first], first, last, viscous]).astype(np.int64)
+
+
+def bar_blocks(store: Floats) -> Floats:
+    """(m, 3, 3) tangent blocks alpha p q^T + t I from the numbers of the bars."""
+    blocks: Floats = np.einsum("e,ae,ce->eac", store[ALPHA], store[P : P + 3], store[Q : Q + 3])
+    return blocks + store[GEOMETRIC, :, None, None] * np.eye(3)

@@ -16,6 +16,16 @@ QUICK_ITERATIONS = 7
 prediction that is counted here, plus two for a tolerance that is some thousand times finer."""
 
 
+def expected_increments(procedure: Static | Dynamic) -> int | None:
+    """How many increments a DIRECT step will have; None where they are automatic."""
+    if not procedure.direct:
+        return None
+    whole = round(procedure.period / procedure.dt)
+    if whole >= 1 and abs(whole * procedure.dt - procedure.period) <= SHARP * procedure.dt:
+        return whole
+    return math.ceil(procedure.period / procedure.dt)
+
+
 class Clock:
     """Times of the increments of one step.
 
@@ -39,13 +49,6 @@ class Clock:
         self._cuts = 0
         self._quick = 0
         self.full_dt = self.dt
-        whole = round(procedure.period / procedure.dt)
-        if whole >= 1 and abs(whole * procedure.dt - procedure.period) <= SHARP * procedure.dt:
-            self.expected: int | None = whole
-        else:
-            self.expected = math.ceil(procedure.period / procedure.dt)
-        if not self.is_direct:
-            self.expected = None
 
     @property
     def is_finished(self) -> bool:

@@ -12,7 +12,7 @@ from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import Schedule
-from fem.solve.clock import Clock
+from fem.solve.clock import Clock, expected_increments
 from fem.solve.marching import Marching, Progress
 from fem.solve.modes import find_modes
 from fem.solve.newton.tangent import nodal_blocks
@@ -24,7 +24,7 @@ from fem.solve.start import evaluate_start, first_motion
 def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True) -> None:
     """Run all steps of a model and tell ``sink`` what happens.
 
-    solver      AUTO, CHAIN, BAND or DIRECT
+    solver      AUTO, CHAIN, BAND, CG or DIRECT
     record_all  rows carry every node and element, not only the printed ones
     fields      False: no whole fields but those at the ends of steps
 
@@ -72,12 +72,12 @@ class Run:
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
             return
-        schedule = Schedule(self.model, number - 1, span.start, None)
+        expected = expected_increments(procedure)
+        schedule = Schedule(self.model, number - 1, span.start, expected, self.fields)
         clock = Clock(procedure, step.controls, span.start, schedule.instants)
-        schedule = Schedule(self.model, number - 1, span.start, clock.expected, self.fields)
         name = "STATIC" if is_static else "DYNAMIC"
         solver = f"{NAMES[stage.choice.solver]}: {stage.choice.reason}"
-        start = StepStart(number, step.name, name, span.start, period, clock.expected, solver)
+        start = StepStart(number, step.name, name, span.start, period, expected, solver)
         if isinstance(procedure, Dynamic) and (procedure.dt_max or 0.0) > procedure.dt and not procedure.direct:
             self.sink.notice(f"step {number}: automatic increments of *DYNAMIC do not grow beyond the first one yet")
         Marching(self, number, step, stage, clock, schedule, start).run(procedure)
@@ -103,8 +103,7 @@ class Run:
         motion, now = self.progress.motion, self.progress.time
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
-        row = np.array(stage.scheme.coefficients())
-        nodal_blocks(row, 1.0, stage.nodes, self.system.springs, stage.work)
+        nodal_blocks(stage.row, 1.0, stage.nodes, self.system.springs, stage.work)
         self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))
         modes, notice = find_modes(stage, procedure.modes, number, now)
         if notice:

@@ -12,9 +12,8 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError
-from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+from fem.mechanics.bar import bar_blocks
 from fem.model import Step
-from fem.solve.newton.groups import WM
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.stage import Stage
 
@@ -24,17 +23,17 @@ NO_LOAD = 1e-12
 """Share of the largest load below which a load component is zero but for round-off."""
 
 
-def hold_loose_directions(stage: Stage, row: Floats, step: Step) -> tuple[Ints, str]:
+def hold_loose_directions(stage: Stage, step: Step) -> tuple[Ints, str]:
     """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
 
     The state must have been evaluated into ``stage.work``. ModelError where a loose direction is loaded.
     """
     _refuse_loads_on_nothing(stage)
-    blocks = _nodal_stiffness(stage, row)
+    blocks = _nodal_stiffness(stage)
     free = ((stage.nodes.free == 1) & ~_tied(stage)).reshape(-1, 3)
     blocks *= free[:, :, None] & free[:, None, :]
     candidates = np.flatnonzero(free.any(axis=1))
-    if stage.scheme.coefficients()[WM] != 0.0:
+    if stage.is_dynamic:
         candidates = candidates[stage.system.mass[candidates] == 0.0]
     if len(candidates) == 0:
         return np.zeros(0, np.int64), ""
@@ -113,19 +112,17 @@ def _loaded(stage: Stage, node: int, direction: Floats, step: Step) -> str:
     return f"{name} is loaded but nothing resists there; {cure}"
 
 
-def _nodal_stiffness(stage: Stage, row: Floats) -> Floats:
+def _nodal_stiffness(stage: Stage) -> Floats:
     """(n, 3, 3) symmetric stiffness of everything attached to each node, neighbours kept still."""
     work, bars = stage.work, stage.bars
-    nodal_blocks(row, 1.0, stage.nodes, stage.system.springs, work)
+    nodal_blocks(stage.row, 1.0, stage.nodes, stage.system.springs, work)
     blocks = work.block.reshape(-1, 3, 3).copy()
     springs = stage.system.springs.dofs
     for s in np.flatnonzero(springs[:, 1] >= 0):
         if springs[s, 0] // 3 != springs[s, 1] // 3:
             for dof in springs[s]:
                 blocks[dof // 3, dof % 3, dof % 3] += work.spring_stiffness[s]
-    store = work.store
-    share = np.einsum("e,ae,ce->eac", store[ALPHA], store[P : P + 3], store[Q : Q + 3])
-    share = share + store[GEOMETRIC, :, None, None] * np.eye(3)
+    share = bar_blocks(work.store)
     for end in range(2):
         np.add.at(blocks, bars.nodes[:, end], share)
     return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))

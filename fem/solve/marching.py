@@ -70,7 +70,6 @@ class Marching:
         self.whole, self.number, self.step, self.stage = run, number, step, stage
         self.clock, self.schedule, self.start = clock, schedule, start
         self.sink, self.progress, self.system = run.sink, run.progress, run.system
-        self.row = np.array(stage.scheme.coefficients())
         self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
         everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
@@ -91,7 +90,7 @@ class Marching:
             self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
-            self._tell(instability_notice(self.stage, self.row))
+            self._tell(instability_notice(self.stage))
         elif self.progress.increment <= SETTLING:
             self._tell(balance_notice(self.progress.motion, self.drift_share))
 
@@ -107,7 +106,7 @@ class Marching:
             start_dependents(stage, motion.v, "velocity")
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
-        held, notice = hold_loose_directions(stage, self.row, self.step)
+        held, notice = hold_loose_directions(stage, self.step)
         self._tell(notice)
         if isinstance(procedure, Dynamic):
             self._tell(initial_acceleration(stage, motion, held, procedure))
@@ -201,7 +200,7 @@ class Marching:
         stage = self.stage
         while True:
             reason = march(
-                control, self.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
+                control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
                 stage.nodes, stage.bars, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
                 chunk, self.progress.motion, stage.work, kept,
             )  # fmt: skip
@@ -280,7 +279,7 @@ class Marching:
     def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""
         if self.progress.increment == 0 and self.clock.is_static:
-            refuse_mechanism(self.stage, self.row, self.progress.motion, self.progress.time, self.number)
+            refuse_mechanism(self.stage, self.progress.motion, self.progress.time, self.number)
         if self.clock.cut():
             self.progress.cutbacks += 1
             self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
+from fem.assembly.constraints import reduction
 from fem.errors import ModelError
 from fem.results.record import Modes
 from fem.solve.stage import Stage
-from fem.solve.start import mass_matrix, reduction
+from fem.solve.start import mass_matrix
 
 DENSE = 600
 """Up to this many equations the full eigenproblem is solved."""
@@ -23,8 +24,9 @@ def find_modes(stage: Stage, wanted: int, step: int, time: float) -> tuple[Modes
     ModelError where nothing with mass is free.
     """
     free = stage.nodes.free
-    transform: Any = reduction(stage, free)
-    mass: Any = (transform.T @ mass_matrix(stage) @ transform).tocsc()
+    transform: Any = reduction(free, stage.links)
+    all_mass = mass_matrix(stage)
+    mass: Any = (transform.T @ all_mass @ transform).tocsc()
     stiffness: Any = stage.tangent.matrix(stage.work)
     stiffness = (0.5 * (stiffness + stiffness.T)).tocsc()
     if mass.shape[0] == 0 or abs(mass).max() == 0.0:
@@ -39,7 +41,7 @@ def find_modes(stage: Stage, wanted: int, step: int, time: float) -> tuple[Modes
     full = np.asarray(transform @ shapes)
     peak = np.abs(full).argmax(axis=0)
     full = full / full[peak, np.arange(full.shape[1])]
-    generalized = np.einsum("ik,ik->k", full, np.asarray(mass_matrix(stage) @ full))
+    generalized = np.einsum("ik,ik->k", full, np.asarray(all_mass @ full))
     omega = np.sign(square) * np.sqrt(np.abs(square))
     notice = ""
     if len(order) < wanted:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Floats
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC
 from fem.solve.linear.direct import negative_directions, weakest_dof
@@ -19,10 +18,10 @@ MECHANISM = 1e-12
 """Share of the largest stiffness below which the softest mode has none."""
 
 
-def refuse_mechanism(stage: Stage, row: Floats, motion: Motion, now: float, number: int) -> None:
+def refuse_mechanism(stage: Stage, motion: Motion, now: float, number: int) -> None:
     """ModelError where the tangent at the start of a static step, evaluated anew, is singular."""
     evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-    nodal_blocks(row, 1.0, stage.nodes, stage.system.springs, stage.work)
+    nodal_blocks(stage.row, 1.0, stage.nodes, stage.system.springs, stage.work)
     if len(stage.tangent.independent) == 0:
         return
     dof, share = weakest_dof(stage.tangent, stage.work)
@@ -34,13 +33,13 @@ def refuse_mechanism(stage: Stage, row: Floats, motion: Motion, now: float, numb
         )
 
 
-def instability_notice(stage: Stage, row: Floats) -> str:
+def instability_notice(stage: Stage) -> str:
     """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
     work = stage.work
     if not (np.any(work.store[GEOMETRIC] < 0.0) or np.any(work.store[ALPHA] < 0.0)):
         return ""
     # Held directions count with next to nothing, so that a hinge that buckles there is seen.
-    nodal_blocks(row, 1.0, stage.nodes._replace(held=1e-12 * stage.nodes.held), stage.system.springs, work)
+    nodal_blocks(stage.row, 1.0, stage.nodes._replace(held=1e-12 * stage.nodes.held), stage.system.springs, work)
     count = negative_directions(stage.tangent.matrix(work))
     if count == 0:
         return ""

@@ -37,7 +37,7 @@ class Choice:
 
 @dataclass(slots=True)
 class Stage:
-    """A step ready to march. ``tangent`` is made when the first direct solve is asked for."""
+    """A step ready to march. ``row``: coefficients of its scheme; ``tangent``: made when first asked for."""
 
     system: System
     environment: Environment
@@ -46,10 +46,16 @@ class Stage:
     links: Links
     loads: LoadSet
     scheme: Scheme
+    row: Floats
     limits: Floats
     choice: Choice
     work: Scratch
     _tangent: SparseTangent | None = field(default=None)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Inertia takes part."""
+        return bool(self.row[WM] != 0.0)
 
     @property
     def tangent(self) -> SparseTangent:
@@ -69,7 +75,7 @@ def free_dofs(environment: Environment, links: Links) -> Ints:
 def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> Stage:
-    """Gather what one step needs. ``wanted``: AUTO, CHAIN, BAND or DIRECT."""
+    """Gather what one step needs. ``wanted``: AUTO, CHAIN, BAND, CG or DIRECT."""
     links = eliminate(system, environment.supports.supported)
     free = free_dofs(environment, links)
     damped = bool(np.any(system.damping))
@@ -80,11 +86,12 @@ def prepare(
         (free != 0).astype(float),
         np.zeros((0, 9)),
     )
-    is_static = scheme.coefficients()[WM] == 0.0
+    row = np.array(scheme.coefficients())
+    is_static = bool(row[WM] == 0.0)
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
     choice = choose_solver(system, free, links, not is_static and symmetric, wanted, is_static)
     return Stage(
-        system, environment, bars, nodes, links, load_set(system, environment), scheme,
+        system, environment, bars, nodes, links, load_set(system, environment), scheme, row,
         limits_of(controls, bars), choice, scratch(system, bars, choice),
     )  # fmt: skip
 
@@ -156,7 +163,7 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
     moving = stage.environment.supports.moving(motion.u)
     u, v, a = stage.environment.supports.motion(moving, time[1:])
     start = stage.environment.supports.motion(moving, time[:-1], after=True)[1]
-    if stage.scheme.coefficients()[WM] == 0.0:
+    if not stage.is_dynamic:
         v[:], a[:], start[:] = 0.0, 0.0, 0.0
     factors = stage.loads.factors(time)
     return Loading(

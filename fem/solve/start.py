@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.assembly.constraints import reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.mechanics.energy import stored_energy
@@ -121,22 +122,6 @@ def mass_matrix(stage: Stage) -> Any:
     ).tocsr()
 
 
-def reduction(stage: Stage, free: Ints) -> Any:
-    """Matrix that gives all dofs (3n,) from the independent free ones; zero rows at supports."""
-    from scipy.sparse import coo_array
-
-    unknown = np.flatnonzero(free == 1)
-    column = np.full(len(free), -1, np.int64)
-    column[unknown] = np.arange(len(unknown))
-    links = stage.links
-    owner = np.repeat(links.slave, np.diff(links.start))
-    inside = column[links.master] >= 0
-    rows = np.concatenate([unknown, owner[inside]])
-    columns = np.concatenate([column[unknown], column[links.master[inside]]])
-    values = np.concatenate([np.ones(len(unknown)), links.factor[inside]])
-    return coo_array((values, (rows, columns)), shape=(len(free), len(unknown))).tocsr()
-
-
 def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
     """Solve for the accelerations with a coupled mass matrix; dofs where it is singular."""
     if len(free) <= DENSE:
@@ -144,7 +129,7 @@ def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
 
-    transform: Any = reduction(stage, free)
+    transform: Any = reduction(free, stage.links)
     matrix = (transform.T @ mass_matrix(stage) @ transform).tocsc()
     unknown = np.flatnonzero(free == 1)
     diagonal = matrix.diagonal()
@@ -197,9 +182,8 @@ def evaluate_start(stage: Stage, motion: Motion, loading: Loading) -> None:
     ``loading`` is one increment that starts now: its factors[0] are the loads that act at the start.
     """
     work = stage.work
-    row = np.array(stage.scheme.coefficients())
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
-    evaluate(row, False, 1.0, motion.u, stage.bars, stage.system.springs, loading.thermal[0], work)
+    evaluate(stage.row, False, 1.0, motion.u, stage.bars, stage.system.springs, loading.thermal[0], work)
     motion.force[:] = work.force
     combine(loading.vectors, loading.factors, 0, work.load)
     inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
@@ -212,13 +196,12 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
     outside, so the energy error goes on from where it was.
     """
     work, tally = stage.work, motion.tally
-    dynamic = stage.scheme.coefficients()[groups.WM] != 0.0
     inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
-    balance_forces(-1, dynamic, stage.nodes, stage.links, loading, work)
+    balance_forces(-1, stage.is_dynamic, stage.nodes, stage.links, loading, work)
     motion.reaction[:] = work.reduced
     before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
-    tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if dynamic else 0.0
+    tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     tally[groups.STRAIN] = stored_energy(motion.u, motion.v, stage.bars, stage.system.springs, loading.thermal[0])
     weights = loading.factors[0] * loading.is_gravity
     tally[groups.POTENTIAL] = -float(weights @ (loading.vectors @ motion.u)) if len(weights) else 0.0

@@ -17,7 +17,6 @@ KINDS_OF = {
     "MASS": ("MASS",),
 }
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
-MATERIAL_CARDS = ("MATERIAL", "ELASTIC")
 
 
 def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Dashpot | PointMass]:

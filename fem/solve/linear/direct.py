@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.assembly.constraints import reduction
 from fem.assembly.system import System
-from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+from fem.mechanics.bar import bar_blocks
 from fem.mechanics.links import Links
 from fem.solve.newton.groups import Scratch
 
@@ -24,8 +25,6 @@ class SparseTangent:
     """Fixed map from the numbers of bars, springs and nodes to a sparse matrix over the independent dofs."""
 
     def __init__(self, system: System, free: Ints, links: Links) -> None:
-        from scipy.sparse import csr_array
-
         self.system = system
         kept = np.flatnonzero(free != 0)
         place = np.full(system.size, -1, np.int64)
@@ -33,7 +32,7 @@ class SparseTangent:
         self.independent = np.flatnonzero(free == 1)
         self.transform: Any = None
         if len(links.slave):
-            self.transform = self._transform(place, len(kept), links, csr_array)
+            self.transform = reduction(free, links)[kept]
         rows, columns = self._pattern()
         inside = (place[rows] >= 0) & (place[columns] >= 0)
         key = place[columns[inside]] * len(kept) + place[rows[inside]]
@@ -43,17 +42,6 @@ class SparseTangent:
         self.indices = (unique % max(self.size, 1)).astype(np.int32)
         counts = np.bincount(unique // max(self.size, 1), minlength=self.size)
         self.indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-
-    def _transform(self, place: Ints, size: int, links: Links, csr_array: Any) -> Any:
-        """Matrix that gives all unsupported dofs from the independent ones."""
-        column = np.full(self.system.size, -1, np.int64)
-        column[self.independent] = np.arange(len(self.independent))
-        owner = np.repeat(np.arange(len(links.slave)), np.diff(links.start))
-        inside = column[links.master] >= 0
-        rows = np.concatenate([place[self.independent], place[links.slave[owner[inside]]]])
-        columns = np.concatenate([column[self.independent], column[links.master[inside]]])
-        values = np.concatenate([np.ones(len(self.independent)), links.factor[inside]])
-        return csr_array((values, (rows, columns)), shape=(size, len(self.independent)))
 
     def _pattern(self) -> tuple[Ints, Ints]:
         """Rows and columns (dofs) of all entries, in the order of ``_entries``."""
@@ -79,9 +67,7 @@ class SparseTangent:
         return np.flatnonzero((dofs[:, 1] >= 0) & (dofs[:, 0] // 3 != dofs[:, 1] // 3))
 
     def _entries(self, work: Scratch) -> Floats:
-        store = work.store
-        block = np.einsum("e,ae,ce->eac", store[ALPHA], store[P : P + 3], store[Q : Q + 3])
-        block += store[GEOMETRIC, :, None, None] * np.eye(3)
+        block = bar_blocks(work.store)
         across = -block
         if len(work.off):
             across += work.off[:, None, None] * np.eye(3)

@@ -12,12 +12,11 @@ DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = 0, 1, 2, 3, 4
 EXTERNAL, CHAIN, BAND, CG = 0, 1, 2, 3
 # Entries of a scheme row; MOMENTUM weighs |M v|/dt in the scale D, VISCOUS switches rate terms on
 VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
-SCHEME = 11
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE = 0, 1, 2, 3, 4, 5
 # Entries of control
-INCREMENT, ITERATION, WAITING, WORST, LINEAR_ITERATIONS = 0, 1, 2, 3, 4
-CONTROL = 5
+INCREMENT, ITERATION, WAITING, WORST = 0, 1, 2, 3
+CONTROL = 4
 # Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term
 LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING = 0, 1, 2, 3
 MEMORY = 4
@@ -27,10 +26,10 @@ KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0,
 )  # fmt: skip
 TALLY = 12
 # Columns of the ledger
-L_ITERATIONS, L_NORM, L_SCALE, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS = (
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
 )  # fmt: skip
-LEDGER = 11
+LEDGER = 10
 # Flags of an increment
 AT_FLOOR, LOADS_VANISHED = 1, 2
 

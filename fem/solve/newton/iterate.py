@@ -85,10 +85,10 @@ def begin(
     motion: Motion, work: Scratch,
 ) -> None:  # fmt: skip
     """First guess of increment k and everything that stays known during it."""
-    guess(scheme, extrapolation, dt, nodes.open, motion, work)
-    carry_over(scheme, k, nodes, bars, loading, motion, work)
     linear = dt if extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if extrapolation > 1 else 0.0
+    guess(scheme, linear, square, dt, nodes.open, motion, work)
+    carry_over(scheme, k, nodes, bars, loading, motion, work)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         work.u[dof] += linear * motion.v[dof] + square * motion.a[dof]
@@ -106,12 +106,12 @@ def begin(
 
 
 @kernel
-def guess(scheme: Floats, extrapolation: int, dt: float, moving: Floats, motion: Motion, work: Scratch) -> None:
-    """Trial u, v, a of all dofs; supported ones (``moving`` 0) stay where they are, at rest."""
+def guess(
+    scheme: Floats, linear: float, square: float, dt: float, moving: Floats, motion: Motion, work: Scratch
+) -> None:
+    """Trial u, v, a; u moves by linear v + square a. Supported dofs (``moving`` 0) stay where they are, at rest."""
     u, v, a = motion.u, motion.v, motion.a
     trial_u, trial_v, trial_a, shift = work.u, work.v, work.a, work.shift
-    linear = dt if extrapolation > 0 else 0.0
-    square = 0.5 * dt * dt if extrapolation > 1 else 0.0
     vu, vv, va = scheme[VU] / dt, scheme[VV], scheme[VA] * dt
     au, av, aa = scheme[AU] / (dt * dt), scheme[AV] / dt, scheme[AA]
     for dof in range(u.shape[0]):

@@ -23,7 +23,6 @@ from fem.solve.newton.groups import (
     L_LARGEST,
     L_NORM,
     L_POTENTIAL,
-    L_SCALE,
     L_STRAIN,
     L_WORK,
     POTENTIAL,
@@ -204,7 +203,6 @@ def note_increment(
     ledger, tally, u = record.ledger, motion.tally, motion.u
     ledger[k, L_ITERATIONS] = iterations
     ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
-    ledger[k, L_SCALE] = scale
     ledger[k, L_KINETIC], ledger[k, L_STRAIN] = tally[KINETIC], tally[STRAIN]
     ledger[k, L_POTENTIAL], ledger[k, L_WORK] = tally[POTENTIAL], tally[WORK]
     ledger[k, L_DISSIPATED], ledger[k, L_ERROR] = tally[DISSIPATED], error

@@ -37,7 +37,6 @@ from fem.solve.newton.groups import (
     ITERATIONS,
     L_NORM,
     LAST_RESIDUAL,
-    LINEAR_ITERATIONS,
     LOADS_VANISHED,
     NEED_SOLVE,
     NOT_CONVERGED,
@@ -74,7 +73,7 @@ HUGE = 1e300
 @kernel
 def solve_compiled(
     solver: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints,
-    control: Ints, memory: Floats, work: Scratch,
+    memory: Floats, work: Scratch,
 ) -> bool:  # fmt: skip
     """One linear solve by a compiled solver; False where it must be done outside, tangent blocks then filled."""
     nodal_blocks(scheme, dt, nodes, springs, work)
@@ -104,9 +103,7 @@ def solve_compiled(
             bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
-        if spent >= 0:
-            control[LINEAR_ITERATIONS] += spent
-            return True
+        return bool(spent >= 0)
     return False
 
 
@@ -151,7 +148,7 @@ def march(
                         break
                     memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
                 memory[PREVIOUS] = norm
-                if not solve_compiled(solver, scheme, dt, nodes, bars, springs, tree, equation, control, memory, work):
+                if not solve_compiled(solver, scheme, dt, nodes, bars, springs, tree, equation, memory, work):
                     control[WAITING] = 1
                     return NEED_SOLVE
             control[WAITING] = 0
