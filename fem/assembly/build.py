@@ -9,10 +9,10 @@ from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
 from fem.mechanics import bar
 from fem.mechanics.bar import CONSTANTS, Bars, blocks_of
-from fem.mechanics.laws import BILINEAR, TABLE
+from fem.mechanics.laws import BILINEAR, RIGID, TABLE
 from fem.mechanics.mass import SHARES
 from fem.mechanics.springs import Springs
-from fem.mechanics.strain import ENGINEERING, MEASURES
+from fem.mechanics.strain import ENGINEERING, GREEN, MEASURES
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.mesh import AXIAL
 
@@ -96,16 +96,17 @@ class _Builder:
         elements = self.mesh.element_sets[section.element_set]
         chosen = self.family[elements, 1]
         material = self.model.materials[section.material]
-        if material.young is None:
+        young = 0.0 if material.is_inextensible else material.young
+        if young is None:
             raise ModelError(f"material {material.name} has no *ELASTIC modulus")
         constants = self.constants
         constants[bar.AREA, chosen] = section.area
-        constants[bar.YOUNG, chosen] = material.young
+        constants[bar.YOUNG, chosen] = young
         constants[bar.PLUS, chosen] = material.tension_ratio
         constants[bar.MINUS, chosen] = material.compression_ratio
-        constants[bar.VISCOUS, chosen] = material.beta * material.young
+        constants[bar.VISCOUS, chosen] = material.beta * young
         constants[bar.STARTING, chosen] = section.starting_tension
-        self.kinds[chosen] = (MEASURES[section.strain], BILINEAR)
+        self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
         self.volume[elements] = section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
         self.element_mass[elements] = bar_mass
@@ -202,6 +203,7 @@ class _Builder:
             table=table,
             off_mass=self.off_mass[order] if coupled else np.zeros(0),
             off_damping=self.off_damping[order] if coupled else np.zeros(0),
+            rods=np.flatnonzero(kinds[:, 1] == RIGID),
         )
 
     def system(self) -> System:

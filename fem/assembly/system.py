@@ -79,6 +79,14 @@ class System:
         """``node 12 dof 3`` in the user's labels."""
         return f"node {self.labels[dof // 3]} dof {dof % 3 + 1}"
 
+    def name_bar(self, index: int) -> str:
+        """``element 7``, or what joins two nodes without being an element."""
+        found = np.flatnonzero((self.family[:, 0] == BAR_FAMILY) & (self.family[:, 1] == index))
+        if len(found):
+            return f"element {self.element_labels[found[0]]}"
+        first, second = self.labels[self.bars.nodes[index]]
+        return f"*MPC LINK of nodes {first} and {second}"
+
 
 def linearised(bars: Bars, u: Floats) -> Bars:
     """The same bars, geometrically linear about the configuration u (3n,): strains e_b + slope_b (E - E_b).

@@ -7,6 +7,8 @@ Force on node j (minus that on node i) and tangent block (+ on jj and ii, - on i
 Point evaluation (end of the increment): p = q = d1, t = N/L0.
 Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
 Geometrically linear: p = q = d_b, the base vector, t = 0.
+A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
+tenth number. A linear solver finds the change of the multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
 cables and struts it is limited to the stress itself (``allowed_viscous``).
@@ -21,7 +23,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.mechanics.laws import BILINEAR, TABLE, bilinear, share, table_point, table_secant
+from fem.mechanics.laws import BILINEAR, RIGID, TABLE, bilinear, share, table_point, table_secant
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 
 # Rows of Bars.constants
@@ -31,9 +33,9 @@ REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, CO
 BASE_SLOPE, COMPLIANCE, CONJUGATE = 17, 18, 19
 CONSTANTS = 20
 
-# Rows of the store: the nine numbers of a bar
-GEOMETRIC, ALPHA, P, Q, PULL = 0, 1, 2, 5, 8
-STORED = 9
+# Rows of the store: the nine numbers of a bar, and the constraint of a rod
+GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
+STORED = 10
 
 # Indices that come out of arrays are unsigned: numba then has no negative ones to look after.
 ONE, TWO = np.uintp(1), np.uintp(2)
@@ -52,6 +54,7 @@ class Bars(NamedTuple):
     table        (rows, 3)       elongation, force, energy of tabulated laws
     off_mass     (m,)            coupling mass between the two nodes, per direction
     off_damping  (m,)            coupling mass-proportional damping
+    rods         (r,)            those that keep their length
     """
 
     nodes: Ints
@@ -61,6 +64,7 @@ class Bars(NamedTuple):
     table: Floats
     off_mass: Floats
     off_damping: Floats
+    rods: Ints
 
 
 @kernel
@@ -79,7 +83,7 @@ def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) ->
 @kernel
 def evaluate_block(
     kind: int, law: int, secant: bool, is_viscous: bool, first: int, last: int, weight: float, rate: float,
-    u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, store: Floats,
+    u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats, store: Floats,
 ) -> float:  # fmt: skip
     """The nine numbers of the bars first..last of one kind; returns the energy they store at u1.
 
@@ -115,7 +119,9 @@ def evaluate_block(
         area, young = constants[AREA, e], constants[YOUNG, e]
         plus, minus = constants[PLUS, e], constants[MINUS, e]
         active = 1.0
-        if law == TABLE:
+        if law == RIGID:
+            stress, modulus = 0.0, 0.0
+        elif law == TABLE:
             length = 1.0 / inverse
             row, rows = int(constants[FIRST, e]), int(constants[COUNT, e])
             stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
@@ -156,6 +162,9 @@ def evaluate_block(
                 across = inverse3 * drag
             qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
             alpha = 1.0
+        if law == RIGID:
+            normal, alpha = multiplier[e] / inverse, np.inf
+            store[GAP, e] = e1 / (inverse * inverse)
         pull = normal * inverse
         stiffening = 0.0
         if kind != LINEAR:
@@ -176,7 +185,7 @@ def evaluate_block(
 @kernel
 def evaluate_bars(
     secant: bool, weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats,
-    bars: Bars, thermal: Floats, force: Floats, store: Floats,
+    bars: Bars, thermal: Floats, multiplier: Floats, force: Floats, store: Floats,
 ) -> float:  # fmt: skip
     """Internal force of all bars and their nine numbers; returns the energy stored at u1.
 
@@ -185,6 +194,7 @@ def evaluate_bars(
     rate          dv1/du1 of the scheme; 0 switches viscosity off (statics)
     u0, u1, v1    (3n,)        displacements and velocity
     thermal       (m,)         thermal strain at the end of the increment
+    multiplier    (m,)         N/L0 of rods
     force         (3n,)        out, added to
     store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0
     """
@@ -196,15 +206,29 @@ def evaluate_bars(
         # The common kinds with literals, so that the compiler drops every branch; all others through the same source.
         if law == BILINEAR and kind == GREEN and not secant and not viscous:
             energy += evaluate_block(
-                GREEN, BILINEAR, False, False, first, last, weight, rate, u0, u1, v1, bars, thermal, store
+                GREEN, BILINEAR, False, False, first, last, weight, rate, u0, u1, v1, bars, thermal, multiplier, store
             )
         elif law == BILINEAR and kind == ENGINEERING and not secant and not viscous:
             energy += evaluate_block(
-                ENGINEERING, BILINEAR, False, False, first, last, weight, rate, u0, u1, v1, bars, thermal, store
+                ENGINEERING,
+                BILINEAR,
+                False,
+                False,
+                first,
+                last,
+                weight,
+                rate,
+                u0,
+                u1,
+                v1,
+                bars,
+                thermal,
+                multiplier,
+                store,
             )
         else:
             energy += evaluate_block(
-                kind, law, secant, viscous, first, last, weight, rate, u0, u1, v1, bars, thermal, store
+                kind, law, secant, viscous, first, last, weight, rate, u0, u1, v1, bars, thermal, multiplier, store
             )
     for e in range(nodes.shape[0]):
         i = np.uintp(3 * nodes[e, 0])
@@ -222,7 +246,7 @@ def evaluate_bars(
 
 @kernel
 def bar_point(
-    e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats
+    e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats
 ) -> tuple[float, float, float, float, float, float]:
     """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar."""
     constants = bars.constants
@@ -250,7 +274,9 @@ def bar_point(
     _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
     young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
     active = 1.0
-    if bars.kinds[e, 1] == TABLE:
+    if bars.kinds[e, 1] == RIGID:
+        stress, energy = multiplier[e] / (inverse * constants[AREA, e]), 0.0
+    elif bars.kinds[e, 1] == TABLE:
         stress, _, energy = table_point(
             strain / inverse, int(constants[FIRST, e]), int(constants[COUNT, e]), bars.table
         )
@@ -275,7 +301,8 @@ def blocks_of(kinds: Ints, constants: Floats) -> Ints:
     return np.column_stack([kinds[first], first, last, viscous]).astype(np.int64)
 
 
-def bar_blocks(store: Floats) -> Floats:
-    """(m, 3, 3) tangent blocks alpha p q^T + t I from the numbers of the bars."""
-    blocks: Floats = np.einsum("e,ae,ce->eac", store[ALPHA], store[P : P + 3], store[Q : Q + 3])
+def bar_blocks(store: Floats, rigid: float = 0.0) -> Floats:
+    """(m, 3, 3) tangent blocks alpha p q^T + t I from the numbers of the bars; ``rigid``: alpha of rods."""
+    alpha = np.where(np.isinf(store[ALPHA]), rigid, store[ALPHA])
+    blocks: Floats = np.einsum("e,ae,ce->eac", alpha, store[P : P + 3], store[Q : Q + 3])
     return blocks + store[GEOMETRIC, :, None, None] * np.eye(3)

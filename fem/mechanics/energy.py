@@ -10,11 +10,11 @@ from fem.mechanics.strain import LINEAR, LOG
 
 
 @kernel
-def stored_energy(u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats) -> float:
+def stored_energy(u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats) -> float:
     """Energy stored in all bars and springs at displacement u (v only serves the shared evaluation)."""
     total = 0.0
     for e in range(bars.nodes.shape[0]):
-        total += bar_point(e, u, v, bars, thermal)[5]
+        total += bar_point(e, u, v, bars, thermal, multiplier)[5]
     for s in range(springs.dofs.shape[0]):
         total += spring_point(s, u, v, springs)[3]
     return total
@@ -22,14 +22,15 @@ def stored_energy(u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: F
 
 @kernel
 def internal_dissipation(
-    u0: Floats, u1: Floats, v0: Floats, v1: Floats, bars: Bars, springs: Springs, thermal: Floats
-) -> float:
+    u0: Floats, u1: Floats, v0: Floats, v1: Floats, bars: Bars, springs: Springs, thermal: Floats,
+    multiplier: Floats,
+) -> float:  # fmt: skip
     """Energy dissipated by viscous stresses and dashpots in one increment: mean force times elongation."""
     total = 0.0
     for e in range(bars.nodes.shape[0]):
         if bars.constants[VISCOUS, e] != 0.0:
-            strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal)
-            strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal)
+            strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal, multiplier)
+            strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal, multiplier)
             volume = bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
             total += 0.5 * (viscous0 + viscous1) * (strain1 - strain0) * volume
     for s in range(springs.dofs.shape[0]):
@@ -40,7 +41,9 @@ def internal_dissipation(
 
 
 @kernel
-def thermal_work(u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats) -> float:
+def thermal_work(
+    u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
+) -> float:
     """Energy that a change of thermal strain puts into bars: - mean stress times volume times its change.
 
     The stress at half-way is that of the mean thermal strain at both ends of the increment, exact for linear laws.
@@ -49,16 +52,17 @@ def thermal_work(u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats
     for e in range(bars.nodes.shape[0]):
         change = thermal1[e] - thermal0[e]
         if change != 0.0 and bars.constants[YOUNG, e] != 0.0:
-            stress0 = bar_point(e, u0, v, bars, thermal0)[1]
-            stress1 = bar_point(e, u1, v, bars, thermal1)[1]
+            stress0 = bar_point(e, u0, v, bars, thermal0, multiplier)[1]
+            stress1 = bar_point(e, u1, v, bars, thermal1, multiplier)[1]
             total -= 0.5 * (stress0 + stress1) * change * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
     return total
 
 
 @kernel
 def element_values(
-    elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, values: Floats
-) -> None:
+    elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats,
+    values: Floats,
+) -> None:  # fmt: skip
     """Strain E, stress S, conjugate force N and force along the bar T of listed elements.
 
     elements (q, 2) int   family (0 bar, 1 spring between dofs, 2 point mass) and index in it
@@ -69,7 +73,7 @@ def element_values(
     for k in range(elements.shape[0]):
         family, index = elements[k, 0], elements[k, 1]
         if family == 0:
-            strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal)
+            strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier)
             total = stress + viscous
             area = bars.constants[AREA, index]
             values[k, 0] = strain

@@ -9,6 +9,7 @@ BILINEAR   trial stress t = E (e - e_th) + S_0, S = r t with r = r_plus for t >=
            because then |t1 - t0| = |t0| + |t1|.
 TABLE      force over elongation x = e * length, linear between rows (one of them at 0) and constant outside;
            W = integral of the force from 0.
+RIGID      a rod: its force is the multiplier of the constraint that keeps its length, W = 0.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 from fem.arrays import Floats
 from fem.compiled import kernel
 
-BILINEAR, TABLE = 0, 1
+BILINEAR, TABLE, RIGID = 0, 1, 2
 
 
 @kernel

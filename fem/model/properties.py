@@ -20,7 +20,8 @@ class Expansion:
 class Material:
     """What a bar is made of.
 
-    young              modulus E; None where the material is inextensible
+    young              modulus E; None where the material has none
+    is_inextensible    bars keep their length: rods
     compression_ratio  share of E kept for negative stress: 1 bar, 0 cable (``*NO COMPRESSION, RATIO=``)
     tension_ratio      share of E kept for positive stress: 0 with ``*NO TENSION``
     alpha, beta        ``*DAMPING``: alpha M v, and beta E de/dt added to the stress
@@ -35,6 +36,7 @@ class Material:
     beta: float = 0.0
     compression_ratio: float = 1.0
     tension_ratio: float = 1.0
+    is_inextensible: bool = False
 
 
 @dataclass(frozen=True, slots=True)

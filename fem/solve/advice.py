@@ -117,11 +117,16 @@ def snap_notice(stage: Stage, dt: float) -> str:
     constants, mass = stage.bars.constants, stage.system.element_mass
     family = stage.system.family
     bars = np.flatnonzero(family[:, 0] == BAR_FAMILY)
+    constants = constants[:, family[bars, 1]]
     slack = (constants[bar.MINUS] < 1.0) | (constants[bar.PLUS] < 1.0)
     length = 1.0 / constants[bar.INV_LENGTH]
     density = mass[bars] / (length * constants[bar.AREA])
     with np.errstate(divide="ignore", invalid="ignore"):
-        time = np.where(slack & (density > 0.0), 0.5 * length * np.sqrt(density / constants[bar.YOUNG]), np.inf)
+        time = np.where(
+            slack & (density > 0.0) & (constants[bar.YOUNG] > 0.0),
+            0.5 * length * np.sqrt(density / constants[bar.YOUNG]),
+            np.inf,
+        )
     if len(time) == 0 or dt <= time.min():
         return ""
     shortest = int(time.argmin())

@@ -122,7 +122,7 @@ def _nodal_stiffness(stage: Stage) -> Floats:
         if springs[s, 0] // 3 != springs[s, 1] // 3:
             for dof in springs[s]:
                 blocks[dof // 3, dof % 3, dof % 3] += work.spring_stiffness[s]
-    share = bar_blocks(work.store)
+    share = bar_blocks(work.store, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
     for end in range(2):
         np.add.at(blocks, bars.nodes[:, end], share)
     return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))

@@ -28,9 +28,18 @@ from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
+from fem.solve.rods.constraints import check_constraints
+from fem.solve.rods.start import consistent_velocities
 from fem.solve.stability import balance_notice, instability_notice, refuse_mechanism
 from fem.solve.stage import Stage, loading, record
-from fem.solve.start import evaluate_start, initial_acceleration, open_energies, start_dependents, start_supports
+from fem.solve.start import (
+    evaluate_start,
+    initial_acceleration,
+    open_energies,
+    small_or_sparse_mass,
+    start_dependents,
+    start_supports,
+)
 
 if TYPE_CHECKING:
     from fem.solve.loop import Run
@@ -101,11 +110,16 @@ class Marching:
         if self.clock.is_static and self.extrapolation:
             self._tell("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
         start_dependents(stage, motion.u, "displacement")
+        before = motion.v.copy()
         if isinstance(procedure, Dynamic):
             self._tell_jumps(start_supports(stage, motion, now))
             start_dependents(stage, motion.v, "velocity")
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
+        check_constraints(stage, motion)
+        if isinstance(procedure, Dynamic) and len(stage.bars.rods):
+            self._tell(consistent_velocities(stage, motion, before, small_or_sparse_mass(stage)))
+            evaluate_start(stage, motion, instant)
         held, notice = hold_loose_directions(stage, self.step)
         self._tell(notice)
         if isinstance(procedure, Dynamic):
@@ -267,8 +281,9 @@ class Marching:
             return
         values = np.zeros((len(self.system.family), 4))
         element_values(
-            self.system.family, motion.u, motion.v, self.stage.bars, self.system.springs, self.thermal, values
-        )
+            self.system.family, motion.u, motion.v, self.stage.bars, self.system.springs, self.thermal,
+            motion.multiplier, values,
+        )  # fmt: skip
         u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
         self.sink.frame(
             Frame(self.number, self.progress.increment, self.progress.time, u, v, a, reaction, values, is_end, is_due)

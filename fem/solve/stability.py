@@ -40,7 +40,9 @@ def instability_notice(stage: Stage) -> str:
         return ""
     # Held directions count with next to nothing, so that a hinge that buckles there is seen.
     nodal_blocks(stage.row, 1.0, stage.nodes._replace(held=1e-12 * stage.nodes.held), stage.system.springs, work)
-    count = negative_directions(stage.tangent.matrix(work))
+    # Every rod's multiplier adds one negative eigenvalue of its own.
+    count = negative_directions(stage.tangent.matrix(work)) - len(stage.bars.rods)
+    count = max(count, 0)
     if count == 0:
         return ""
     return (

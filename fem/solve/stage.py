@@ -17,7 +17,20 @@ from fem.model import Controls
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import SparseTangent
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
-from fem.solve.newton.groups import BAND, CG, CHAIN, EXTERNAL, LEDGER, WM, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.newton.groups import (
+    BAND,
+    CG,
+    CHAIN,
+    EXTERNAL,
+    LEDGER,
+    PROJECT,
+    WM,
+    Loading,
+    Motion,
+    Nodes,
+    Record,
+    Scratch,
+)
 from fem.solve.schemes import Scheme
 
 NAMES = {EXTERNAL: "direct", CHAIN: "chain", BAND: "band", CG: "conjugate gradients"}
@@ -86,9 +99,10 @@ def prepare(
         (free != 0).astype(float),
         np.zeros((0, 9)),
     )
-    row = np.array(scheme.coefficients())
+    row = np.array((*scheme.coefficients(), 0.0))
     is_static = bool(row[WM] == 0.0)
-    symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
+    row[PROJECT] = float(len(bars.rods) > 0 and not is_static and not scheme.secant)
+    symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]) or len(bars.rods))
     choice = choose_solver(system, free, links, not is_static and symmetric, wanted, is_static)
     return Stage(
         system, environment, bars, nodes, links, load_set(system, environment), scheme, row,
@@ -121,8 +135,8 @@ def choose_solver(system: System, free: Ints, links: Links, may_iterate: bool, w
 
     Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
     """
-    no_tree = Tree(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
     nothing = np.zeros(0, np.int64)
+    no_tree = Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing)
     if len(links.slave) or wanted == "DIRECT":
         return Choice(EXTERNAL, no_tree, nothing, 0, "asked for" if wanted == "DIRECT" else "equations couple dofs")
     if wanted == "CG" and may_iterate:
@@ -154,6 +168,10 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "inverse": (count if choice.solver in (CHAIN, CG) else 0, 9),
         "krylov": (4, size if choice.solver == CG else 0),
         "band": (rows, 3 * choice.width + 1),
+        "unknowns": rows,
+        "multiplier": len(bars.nodes),
+        "tau": len(bars.nodes),
+        "pinned": (count if len(bars.rods) else 0, 7),
     }
     return Scratch(**{name: np.zeros(shapes.get(name, size)) for name in Scratch._fields})
 

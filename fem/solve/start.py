@@ -18,6 +18,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.newton.iterate import combine, evaluate, inertia_forces
 from fem.solve.newton.ledger import balance_forces
+from fem.solve.rods.start import consistent_accelerations
 from fem.solve.stage import Stage
 
 DENSE = 300
@@ -36,7 +37,8 @@ def first_motion(system: System) -> Motion:
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     a, force, reaction = (np.zeros(system.size) for _ in range(3))
-    return Motion(u, v, a, force, reaction, np.zeros(groups.TALLY), np.zeros(groups.MEMORY))
+    tally, memory = np.zeros(groups.TALLY), np.zeros(groups.MEMORY)
+    return Motion(u, v, a, force, reaction, np.zeros(len(system.bars.nodes)), tally, memory)
 
 
 def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
@@ -83,7 +85,10 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
     right = work.load - motion.force - work.inertia - work.drag
     motion.a[:] = known
-    if len(bars.off_mass) or len(stage.links.slave):
+    if len(bars.rods):
+        found = consistent_accelerations(stage, motion, small_or_sparse_mass(stage), right, known, free)
+        singular = unknown[:0] if found else unknown[np.argsort(nodes.mass[unknown], kind="stable")[:1]]
+    elif len(bars.off_mass) or len(stage.links.slave):
         singular = _solve_mass(stage, right, free, motion.a)
     else:
         mass = nodes.mass[unknown]
@@ -101,6 +106,24 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
         "that node mass (*DENSITY, *MASS), use MASS=LUMPED or CONSISTENT in *SOLID SECTION, or start from zero "
         "accelerations with *DYNAMIC, SINGULAR MASS=WARNING"
     )
+
+
+def small_or_sparse_mass(stage: Stage) -> Any:
+    """Mass matrix over all dofs: dense for small models, so that SciPy need not be imported."""
+    if len(stage.nodes.free) > DENSE or len(stage.links.slave):
+        return mass_matrix(stage)
+    return dense_mass(stage)
+
+
+def dense_mass(stage: Stage) -> Floats:
+    """(3n, 3n) mass matrix over all dofs."""
+    matrix = np.diag(stage.nodes.mass)
+    for e, coupling in enumerate(stage.bars.off_mass):
+        i, j = 3 * stage.bars.nodes[e]
+        for axis in range(3):
+            matrix[i + axis, j + axis] += coupling
+            matrix[j + axis, i + axis] += coupling
+    return matrix
 
 
 def mass_matrix(stage: Stage) -> Any:
@@ -151,13 +174,7 @@ def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
 
 def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
     """The same for small models with numpy alone: importing SciPy takes longer than the whole solve."""
-    links, bars = stage.links, stage.bars
-    matrix = np.diag(stage.nodes.mass)
-    for e, coupling in enumerate(bars.off_mass):
-        i, j = 3 * bars.nodes[e]
-        for axis in range(3):
-            matrix[i + axis, j + axis] += coupling
-            matrix[j + axis, i + axis] += coupling
+    links, matrix = stage.links, dense_mass(stage)
     transform = np.diag((free == 1).astype(float))
     owner = np.repeat(links.slave, np.diff(links.start))
     transform[owner, links.master] = np.where(free[links.master] == 1, links.factor, 0.0)
@@ -183,6 +200,7 @@ def evaluate_start(stage: Stage, motion: Motion, loading: Loading) -> None:
     """
     work = stage.work
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
+    work.multiplier[:] = motion.multiplier
     evaluate(stage.row, False, 1.0, motion.u, stage.bars, stage.system.springs, loading.thermal[0], work)
     motion.force[:] = work.force
     combine(loading.vectors, loading.factors, 0, work.load)
@@ -202,7 +220,9 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
     before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
     tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
-    tally[groups.STRAIN] = stored_energy(motion.u, motion.v, stage.bars, stage.system.springs, loading.thermal[0])
+    tally[groups.STRAIN] = stored_energy(
+        motion.u, motion.v, stage.bars, stage.system.springs, loading.thermal[0], motion.multiplier
+    )
     weights = loading.factors[0] * loading.is_gravity
     tally[groups.POTENTIAL] = -float(weights @ (loading.vectors @ motion.u)) if len(weights) else 0.0
     total = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]

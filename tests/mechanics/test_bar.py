@@ -36,12 +36,12 @@ def one_bar(kind: int, *, law: int = BILINEAR, minus: float = 1.0, plus: float =
     nodes = np.array([[0, 1]])
     empty = np.zeros(0)
     kinds = np.array([[kind, law]])
-    return Bars(nodes, kinds, blocks_of(kinds, constants), constants, TABLE_ROWS, empty, empty)
+    return Bars(nodes, kinds, blocks_of(kinds, constants), constants, TABLE_ROWS, empty, empty, np.zeros(0, np.int64))
 
 
 def evaluate(bars: Bars, u0, u1, v1, *, secant=False, rate=0.0, weight=1.0):
     force, store = np.zeros(6), np.zeros((STORED, 1))
-    evaluate_bars(secant, weight, rate, u0, u1, v1, bars, np.array([0.001]), force, store)
+    evaluate_bars(secant, weight, rate, u0, u1, v1, bars, np.array([0.001]), np.zeros(1), force, store)
     return force, store[:, 0]
 
 
@@ -113,7 +113,7 @@ def test_force_is_the_derivative_of_the_energy(kind, options, linear, secant):
     thermal, still = np.array([0.001]), np.zeros(6)
 
     def energy(u):
-        return bar_point(0, u, still, bars, thermal)[5]
+        return bar_point(0, u, still, bars, thermal, np.zeros(1))[5]
 
     force, _ = evaluate(bars, u0, u1, still, secant=secant)
     if secant:
@@ -143,7 +143,7 @@ def test_rigid_motion_gives_no_strain(axis, angle, shift, kind):
     vector = bars.constants[bar.REF : bar.REF + 3, 0]
     u = np.concatenate([shift, np.array(shift) + turn @ vector - vector])
     force = np.zeros(6)
-    evaluate_bars(False, 1.0, 0.0, u, u, np.zeros(6), bars, np.zeros(1), force, np.zeros((STORED, 1)))
+    evaluate_bars(False, 1.0, 0.0, u, u, np.zeros(6), bars, np.zeros(1), np.zeros(1), force, np.zeros((STORED, 1)))
     assert np.abs(force).max() < 250 * 1e-13
 
 
@@ -162,7 +162,7 @@ def test_strains_agree_with_their_definitions():
         bars = one_bar(kind)
         u = np.concatenate([np.zeros(3), (stretch - 1) * bars.constants[:3, 0]])
         values = np.zeros((1, 4))
-        element_values(np.array([[0, 0]]), u, np.zeros(6), bars, springs, np.zeros(1), values)
+        element_values(np.array([[0, 0]]), u, np.zeros(6), bars, springs, np.zeros(1), np.zeros(1), values)
         stress = 250.0 * strain + 3.0
         assert values[0] == pytest.approx([strain, stress, 0.4 * stress * conjugate, 0.4 * stress * along], rel=1e-14)
         force, _ = evaluate(bars, u, u, np.zeros(6))
@@ -178,11 +178,11 @@ def test_starting_tension_acts_in_the_tangent_only_and_only_while_unstressed():
     bars.constants[bar.STARTING, 0] = 50.0
     rest = np.zeros(6)
     force, store = np.zeros(6), np.zeros((STORED, 1))
-    evaluate_bars(False, 1.0, 0.0, rest, rest, rest, bars, np.zeros(1), force, store)
+    evaluate_bars(False, 1.0, 0.0, rest, rest, rest, bars, np.zeros(1), np.zeros(1), force, store)
     assert not force.any()
     assert store[bar.GEOMETRIC, 0] == pytest.approx(50.0 * bars.constants[bar.INV_LENGTH, 0])
     stretched = np.concatenate([np.zeros(3), 0.01 * bars.constants[:3, 0]])
-    evaluate_bars(False, 1.0, 0.0, stretched, stretched, rest, bars, np.zeros(1), force, store)
+    evaluate_bars(False, 1.0, 0.0, stretched, stretched, rest, bars, np.zeros(1), np.zeros(1), force, store)
     assert store[bar.GEOMETRIC, 0] == pytest.approx(store[bar.PULL, 0])
 
 

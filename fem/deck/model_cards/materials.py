@@ -127,10 +127,12 @@ def refuse_both(card: Card, draft: Draft, other: str) -> None:
 
 @keyword("material", takes=("RESTITUTION",), plus=("RESTITUTION",))
 def inextensible(card: Card, draft: Draft) -> None:
-    """Rods and ropes: read, checked, not yet solved."""
+    """Bars of this material keep their length: rods. RESTITUTION is for ropes."""
     draft.no_rows(card)
     restitution = card.number("RESTITUTION")
     if not 0.0 <= restitution <= 1.0:
         message = f"RESTITUTION must lie between 0 and 1, got {restitution:g}"
         raise Mistake(card.field("RESTITUTION").place, message)
-    raise card.mistake("*INEXTENSIBLE is not yet supported", "a stiff *ELASTIC comes close")
+    if card.has("RESTITUTION"):
+        raise Mistake(card.field("RESTITUTION").place, "RESTITUTION is for ropes, which are not yet supported")
+    put(card, draft, is_inextensible=True)

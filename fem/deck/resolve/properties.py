@@ -16,6 +16,14 @@ KINDS_OF = {
     "DASHPOT": ("DASHPOTA", "DASHPOT1", "DASHPOT2"),
     "MASS": ("MASS",),
 }
+NO_STRAIN = "a bar that keeps its length has no strain"
+BESIDE_RODS = {
+    "ELASTIC": "a bar is elastic or keeps its length, not both",
+    "EXPANSION": NO_STRAIN,
+    "NO COMPRESSION": "ropes are not yet supported",
+    "NO TENSION": "is not supported: a strut that keeps its length",
+}
+"""Cards that make no sense in a material of rods."""
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
 
 
@@ -89,6 +97,16 @@ def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
 
 
 def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
-    """A bar needs a modulus."""
-    if "ELASTIC" not in entry.cards and not entry.broken:
-        draft.report(Mistake(entry.place, f"material {entry.name} has no *ELASTIC"))
+    """A bar has a modulus, or keeps its length."""
+    if entry.broken:
+        return
+    if "INEXTENSIBLE" not in entry.cards:
+        if "ELASTIC" not in entry.cards:
+            draft.report(Mistake(entry.place, f"material {entry.name} has neither *ELASTIC nor *INEXTENSIBLE"))
+        return
+    for card, why in BESIDE_RODS.items():
+        if card in entry.cards:
+            draft.report(Mistake(entry.cards[card], f"*{card} beside *INEXTENSIBLE in material {entry.name}", why))
+    if entry.numbers.get("beta"):
+        place = entry.cards["DAMPING"]
+        draft.report(Mistake(place, f"BETA of *DAMPING beside *INEXTENSIBLE in material {entry.name}", NO_STRAIN))

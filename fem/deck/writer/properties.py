@@ -25,6 +25,8 @@ def property_lines(model: Model) -> list[str]:
 def material_lines(material: Material) -> list[str]:
     """``*MATERIAL`` and its cards."""
     lines = [card("MATERIAL", NAME=material.name)]
+    if material.is_inextensible:
+        lines.append("*INEXTENSIBLE")
     if material.young is not None:
         lines += ["*ELASTIC", f"{number(material.young)}, {number(material.poisson)}"]
     if material.density:

@@ -6,9 +6,11 @@ Rows are stored by diagonals: entry (i, j) of the matrix lies at ``band[i, j - i
 
 from __future__ import annotations
 
+import numpy as np
+
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this share of the largest entry of the matrix is taken as singular."""
@@ -16,13 +18,17 @@ SMALLEST_PIVOT = 1e-14
 
 @kernel
 def assemble_band(
-    width: int, equation: Ints, nodes: Ints, store: Floats, off: Floats, block: Floats,
+    width: int, equation: Ints, bars: Bars, store: Floats, off: Floats, block: Floats,
     spring_dofs: Ints, spring_stiffness: Floats, band: Floats,
-) -> None:  # fmt: skip
-    """Effective tangent on the free dofs; ``equation`` (3n,) gives the row of a dof, -1 where it is fixed.
+) -> float:  # fmt: skip
+    """Effective tangent on the free dofs; ``equation`` gives the row of a dof, -1 where it is fixed.
+
+    Behind the dofs ``equation`` holds the rows of multipliers. These are scaled to the size of the other entries:
+    returns that size.
 
     ``block`` (n, 9) holds everything within one node but the bars, springs to the ground included.
     """
+    nodes = bars.nodes
     band[:, :] = 0.0
     for i in range(block.shape[0]):
         for a in range(3):
@@ -33,9 +39,10 @@ def assemble_band(
                     band[row, column - row + width] += block[i, 3 * a + c]
     for e in range(nodes.shape[0]):
         coupling = off[e] if off.shape[0] > 0 else 0.0
+        alpha = store[ALPHA, e] if store[ALPHA, e] < np.inf else 0.0
         for a in range(3):
             for c in range(3):
-                value = store[ALPHA, e] * store[P + a, e] * store[Q + c, e]
+                value = alpha * store[P + a, e] * store[Q + c, e]
                 if a == c:
                     value += store[GEOMETRIC, e]
                 for m in range(2):
@@ -57,19 +64,59 @@ def assemble_band(
                     band[row, width] += spring_stiffness[s]
                     if column >= 0:
                         band[row, column - row + width] -= spring_stiffness[s]
+    if bars.rods.shape[0] == 0:
+        return 1.0
+    size = largest_entry(width, band)
+    if size == 0.0:
+        size = 1.0
+    couple_rods(width, equation, bars, store, size, band)
+    return size
 
 
 @kernel
-def solve_band(width: int, equation: Ints, residual: Floats, band: Floats, x: Floats, du: Floats) -> bool:
-    """Solve for du (3n,), zero at fixed dofs; False where singular. ``band`` is overwritten, x scratch."""
-    count = band.shape[0]
+def couple_rods(width: int, equation: Ints, bars: Bars, store: Floats, size: float, band: Floats) -> None:
+    """Rows and columns of the multipliers: + p, + q at the second node of a rod, - at the first."""
+    dofs = equation.shape[0] - bars.nodes.shape[0]
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        scale = size * bars.constants[INV_LENGTH, e]
+        own = equation[dofs + e]
+        for m in range(2):
+            side = scale if m == 1 else -scale
+            for a in range(3):
+                row = equation[3 * bars.nodes[e, m] + a]
+                if row >= 0:
+                    band[row, own - row + width] += side * store[P + a, e]
+                    band[own, row - own + width] += side * store[Q + a, e]
+
+
+@kernel
+def largest_entry(width: int, band: Floats) -> float:
+    """Largest magnitude in the band."""
     largest = 0.0
-    for i in range(count):
+    for i in range(band.shape[0]):
         for k in range(2 * width + 1):
             largest = max(largest, abs(band[i, k]))
-    for dof in range(equation.shape[0]):
+    return largest
+
+
+@kernel
+def solve_band(
+    width: int, equation: Ints, bars: Bars, store: Floats, size: float, residual: Floats, band: Floats, x: Floats,
+    du: Floats, tau: Floats,
+) -> bool:  # fmt: skip
+    """Solve for du (3n,), zero at fixed dofs, and the multipliers tau (m,); False where singular.
+
+    ``size``: scale of the multipliers' entries; ``band`` is overwritten, x (its rows) scratch.
+    """
+    count, dofs = band.shape[0], equation.shape[0] - bars.nodes.shape[0]
+    largest = largest_entry(width, band)
+    for dof in range(dofs):
         if equation[dof] >= 0:
             x[equation[dof]] = residual[dof]
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        x[equation[dofs + e]] = -size * bars.constants[INV_LENGTH, e] * store[GAP, e]
     for k in range(count):
         last_row = min(count - 1, k + width)
         last_column = min(count - 1, k + 2 * width)
@@ -99,6 +146,9 @@ def solve_band(width: int, equation: Ints, residual: Floats, band: Floats, x: Fl
         for j in range(k + 1, min(count - 1, k + 2 * width) + 1):
             total -= band[k, j - k + width] * x[j]
         x[k] = total / band[k, width]
-    for dof in range(equation.shape[0]):
+    for dof in range(dofs):
         du[dof] = x[equation[dof]] if equation[dof] >= 0 else 0.0
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        tau[e] = size * bars.constants[INV_LENGTH, e] * x[equation[dofs + e]]
     return True

@@ -7,16 +7,20 @@ t, alpha, p, q the bar's numbers, o its off-diagonal mass, b = t - o and r the r
     Dj += t I - b^2 X + s (p - b Xp)(q - b X^T q)^T,          rj += b X r + s (p - b Xp)(q.Xr)
     back: tau = s (q - b X^T q).dj - s (q.Xr),                di = Xr + Xp tau + b X dj
 
-The stiff alpha never enters a subtraction, so EA = 1e8 costs no digits. Sherman-Morrison, Ann. Math. Stat. 21 (1950).
+The stiff alpha never enters a subtraction, so EA = 1e8 costs no digits, and a rod is the limit alpha = inf: s = 1/(q.Xp),
+with its gap g beside q.Xr. A rod at a fixed node has q.Xp = 0: its multiplier waits for the node's parent, whose X
+it projects (``pin``). Sherman-Morrison, Ann. Math. Stat. 21 (1950).
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
 
 SMALLEST_PIVOT = 1e-13
 """A pivot below this share of its diagonal entry means: ask for a solver that pivots."""
@@ -28,11 +32,17 @@ class Tree(NamedTuple):
     sequence (n,)  nodes, leaves first
     parent   (n,)  node that takes over the equations of a node, -1 at a root
     link     (n,)  bar between a node and its parent, -1 at a root
+    sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
+    waiting  (n,)  a fixed child that the node hangs on by a rod, -1 for none
+    after    (n,)  the next such child of the same parent, -1 for none
     """
 
     sequence: Ints
     parent: Ints
     link: Ints
+    sign: Floats
+    waiting: Ints
+    after: Ints
 
 
 @kernel
@@ -77,34 +87,114 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
 
 
 @kernel
+def is_fixed(i: int, free: Floats) -> bool:
+    """Nothing of node i is free: it leaves the rod to its parent to that node."""
+    return bool(free[3 * i] == 0.0 and free[3 * i + 1] == 0.0 and free[3 * i + 2] == 0.0)
+
+
+@kernel
+def pin(
+    i: int, anchor: int, tree: Tree, store: Floats, inverse: Floats, r0: float, r1: float, r2: float,
+    c0: float, c1: float, c2: float, pinned: Floats,
+) -> tuple[bool, float, float, float]:  # fmt: skip
+    """Hold node i at the length of a rod to a fixed anchor; its displacement is inverse (load) + c.
+
+    Projects ``inverse[i]``, returns the new c and keeps in ``pinned[anchor]`` what gives the multiplier: - e - y.(load).
+    """
+    e = tree.link[anchor]
+    sign = tree.sign[anchor]
+    p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
+    q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
+    xp0 = inverse[i, 0] * p0 + inverse[i, 1] * p1 + inverse[i, 2] * p2
+    xp1 = inverse[i, 3] * p0 + inverse[i, 4] * p1 + inverse[i, 5] * p2
+    xp2 = inverse[i, 6] * p0 + inverse[i, 7] * p1 + inverse[i, 8] * p2
+    y0 = inverse[i, 0] * q0 + inverse[i, 3] * q1 + inverse[i, 6] * q2
+    y1 = inverse[i, 1] * q0 + inverse[i, 4] * q1 + inverse[i, 7] * q2
+    y2 = inverse[i, 2] * q0 + inverse[i, 5] * q1 + inverse[i, 8] * q2
+    pivot = q0 * xp0 + q1 * xp1 + q2 * xp2
+    size = (q0 * q0 + q1 * q1 + q2 * q2) * max(abs(inverse[i, 0]), max(abs(inverse[i, 4]), abs(inverse[i, 8])))
+    if not abs(pivot) > SMALLEST_PIVOT * size:
+        return False, c0, c1, c2
+    s = 1.0 / pivot
+    y0, y1, y2 = s * y0, s * y1, s * y2
+    rest = s * (sign * store[GAP, e] + q0 * c0 + q1 * c1 + q2 * c2)
+    for a in range(3):
+        xp = xp0 if a == 0 else xp1 if a == 1 else xp2
+        inverse[i, 3 * a] -= xp * y0
+        inverse[i, 3 * a + 1] -= xp * y1
+        inverse[i, 3 * a + 2] -= xp * y2
+    pinned[anchor, 0], pinned[anchor, 1], pinned[anchor, 2], pinned[anchor, 3] = y0, y1, y2, rest
+    pinned[anchor, 4], pinned[anchor, 5], pinned[anchor, 6] = r0, r1, r2
+    return True, c0 - xp0 * rest, c1 - xp1 * rest, c2 - xp2 * rest
+
+
+@kernel
+def unpin(
+    i: int, tree: Tree, store: Floats, pinned: Floats, load0: float, load1: float, load2: float, tau: Floats
+) -> None:
+    """Multipliers of the rods that ``pin`` held node i with; load: what came on top of its own residual.
+
+    The leaves come in the order in which they were pinned; each multiplier is part of the load of those before it.
+    """
+    count = 0
+    anchor = tree.waiting[i]
+    while anchor >= 0:
+        count += 1
+        anchor = tree.after[anchor]
+    while count > 0:
+        anchor = tree.waiting[i]
+        for _ in range(count - 1):
+            anchor = tree.after[anchor]
+        e = tree.link[anchor]
+        r0, r1, r2 = pinned[anchor, 4] + load0, pinned[anchor, 5] + load1, pinned[anchor, 6] + load2
+        pull = -pinned[anchor, 3] - (pinned[anchor, 0] * r0 + pinned[anchor, 1] * r1 + pinned[anchor, 2] * r2)
+        tau[e] = -tree.sign[anchor] * pull
+        load0 += pull * store[P, e]
+        load1 += pull * store[P + 1, e]
+        load2 += pull * store[P + 2, e]
+        count -= 1
+
+
+@kernel
 def solve_chain(
     tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
-    inverse: Floats, reduced: Floats, du: Floats,
+    inverse: Floats, reduced: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
     free     (3n,)     1.0 free, 0.0 fixed
-    store    (9, m)    numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
+    store    (STORED, m)  numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
     block    (n, 9)    nodal blocks of the effective tangent without the bars; overwritten
     residual (3n,)     right-hand side, kept
-    inverse  (n, 9), reduced (3n,)  scratch
+    inverse  (n, 9), reduced (3n,), pinned (n or 0, 7)  scratch
     du       (3n,)     out, zero at fixed dofs
+    tau      (m,)      out, change of the multipliers of rods
     """
-    sequence, parent, link = tree.sequence, tree.parent, tree.link
+    sequence, parent, link, waiting = tree.sequence, tree.parent, tree.link, tree.waiting
     count = sequence.shape[0]
     for k in range(3 * count):
         reduced[k] = residual[k]
     for k in range(count):
         i = sequence[k]
         j = parent[i]
-        if j < 0:
-            if not invert(block, i, 0.0, free, inverse):
-                return False
-            continue
         e = link[i]
-        t = store[GEOMETRIC, e]
+        t = store[GEOMETRIC, e] if j >= 0 else 0.0
         if not invert(block, i, t, free, inverse):
             return False
+        r0, r1, r2 = reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2]
+        k0, k1, k2 = 0.0, 0.0, 0.0
+        anchor = waiting[i]
+        while anchor >= 0:
+            done, k0, k1, k2 = pin(i, anchor, tree, store, inverse, r0, r1, r2, k0, k1, k2, pinned)
+            if not done:
+                return False
+            anchor = tree.after[anchor]
+        xr0 = inverse[i, 0] * r0 + inverse[i, 1] * r1 + inverse[i, 2] * r2 + k0
+        xr1 = inverse[i, 3] * r0 + inverse[i, 4] * r1 + inverse[i, 5] * r2 + k1
+        xr2 = inverse[i, 6] * r0 + inverse[i, 7] * r1 + inverse[i, 8] * r2 + k2
+        reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2] = xr0, xr1, xr2
+        if j < 0:
+            continue
         alpha = store[ALPHA, e]
         p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
         q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
@@ -112,10 +202,6 @@ def solve_chain(
         x00, x01, x02 = inverse[i, 0], inverse[i, 1], inverse[i, 2]
         x10, x11, x12 = inverse[i, 3], inverse[i, 4], inverse[i, 5]
         x20, x21, x22 = inverse[i, 6], inverse[i, 7], inverse[i, 8]
-        r0, r1, r2 = reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2]
-        xr0 = x00 * r0 + x01 * r1 + x02 * r2
-        xr1 = x10 * r0 + x11 * r1 + x12 * r2
-        xr2 = x20 * r0 + x21 * r1 + x22 * r2
         xp0 = x00 * p0 + x01 * p1 + x02 * p2
         xp1 = x10 * p0 + x11 * p1 + x12 * p2
         xp2 = x20 * p0 + x21 * p1 + x22 * p2
@@ -123,11 +209,23 @@ def solve_chain(
         c0 = q0 - b * (x00 * q0 + x10 * q1 + x20 * q2)
         c1 = q1 - b * (x01 * q0 + x11 * q1 + x21 * q2)
         c2 = q2 - b * (x02 * q0 + x12 * q1 + x22 * q2)
-        pivot = 1.0 + alpha * (q0 * xp0 + q1 * xp1 + q2 * xp2)
-        if not abs(pivot) > SMALLEST_PIVOT:
-            return False
-        s = alpha / pivot
-        pull = s * (q0 * xr0 + q1 * xr1 + q2 * xr2)
+        flexible = q0 * xp0 + q1 * xp1 + q2 * xp2
+        along = q0 * xr0 + q1 * xr1 + q2 * xr2
+        if alpha == np.inf:
+            if is_fixed(i, free):  # its parent holds the rod
+                s = 0.0
+            else:
+                size = (q0 * q0 + q1 * q1 + q2 * q2) * max(abs(x00), max(abs(x11), abs(x22)))
+                if not abs(flexible) > SMALLEST_PIVOT * size:
+                    return False
+                s = 1.0 / flexible
+                along -= tree.sign[i] * store[GAP, e]
+        else:
+            pivot = 1.0 + alpha * flexible
+            if not abs(pivot) > SMALLEST_PIVOT:
+                return False
+            s = alpha / pivot
+        pull = s * along
         bb = b * b
         block[j, 0] += t - bb * x00 + s * a0 * c0
         block[j, 1] += s * a0 * c1 - bb * x01
@@ -141,8 +239,7 @@ def solve_chain(
         reduced[3 * j] += b * xr0 + pull * a0
         reduced[3 * j + 1] += b * xr1 + pull * a1
         reduced[3 * j + 2] += b * xr2 + pull * a2
-        # kept for the way back: Xr, then (in the block of node i) Xp, s c and the pull
-        reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2] = xr0, xr1, xr2
+        # kept for the way back (in the block of node i): Xp, s c and the pull
         block[i, 0], block[i, 1], block[i, 2] = xp0, xp1, xp2
         block[i, 3], block[i, 4], block[i, 5] = s * c0, s * c1, s * c2
         block[i, 6], block[i, 7] = pull, b
@@ -151,14 +248,19 @@ def solve_chain(
         j = parent[i]
         x0, x1, x2 = reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2]
         if j < 0:
-            du[3 * i] = inverse[i, 0] * x0 + inverse[i, 1] * x1 + inverse[i, 2] * x2
-            du[3 * i + 1] = inverse[i, 3] * x0 + inverse[i, 4] * x1 + inverse[i, 5] * x2
-            du[3 * i + 2] = inverse[i, 6] * x0 + inverse[i, 7] * x1 + inverse[i, 8] * x2
+            du[3 * i], du[3 * i + 1], du[3 * i + 2] = x0, x1, x2
+            if waiting[i] >= 0:
+                unpin(i, tree, store, pinned, 0.0, 0.0, 0.0, tau)
             continue
         d0, d1, d2 = du[3 * j], du[3 * j + 1], du[3 * j + 2]
-        tau = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
+        pull = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
         b = block[i, 7]
-        du[3 * i] = x0 + block[i, 0] * tau + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
-        du[3 * i + 1] = x1 + block[i, 1] * tau + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
-        du[3 * i + 2] = x2 + block[i, 2] * tau + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
+        if not is_fixed(i, free):
+            tau[link[i]] = tree.sign[i] * pull
+        if waiting[i] >= 0:
+            p0, p1, p2 = store[P, link[i]], store[P + 1, link[i]], store[P + 2, link[i]]
+            unpin(i, tree, store, pinned, b * d0 + p0 * pull, b * d1 + p1 * pull, b * d2 + p2 * pull, tau)
+        du[3 * i] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
+        du[3 * i + 1] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
+        du[3 * i + 2] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
     return True

@@ -13,7 +13,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.assembly.system import System
-from fem.mechanics.bar import bar_blocks
+from fem.mechanics.bar import GAP, P, Q, bar_blocks
 from fem.mechanics.links import Links
 from fem.solve.newton.groups import Scratch
 
@@ -33,6 +33,7 @@ class SparseTangent:
         self.transform: Any = None
         if len(links.slave):
             self.transform = reduction(free, links)[kept]
+        self.kept = kept
         rows, columns = self._pattern()
         inside = (place[rows] >= 0) & (place[columns] >= 0)
         key = place[columns[inside]] * len(kept) + place[rows[inside]]
@@ -77,28 +78,46 @@ class SparseTangent:
 
     def matrix(self, work: Scratch) -> Any:
         """Effective tangent over the independent dofs (CSC)."""
-        from scipy.sparse import csc_array
+        from scipy.sparse import block_array, csc_array
 
         with np.errstate(invalid="ignore", over="ignore"):  # overflow shows up as not finite, and is refused below
             values = np.bincount(self.slot, self._entries(work)[self.inside], minlength=len(self.indices))
         full = csc_array((values, self.indices, self.indptr), shape=(self.size, self.size))
-        if self.transform is None:
+        if self.transform is not None:
+            full = (self.transform.T @ full @ self.transform).tocsc()
+        if len(self.system.bars.rods) == 0:
             return full
-        return (self.transform.T @ full @ self.transform).tocsc()
+        return block_array([[full, self._coupling(work, P)], [self._coupling(work, Q).T, None]]).tocsc()
+
+    def _coupling(self, work: Scratch, row: int) -> Any:
+        """What the multipliers of rods do to the independent dofs: p (or q) at the second node, minus at the first."""
+        from scipy.sparse import coo_array
+
+        rods, nodes = self.system.bars.rods, self.system.bars.nodes
+        values = work.store[row : row + 3, rods].T.ravel()
+        dofs = [(3 * nodes[rods, end, None] + np.arange(3)).ravel() for end in (1, 0)]
+        columns = np.tile(np.repeat(np.arange(len(rods)), 3), 2)
+        shape = (self.system.size, len(rods))
+        full = coo_array((np.concatenate([values, -values]), (np.concatenate(dofs), columns)), shape=shape).tocsr()
+        if self.transform is None:
+            return full[self.independent]
+        return self.transform.T @ full[self.kept]
 
     def solve(self, work: Scratch) -> bool:
         """Write ``work.du`` for ``work.residual``; False where the tangent is singular."""
         matrix = self.matrix(work)
-        right = work.residual[self.independent]
+        rods, known = self.system.bars.rods, len(self.independent)
+        right = np.concatenate([work.residual[self.independent], -work.store[GAP, rods]])
         work.du[:] = 0.0
-        if len(right) == 0:
+        if known == 0:
             return True
         if not (np.isfinite(matrix.data).all() and np.isfinite(right).all()):
             return False
         solution = factor_and_solve(matrix, right)
         if solution is None:
             return False
-        work.du[self.independent] = solution
+        work.du[self.independent] = solution[:known]
+        work.tau[rods] = solution[known:]
         return True
 
 
@@ -144,7 +163,8 @@ def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
     except RuntimeError:
         return int(tangent.independent[0]), 0.0
     share = float(np.abs(matrix @ x).max()) / largest
-    return int(tangent.independent[int(np.abs(x).argmax())]), share
+    dofs = x[: len(tangent.independent)]
+    return int(tangent.independent[int(np.abs(dofs).argmax())]), share
 
 
 def negative_directions(matrix: Any) -> int:

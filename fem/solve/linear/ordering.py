@@ -62,7 +62,18 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     roots = np.concatenate([[middle], roots])
     sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
     _spread(first, others[order], links[order], roots, sequence, parent, via)
-    return Tree(np.ascontiguousarray(sequence[::-1]), parent, via)
+    is_first = (via >= 0) & (nodes[via, 0] == np.arange(count))
+    waiting, after = _anchors(parent, via, system.bars.rods, free)
+    return Tree(np.ascontiguousarray(sequence[::-1]), parent, via, np.where(is_first, 1.0, -1.0), waiting, after)
+
+
+def _anchors(parent: Ints, via: Ints, rods: Ints, free: Ints) -> tuple[Ints, Ints]:
+    """Fixed nodes joined to their parent by a rod, as lists: the first one of each parent, the next one of each."""
+    waiting, after = np.full(len(parent), -1, np.int64), np.full(len(parent), -1, np.int64)
+    fixed = ~free.reshape(-1, 3).any(axis=1)
+    for node in np.flatnonzero(fixed & (parent >= 0) & np.isin(via, rods)).tolist():
+        after[node], waiting[parent[node]] = waiting[parent[node]], node
+    return waiting, after
 
 
 def _middle(sequence: Ints, parent: Ints) -> int:
@@ -74,7 +85,10 @@ def _middle(sequence: Ints, parent: Ints) -> int:
 
 
 def number_band(system: System, free: Ints) -> tuple[Ints, int]:
-    """Equation number of each dof (-1 fixed) by reverse Cuthill-McKee over the nodes, and the half bandwidth."""
+    """Equation numbers by reverse Cuthill-McKee, and the half bandwidth.
+
+    (3n + m,): of each dof (-1 fixed), then of the multiplier of each bar (-1: no rod).
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -82,15 +96,24 @@ def number_band(system: System, free: Ints) -> tuple[Ints, int]:
     dofs = system.springs.dofs
     between = dofs[dofs[:, 1] >= 0] // 3
     pairs = np.concatenate([pairs, between]) if len(between) else pairs
-    count = len(system.labels)
-    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsr()
+    # Multipliers stand behind the nodes: vertices of the graph, and triples of unknowns of which one is used.
+    rods, count = system.bars.rods, len(system.labels)
+    behind = count + np.arange(len(rods))
+    for end in range(2):
+        pairs = np.concatenate([pairs, np.column_stack([system.bars.nodes[rods, end], behind])])
+    total = count + len(rods)
+    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(total, total)).tocsr()
     order = reverse_cuthill_mckee((graph + graph.T).tocsr(), symmetric_mode=True)
-    dofs = (3 * order.astype(np.int64)[:, None] + np.arange(3)).ravel()
-    dofs = dofs[free[dofs] == 1]
-    equation = np.full(system.size, -1, np.int64)
-    equation[dofs] = np.arange(len(dofs))
+    used = np.concatenate([free == 1, np.tile([True, False, False], len(rods))])
+    unknowns = (3 * order.astype(np.int64)[:, None] + np.arange(3)).ravel()
+    unknowns = unknowns[used[unknowns]]
+    number = np.full(3 * total, -1, np.int64)
+    number[unknowns] = np.arange(len(unknowns))
+    equation = np.full(system.size + len(system.bars.nodes), -1, np.int64)
+    equation[: system.size] = number[: system.size]
+    equation[system.size + rods] = number[system.size :: 3]
     width = 0
-    table = equation.reshape(-1, 3)
+    table = number.reshape(-1, 3)
     low = np.where(table >= 0, table, np.iinfo(np.int64).max).min(axis=1)
     high = table.max(axis=1)
     for i, j in ((0, 1), (1, 0), (0, 0)):

@@ -10,16 +10,21 @@ from fem.arrays import Floats, Ints
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = 0, 1, 2, 3, 4
 # Linear solvers
 EXTERNAL, CHAIN, BAND, CG = 0, 1, 2, 3
-# Entries of a scheme row; MOMENTUM weighs |M v|/dt in the scale D, VISCOUS switches rate terms on
-VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+# Entries of a scheme row; MOMENTUM weighs |M v|/dt in the scale D, VISCOUS switches rate terms on,
+# PROJECT the projection of velocities and accelerations of rods
+VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS, PROJECT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE = 0, 1, 2, 3, 4, 5
 # Entries of control
-INCREMENT, ITERATION, WAITING, WORST = 0, 1, 2, 3
-CONTROL = 4
+INCREMENT, ITERATION, PHASE, WAITING, WORST = 0, 1, 2, 3, 4
+CONTROL = 5
+# Phases of an increment
+OPEN, TRIAL, CORRECT, PROJECT_VELOCITY, PROJECT_ACCELERATION, CLOSE = 0, 1, 2, 3, 4, 5
 # Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term
 LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING = 0, 1, 2, 3
-MEMORY = 4
+# and of the converged increment while its velocities are projected: stored energy, |R|, D, flags
+CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 4, 5, 6, 7
+MEMORY = 8
 # Entries of tally
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
@@ -76,19 +81,22 @@ class Loading(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """The last good state: u, v, a, internal force, reaction (3n,), the energy tally and the convergence memory."""
+    """The last good state: u, v, a, internal force, reaction (3n,), multipliers of rods (m,), the energy tally and the
+    convergence memory.
+    """
 
     u: Floats
     v: Floats
     a: Floats
     force: Floats
     reaction: Floats
+    multiplier: Floats
     tally: Floats
     memory: Floats
 
 
 class Scratch(NamedTuple):
-    """Trial state and working room; ``du`` is written by whoever solves."""
+    """Trial state and working room; ``du`` and, for rods, ``tau`` are written by whoever solves."""
 
     u: Floats
     v: Floats
@@ -102,6 +110,9 @@ class Scratch(NamedTuple):
     momentum: Floats
     drag: Floats
     du: Floats
+    multiplier: Floats
+    tau: Floats
+    pinned: Floats
     store: Floats
     off: Floats
     spring_stiffness: Floats
@@ -109,6 +120,7 @@ class Scratch(NamedTuple):
     inverse: Floats
     reduced: Floats
     band: Floats
+    unknowns: Floats
     krylov: Floats
 
 

@@ -9,7 +9,7 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import kernel, number_kernel
-from fem.mechanics.bar import Bars, evaluate_bars
+from fem.mechanics.bar import GAP, INV_LENGTH, Bars, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import Springs, evaluate_springs
@@ -42,6 +42,8 @@ from fem.solve.newton.groups import (
 
 TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
 """Range of the share of the residual that an iterative linear solve may leave."""
+ROD_STRAIN = 1e-12
+"""Largest strain of a rod in a converged increment."""
 STALLED = 0.9
 """A residual that keeps more than this share of its value from one solve to the next no longer falls."""
 
@@ -56,7 +58,7 @@ def evaluate(
     u, v, force = work.u, work.v, work.force
     for dof in range(force.shape[0]):
         force[dof] = 0.0
-    energy: float = evaluate_bars(secant, weight, rate, u0, u, v, bars, thermal, force, work.store)
+    energy: float = evaluate_bars(secant, weight, rate, u0, u, v, bars, thermal, work.multiplier, force, work.store)
     return energy + evaluate_springs(secant, weight, rate, u0, u, v, springs, force, work.spring_stiffness)
 
 
@@ -96,6 +98,8 @@ def begin(
         # The first solve moves the support by ``shift``, its velocity by what goes with it, and so to the exact one.
         work.v[dof] = loading.support_v[k, c] - scheme[VU] / dt * work.shift[dof]
         work.a[dof] = loading.support_a[k, c]
+    for r in range(bars.rods.shape[0]):
+        work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
     expand(links, work.v)
     expand(links, work.a)
     expand(links, work.shift)
@@ -205,7 +209,7 @@ def worst(rest: Floats) -> int:
 
 
 @kernel
-def correct(scheme: Floats, dt: float, nodes: Nodes, links: Links, work: Scratch) -> bool:
+def correct(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> bool:
     """Move the trial state by du (and, in the first iteration, the supports by ``shift``); False: not finite.
 
     ``du`` ends as the whole correction, ``shift`` as zero.
@@ -224,12 +228,27 @@ def correct(scheme: Floats, dt: float, nodes: Nodes, links: Links, work: Scratch
         du[dof] = move
         shift[dof] = 0.0
         total += move
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        work.multiplier[e] += work.tau[e] / scheme[WF]
+        total += work.tau[e]
     return bool(total - total == 0.0)
 
 
 @kernel
+def are_rods_closed(bars: Bars, work: Scratch) -> bool:
+    """All rods have their length."""
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        inverse = bars.constants[INV_LENGTH, e]
+        if not abs(work.store[GAP, e]) * inverse * inverse <= ROD_STRAIN:
+            return False
+    return True
+
+
+@kernel
 def is_converged(
-    limits: Floats, norm: float, scale: float, iteration: int, motion: Motion, work: Scratch
+    limits: Floats, norm: float, scale: float, iteration: int, bars: Bars, motion: Motion, work: Scratch
 ) -> tuple[bool, int]:
     """All given criteria hold, or the residual has reached the round-off floor; flags say what was special."""
     memory = motion.memory
@@ -245,7 +264,9 @@ def is_converged(
         good = good and norm <= limits[ABSOLUTE]
     if limits[CORRECTION] >= 0.0:
         good = good and largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u)
-    if not good and iteration > 1 and norm >= STALLED * memory[PREVIOUS] and norm <= limits[FLOOR]:
+    good = good and are_rods_closed(bars, work)
+    stalled = iteration > 1 and norm >= STALLED * memory[PREVIOUS] and norm <= limits[FLOOR]
+    if not good and stalled and are_rods_closed(bars, work):
         return True, AT_FLOOR
     if flags == LOADS_VANISHED and norm <= limits[RELATIVE] * scale:
         flags = 0

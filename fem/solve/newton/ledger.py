@@ -149,8 +149,10 @@ def close_increment(
     kinetic = 0.0
     if dynamic:
         if now != before:
-            work_done += thermal_work(u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now])
-        loss = internal_dissipation(u0, u1, motion.v, work.v, bars, springs, loading.thermal[now])
+            work_done += thermal_work(
+                u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
+            )
+        loss = internal_dissipation(u0, u1, motion.v, work.v, bars, springs, loading.thermal[now], work.multiplier)
         if nodes.damping.shape[0] > 0:
             multiply_mass(nodes.damping, bars.off_damping, bars.nodes, motion.v, work.momentum)
             for dof in range(u1.shape[0]):
@@ -176,6 +178,8 @@ def close_increment(
         motion.a[dof] = work.a[dof]
         motion.force[dof] = work.force[dof]
         motion.reaction[dof] = work.reduced[dof]
+    for r in range(bars.rods.shape[0]):
+        motion.multiplier[bars.rods[r]] = work.multiplier[bars.rods[r]]
     error: float = kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
     return error
 
@@ -220,4 +224,4 @@ def note_increment(
             kinematics[k, 2, p, c] = motion.a[dof]
             kinematics[k, 3, p, c] = motion.reaction[dof]
     if record.elements.shape[0] > 0:
-        element_values(record.elements, u, motion.v, bars, springs, thermal, record.values[k])
+        element_values(record.elements, u, motion.v, bars, springs, thermal, motion.multiplier, record.values[k])

@@ -28,6 +28,12 @@ from fem.solve.newton.groups import (
     BAND,
     CG,
     CHAIN,
+    CLOSE,
+    CLOSING_FLAGS,
+    CLOSING_NORM,
+    CLOSING_SCALE,
+    CLOSING_STRAIN,
+    CORRECT,
     DONE,
     DRIFT,
     DRIFT_SHARE,
@@ -41,9 +47,15 @@ from fem.solve.newton.groups import (
     NEED_SOLVE,
     NOT_CONVERGED,
     NOT_FINITE,
+    OPEN,
+    PHASE,
     PREVIOUS,
+    PROJECT,
+    PROJECT_ACCELERATION,
+    PROJECT_VELOCITY,
     RELATIVE,
     SMALLEST_SCALE,
+    TRIAL,
     WAITING,
     WM,
     WORST,
@@ -64,6 +76,14 @@ from fem.solve.newton.iterate import (
     worst,
 )  # fmt: skip
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
+from fem.solve.newton.project import (
+    acceleration_gaps,
+    mass_blocks,
+    mass_system,
+    move_accelerations,
+    move_velocities,
+    velocity_gaps,
+)
 from fem.solve.newton.tangent import lift, nodal_blocks
 
 HUGE = 1e300
@@ -71,32 +91,46 @@ HUGE = 1e300
 
 
 @kernel
+def fill_blocks(phase: int, scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work: Scratch) -> None:
+    """Blocks within one node of the matrix to solve with: the effective tangent's, or the mass."""
+    if phase == CORRECT:
+        nodal_blocks(scheme, dt, nodes, springs, work)
+    else:
+        mass_blocks(nodes, work)
+
+
+@kernel
+def fill_matrix(
+    phase: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch
+) -> None:
+    """The matrix and right-hand side of the next linear solve."""
+    if phase == PROJECT_VELOCITY:
+        mass_system(bars, work)
+        velocity_gaps(bars, work)
+    elif phase == PROJECT_ACCELERATION:
+        acceleration_gaps(bars, work)
+    fill_blocks(phase, scheme, dt, nodes, springs, work)
+
+
+@kernel
 def solve_compiled(
-    solver: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints,
-    memory: Floats, work: Scratch,
-) -> bool:  # fmt: skip
-    """One linear solve by a compiled solver; False where it must be done outside, tangent blocks then filled."""
-    nodal_blocks(scheme, dt, nodes, springs, work)
+    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch
+) -> bool:
+    """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined)."""
     if solver == CHAIN:
         if solve_chain(
-            tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced, work.du
-        ):
+            tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced,
+            work.pinned, work.du, work.tau,
+        ):  # fmt: skip
             return True
-        nodal_blocks(scheme, dt, nodes, springs, work)
     elif solver == BAND:
         width = (work.band.shape[1] - 1) // 3
-        assemble_band(
-            width,
-            equation,
-            bars.nodes,
-            work.store,
-            work.off,
-            work.block,
-            springs.dofs,
-            work.spring_stiffness,
-            work.band,
+        size = assemble_band(
+            width, equation, bars, work.store, work.off, work.block, springs.dofs, work.spring_stiffness, work.band
         )
-        if solve_band(width, equation, work.residual, work.band, work.reduced, work.du):
+        if solve_band(
+            width, equation, bars, work.store, size, work.residual, work.band, work.unknowns, work.du, work.tau
+        ):
             return True
     elif solver == CG:
         spent = solve_cg(
@@ -126,48 +160,67 @@ def march(
         k = control[INCREMENT]
         dt = loading.dt[k]
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
-        if control[WAITING] == 0:
+        phase = control[PHASE]
+        if phase == OPEN:
             begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
             control[ITERATION] = 0
-        strain, norm, scale, flags = 0.0, 0.0, 0.0, 0
-        good = False
-        while True:
-            if control[WAITING] == 0:
-                strain = evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
-                norm = residual(scheme, nodes, bars, links, work)
-                if control[ITERATION] == 0:
-                    if loading.support_dofs.shape[0] > 0:
-                        lift(scheme, dt, nodes, bars, springs, links, work)
-                elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
-                    return NOT_FINITE
-                else:
-                    if limits[RELATIVE] >= 0.0:
+            phase = TRIAL
+        if phase == TRIAL:
+            phase = CORRECT
+            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
+            norm = residual(scheme, nodes, bars, links, work)
+            if control[ITERATION] == 0:
+                if loading.support_dofs.shape[0] > 0:
+                    lift(scheme, dt, nodes, bars, springs, links, work)
+            elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
+                return NOT_FINITE
+            else:
+                scale = scale_of(scheme, dt, nodes, bars, work) if limits[RELATIVE] >= 0.0 else 0.0
+                good, flags = is_converged(limits, norm, scale, control[ITERATION], bars, motion, work)
+                if good or control[ITERATION] >= limits[ITERATIONS]:
+                    if limits[RELATIVE] < 0.0:
                         scale = scale_of(scheme, dt, nodes, bars, work)
-                    good, flags = is_converged(limits, norm, scale, control[ITERATION], motion, work)
-                    if good or control[ITERATION] >= limits[ITERATIONS]:
-                        break
-                    memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
-                memory[PREVIOUS] = norm
-                if not solve_compiled(solver, scheme, dt, nodes, bars, springs, tree, equation, memory, work):
-                    control[WAITING] = 1
+                    if not good:
+                        control[WORST] = worst(work.residual)
+                        record.ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
+                        return NOT_CONVERGED
+                    memory[CLOSING_STRAIN], memory[CLOSING_NORM] = strain, norm
+                    memory[CLOSING_SCALE], memory[CLOSING_FLAGS] = scale, flags
+                    phase = PROJECT_VELOCITY if scheme[PROJECT] > 0.0 else CLOSE
+                memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
+            memory[PREVIOUS] = norm
+        if phase != CLOSE:
+            if control[WAITING] == 0:
+                fill_matrix(phase, scheme, dt, nodes, bars, springs, work)
+                if not solve_compiled(solver, nodes, bars, springs, tree, equation, memory, work):
+                    fill_blocks(phase, scheme, dt, nodes, springs, work)
+                    control[PHASE], control[WAITING] = phase, 1
                     return NEED_SOLVE
             control[WAITING] = 0
-            if not correct(scheme, dt, nodes, links, work):
-                return NOT_FINITE
-            control[ITERATION] += 1
-        if limits[RELATIVE] < 0.0:
-            scale = scale_of(scheme, dt, nodes, bars, work)
-        if not good:
-            control[WORST] = worst(work.residual)
-            record.ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
-            return NOT_CONVERGED
-        if flags != LOADS_VANISHED:
-            memory[LAST_RESIDUAL] = norm
-            if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
-                memory[SMALLEST_SCALE] = scale
-        error = close_increment(scheme, k, strain, nodes, bars, springs, links, loading, motion, work)
-        note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
-        control[INCREMENT] += 1
-        if scheme[WM] != 0.0 and has_drifted(motion, error, limits[DRIFT_SHARE]):
-            return DRIFT
+            if phase == CORRECT:
+                if not correct(scheme, dt, nodes, bars, links, work):
+                    return NOT_FINITE
+                control[ITERATION] += 1
+                phase = TRIAL
+            elif phase == PROJECT_VELOCITY:
+                move_velocities(links, work)
+                phase = PROJECT_ACCELERATION
+            else:
+                move_accelerations(scheme, nodes, bars, links, work)
+                phase = CLOSE
+        if phase == CLOSE:
+            phase = OPEN
+            flags, norm, scale = memory[CLOSING_FLAGS], memory[CLOSING_NORM], memory[CLOSING_SCALE]
+            if flags != LOADS_VANISHED:
+                memory[LAST_RESIDUAL] = norm
+                if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
+                    memory[SMALLEST_SCALE] = scale
+            error = close_increment(
+                scheme, k, memory[CLOSING_STRAIN], nodes, bars, springs, links, loading, motion, work
+            )
+            note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
+            control[INCREMENT] += 1
+            if scheme[WM] != 0.0 and has_drifted(motion, error, limits[DRIFT_SHARE]):
+                return DRIFT
+        control[PHASE] = phase
     return DONE

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fem.arrays import Floats
 from fem.compiled import kernel
-from fem.mechanics.bar import ALPHA, GEOMETRIC, Bars, P, Q
+from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, condense
 from fem.mechanics.springs import Springs
 from fem.solve.newton.groups import AU, VU, WC, WM, Nodes, Scratch
@@ -51,7 +53,11 @@ def lift(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, 
         along = 0.0
         for c in range(3):
             along += store[Q + c, e] * (x[j + c] - x[i + c])
-        along *= store[ALPHA, e]
+        if store[ALPHA, e] == np.inf:
+            store[GAP, e] += along
+            along = 0.0
+        else:
+            along *= store[ALPHA, e]
         for c in range(3):
             value = along * store[P + c, e] + store[GEOMETRIC, e] * (x[j + c] - x[i + c])
             product[i + c] += value

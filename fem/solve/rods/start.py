@@ -1,0 +1,144 @@
+"""Velocities, accelerations and multipliers at the start of a dynamic step with rods.
+
+    M a + G^T lambda = f_ext - f_int - C v,    G a = - |v_j - v_i|^2,    G v = 0
+
+Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII (consistent initial values).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.constraints import reduction
+from fem.errors import ModelError
+from fem.mechanics.bar import Bars
+from fem.mechanics.strain import LINEAR
+from fem.solve.newton.groups import Motion
+from fem.solve.rods.constraints import DENSE, SAME_RATE, multiply, multiply_transposed, over_independent
+from fem.solve.stage import Stage
+
+NO_MASS = 1e-12
+"""Smallest eigenvalue or pivot of the scaled system; below it a direction has no mass."""
+
+
+def consistent_velocities(stage: Stage, motion: Motion, before: Floats, mass: Any) -> str:
+    """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
+
+    before  (3n,) the velocities without what supports do from now on; ModelError where they change lengths
+
+    An impulse along the rods passes the jump on: v' = v - M^-1 G^T mu with G v' = 0.
+    """
+    speed = float(np.abs(before).max(initial=0.0))
+    rate = multiply(stage, before)
+    length = np.sqrt((stage.work.store[2:5, stage.bars.rods] ** 2).sum(axis=0))
+    wrong = np.flatnonzero(np.abs(rate) > SAME_RATE * length * speed)
+    if len(wrong):
+        worst = wrong[np.abs(rate[wrong] / length[wrong]).argmax()]
+        raise ModelError(
+            f"{stage.system.name_bar(int(stage.bars.rods[worst]))} keeps its length, but the velocities at the start "
+            f"change it at a rate of {rate[worst] / length[worst]:.6g}; give its nodes velocities of a rigid motion"
+        )
+    rate = multiply(stage, motion.v)
+    if not np.any(rate):
+        return ""
+    change = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.free)
+    if change is None:
+        raise ModelError(f"rods pass on the jump of a support, but not all of their nodes have mass {_cure()}")
+    motion.v[:] += change[0]
+    if np.abs(rate / length).max() <= SAME_RATE * max(speed, float(np.abs(motion.v).max(initial=0.0))):
+        return ""
+    return "supports set off with a jump of velocity, which rods pass on to their nodes at once"
+
+
+def consistent_accelerations(stage: Stage, motion: Motion, mass: Any, right: Floats, known: Floats, free: Ints) -> bool:
+    """Write a_0 and the multipliers' forces into ``motion``; False where the mass of the free dofs is singular.
+
+    right  (3n,) f_ext - f_int - C v - M (known accelerations);  known (3n,)  accelerations of supports
+    """
+    target = -centripetal(stage.bars, motion.v) - multiply(stage, known)
+    found = solve_saddle(stage, mass, right, target, free)
+    if found is None:
+        return False
+    motion.a[:] = known + found[0]
+    motion.multiplier[stage.bars.rods] += found[1]
+    motion.force[:] += multiply_transposed(stage, found[1])
+    return True
+
+
+def centripetal(bars: Bars, v: Floats) -> Floats:
+    """|v_j - v_i|^2 of the rods; zero where they are geometrically linear."""
+    velocity = v.reshape(-1, 3)
+    ends = bars.nodes[bars.rods]
+    square = ((velocity[ends[:, 1]] - velocity[ends[:, 0]]) ** 2).sum(axis=1)
+    return np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, square)
+
+
+def solve_saddle(stage: Stage, mass: Any, right: Floats, target: Floats, free: Ints) -> tuple[Floats, Floats] | None:
+    """x (3n,) and lambda (rods,) with M x + G^T lambda = right over the independent dofs, G x = target; None: singular."""
+    coupling = over_independent(stage, free)
+    transform: Any = reduction(free, stage.links) if len(stage.links.slave) else None
+    unknown = np.flatnonzero(free == 1)
+    if transform is None:
+        matrix, load = mass[unknown][:, unknown], right[unknown]
+    else:
+        matrix, load = transform.T @ mass @ transform, transform.T @ right
+    diagonal = matrix.diagonal()
+    if np.any(diagonal <= 0.0):
+        return None
+    scale = 1.0 / np.sqrt(diagonal)
+    solve = _solve_dense if len(unknown) + len(target) <= DENSE else _solve_sparse
+    found = solve(matrix, coupling, scale, load, target)
+    if found is None:
+        return None
+    x = np.zeros(stage.system.size)
+    if transform is None:
+        x[unknown] = scale * found[: len(unknown)]
+    else:
+        x[:] = transform @ (scale * found[: len(unknown)])
+    return x, found[len(unknown) :]
+
+
+def _solve_dense(matrix: Any, coupling: Any, scale: Floats, load: Floats, target: Floats) -> Floats | None:
+    matrix = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    rows = (coupling if isinstance(coupling, np.ndarray) else coupling.toarray()) * scale
+    size = np.sqrt((rows**2).sum(axis=1))
+    rows = rows / size[:, None]
+    count = len(target)
+    saddle = np.block([[scale[:, None] * matrix * scale, rows.T], [rows, np.zeros((count, count))]])
+    values, vectors = np.linalg.eigh(saddle)
+    if np.abs(values).min() < NO_MASS:
+        return None
+    found = vectors @ ((vectors.T @ np.concatenate([scale * load, target / size])) / values)
+    # One step of refinement: the eigenvectors are orthogonal to round-off only.
+    rest = np.concatenate([scale * load, target / size]) - saddle @ found
+    found += vectors @ ((vectors.T @ rest) / values)
+    found[len(scale) :] /= size
+    return np.asarray(found)
+
+
+def _solve_sparse(matrix: Any, coupling: Any, scale: Floats, load: Floats, target: Floats) -> Floats | None:
+    from scipy.sparse import block_array, diags_array
+    from scipy.sparse.linalg import splu
+
+    rows = coupling @ diags_array(scale)
+    size = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    rows = diags_array(1.0 / size) @ rows
+    saddle = block_array([[diags_array(scale) @ matrix @ diags_array(scale), rows.T], [rows, None]]).tocsc()
+    right = np.concatenate([scale * load, target / size])
+    try:
+        factor = splu(saddle)
+    except RuntimeError:
+        return None
+    found = factor.solve(right)
+    found += factor.solve(right - saddle @ found)
+    if not np.isfinite(found).all():
+        return None
+    found[len(scale) :] /= size
+    return np.asarray(found)
+
+
+def _cure() -> str:
+    return "(*DENSITY, *MASS)"
