@@ -26,6 +26,7 @@ def assemble(model: Model) -> System:
         builder.add_spring(spring)
     for dashpot in model.dashpots:
         builder.add_dashpot(dashpot)
+    builder.add_links()
     for point in model.masses:
         builder.add_mass(model.mesh.element_sets[point.element_set], point.mass, point.alpha)
     builder.add_initial_stress()
@@ -45,9 +46,11 @@ class _Builder:
         self.planar = np.zeros(count, np.bool_)
         self._number()
         self.axial = np.flatnonzero(self.family[:, 0] == BAR_FAMILY)
+        links = np.array(model.links, np.int64).reshape(-1, 2)
+        self.ends = np.concatenate([self.nodes[self.axial], links])
         self.constants, self.kinds = self._geometry()
         self.mass, self.damping = np.zeros(count), np.zeros(count)
-        self.off_mass, self.off_damping = np.zeros(len(self.axial)), np.zeros(len(self.axial))
+        self.off_mass, self.off_damping = np.zeros(len(self.ends)), np.zeros(len(self.ends))
         self.element_mass, self.volume = np.zeros(total), np.zeros(total)
         springs = int(np.count_nonzero(self.family[:, 0] == SPRING_FAMILY))
         self.dofs = np.full((springs, 2), -1, np.int64)
@@ -72,14 +75,14 @@ class _Builder:
 
     def _geometry(self) -> tuple[Floats, Ints]:
         """Constants with reference vectors and lengths filled in, and kinds, of the axial elements."""
-        nodes = self.nodes[self.axial]
+        nodes = self.ends
         vector = self.mesh.coordinates[nodes[:, 1]] - self.mesh.coordinates[nodes[:, 0]]
         with np.errstate(over="ignore"):
             length = np.sqrt((vector**2).sum(axis=1))
         if not np.all((length > 0.0) & np.isfinite(length)):
             wrong = int(np.argmin((length > 0.0) & np.isfinite(length)))
             what = "no length: its two nodes are at the same place" if length[wrong] == 0.0 else "no finite length"
-            raise ModelError(f"element {self.labels[self.axial[wrong]]} has {what}")
+            raise ModelError(f"{self._name(wrong)} has {what}")
         constants = np.zeros((CONSTANTS, len(nodes)))
         constants[bar.REF : bar.REF + 3] = vector.T
         constants[bar.INV_LENGTH] = 1.0 / length
@@ -90,6 +93,16 @@ class _Builder:
         kinds = np.zeros((len(nodes), 2), np.int64)
         kinds[:, 0] = ENGINEERING
         return constants, kinds
+
+    def _name(self, index: int) -> str:
+        if index < len(self.axial):
+            return f"element {self.labels[self.axial[index]]}"
+        first, second = self.mesh.node_labels[self.ends[index]]
+        return f"*MPC LINK of nodes {first} and {second}"
+
+    def add_links(self) -> None:
+        """Pairs of nodes that keep their distance: rods without mass, behind the elements."""
+        self.kinds[len(self.axial) :] = (GREEN, RIGID)
 
     def add_section(self, section: BarSection) -> None:
         """Stiffness, mass and damping of a set of bars."""
@@ -177,8 +190,8 @@ class _Builder:
             stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH] ** 2
             usable = np.isfinite(stiffness) & np.isfinite(constants).all(axis=0)
         if not usable.all():
-            label = self.labels[self.axial[np.argmin(usable)]]
-            raise ModelError(f"element {label}: its length, area, modulus or stress is too large to compute with")
+            name = self._name(int(np.argmin(usable)))
+            raise ModelError(f"{name}: its length, area, modulus or stress is too large to compute with")
         if not np.isfinite(self.mass).all():
             raise ModelError("the mass of a node is too large to compute with: look at densities, areas and *MASS")
 
@@ -196,7 +209,7 @@ class _Builder:
         kinds, constants = self.kinds[order], np.ascontiguousarray(self.constants[:, order])
         coupled = bool(np.any(self.off_mass))
         return Bars(
-            nodes=np.ascontiguousarray(self.nodes[self.axial][order]),
+            nodes=np.ascontiguousarray(self.ends[order]),
             kinds=kinds,
             blocks=blocks_of(kinds, constants),
             constants=constants,

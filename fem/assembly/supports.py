@@ -82,6 +82,7 @@ def no_supports(system: System) -> Supports:
     used[system.element_nodes.ravel()] = True
     for terms in system.equations:
         used[[dof // 3 for dof, _ in terms]] = True
+    used[[node for pair in system.model.links for node in pair]] = True
     held |= np.repeat(~used, 3)
     group[held] = IMPLICIT
     zero = np.zeros(size)

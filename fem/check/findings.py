@@ -45,11 +45,11 @@ def loose_nodes(model: Model, bars: Bars) -> list[str]:
 
 
 def _links(model: Model) -> list[tuple[int, int]]:
-    """Pairs of node indices that an element or an equation joins (a node with itself: grounded elements)."""
+    """Pairs of node indices that an element, an equation or a link joins (a node with itself: grounded elements)."""
     links = [(int(row[0]), int(row[-1])) for block in model.mesh.blocks for row in block.connectivity]
     for equation in model.equations:
         links += [(equation.terms[0][0], term[0]) for term in equation.terms]
-    return links
+    return links + list(model.links)
 
 
 def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:

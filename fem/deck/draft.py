@@ -85,6 +85,7 @@ class Draft:
         self.amplitudes: dict[str, Amplitude] = {}
         self.time_points: dict[str, tuple[float, ...]] = {}
         self.equations: list[tuple[EquationTerm, ...]] = []
+        self.links: list[tuple[str | int, str | int, Place]] = []
         self.initial: list[tuple[InitialCondition, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
         self.uses: list[Use] = []

@@ -25,6 +25,7 @@ class Model(ArrayData):
 
     boundaries   supports given before the first step (zero-valued)
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
+    links        pairs of node indices that keep their distance (``*MPC``, LINK)
     time_points  name -> rising instants
     source       path of the deck; ``digest``: SHA-256 of all its text
     notices      what the reader accepted without effect, and other remarks for the user
@@ -40,6 +41,7 @@ class Model(ArrayData):
     masses: tuple[PointMass, ...] = ()
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
     equations: tuple[Equation, ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)

@@ -27,14 +27,14 @@ CURVES = {
 @given(time=st.floats(-1.0, 4.0))
 @settings(max_examples=40, deadline=None)
 def test_derivatives_and_integrals(curve, time):
-    """Central differences of step 1e-5 (error 1e-9), away from the breaks; quad over the breaks."""
+    """Central differences of step 1e-5, whose error is h^2/6 times a derivative of up to 4e5; quad over the breaks."""
     breaks = np.array([0.2, 0.3, 0.5, 0.9, 1.2, 1.9, 2.7])
     at = np.array([time])
     h = 1e-5
     if np.abs(breaks - time).min() > 2 * h:
         for order in (1, 2):
             ahead, behind = evaluate(curve, at + h, order - 1), evaluate(curve, at - h, order - 1)
-            assert evaluate(curve, at, order) == pytest.approx((ahead - behind) / (2 * h), rel=1e-7, abs=1e-6)
+            assert evaluate(curve, at, order) == pytest.approx((ahead - behind) / (2 * h), rel=1e-7, abs=2e-5)
     since = -0.3
     inside = [b for b in breaks if since < b < time]
     once = quad(lambda t: float(evaluate(curve, np.array([t]))[0]), since, time, points=inside or None, limit=200)[0]

@@ -74,16 +74,19 @@ def read_term(draft: Draft, fields: list[Field]) -> EquationTerm:
 
 @keyword("model", refuses={"MODE": "is not supported", "USER": "is not supported", "INPUT": "is not supported"})
 def mpc(card: Card, draft: Draft) -> None:
-    """``LINK, a, b``: read, checked, not yet solved."""
+    """``LINK, a, b``: two nodes, or the nodes of two sets one by one, keep their distance."""
     for row in draft.rows(card):
         with draft.guard():
             kind = row.field(0)
             if kind.text.upper() != "LINK":
-                raise Mistake(kind.place, f"*MPC of type {shown(kind.text)} is not supported", "LINK, a, b is planned")
+                raise Mistake(
+                    kind.place,
+                    f"*MPC of type {shown(kind.text)} is not supported",
+                    "LINK, a, b keeps the distance of two nodes",
+                )
             row.end(3, "LINK, a, b")
-            draft.target(row, 1, "node")
-            draft.target(row, 2, "node")
-            raise Mistake(kind.place, "*MPC, LINK is not yet supported", "a stiff bar T3D2 comes close")
+            first, second = draft.target(row, 1, "node"), draft.target(row, 2, "node")
+            draft.links.append((first, second, row.place))
 
 
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))

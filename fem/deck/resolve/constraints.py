@@ -72,25 +72,46 @@ def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
 
 def expand(draft: Draft, mesh: Mesh, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list[Equation]:
     """Sets of equal size run side by side, in their order; a single node stays."""
-    columns = []
-    for term in terms:
-        if isinstance(term.target, str):
-            index, found = nodes.find(draft.node_sets.ordered(term.target))
-            columns.append(index[found])
-        else:
-            columns.append(members(mesh, nodes, term.target))
-    if not all(len(column) for column in columns):
+    columns = [column(draft, mesh, nodes, term.target) for term in terms]
+    if not all(map(len, columns)):
         return []
-    sizes = {len(column) for term, column in zip(terms, columns, strict=True) if isinstance(term.target, str)}
+    sizes = {len(found) for term, found in zip(terms, columns, strict=True) if isinstance(term.target, str)}
     if len(sizes) > 1:
         raise Mistake(terms[0].place, f"the sets of the equation have different sizes: {sorted(sizes)}")
     count = max(map(len, columns))
     draft.spend(count * len(terms) if sizes else 0, terms[0].place)
-    rows = [column.tolist() * (count // len(column)) for column in columns]
+    rows = [found.tolist() * (count // len(found)) for found in columns]
     return [
         Equation(tuple((row[at], term.dof, term.coefficient) for row, term in zip(rows, terms, strict=True)))
         for at in range(count)
     ]
+
+
+def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
+    """Pairs of node indices; those of two sets run side by side, in the sets' order."""
+    nodes = Lookup(mesh.node_labels)
+    pairs: list[tuple[int, int]] = []
+    for *targets, place in draft.links:
+        with draft.guard():
+            columns = [column(draft, mesh, nodes, target) for target in targets]
+            if len(columns[0]) != len(columns[1]) and min(map(len, columns)) > 0:
+                raise Mistake(place, f"the sets of *MPC have different sizes: {len(columns[0])} and {len(columns[1])}")
+            for pair in zip(columns[0].tolist(), columns[1].tolist(), strict=False):
+                if np.array_equal(*mesh.coordinates[list(pair)]):
+                    first, second = mesh.node_labels[list(pair)]
+                    raise Mistake(
+                        place, f"nodes {first} and {second} of *MPC are at the same place: no distance to keep"
+                    )
+                pairs.append(pair)
+    return tuple(pairs)
+
+
+def column(draft: Draft, mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:
+    """Node indices of a label, or of a set in the order in which it was written."""
+    if not isinstance(target, str):
+        return members(mesh, nodes, target)
+    index, found = nodes.find(draft.node_sets.ordered(target))
+    return index[found]
 
 
 def check_initial(draft: Draft, mesh: Mesh) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake, Place
-from fem.deck.resolve.constraints import build_equations, check_initial, check_supports
+from fem.deck.resolve.constraints import build_equations, build_links, check_initial, check_supports
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
@@ -26,12 +26,14 @@ def build_model(draft: Draft, end: Place) -> Model:
     used = {entry.material for entry in properties if isinstance(entry, BarSection)}
     materials = build_materials(draft, used)
     equations = build_equations(draft, mesh)
+    links = build_links(draft, mesh)
     check_supports(draft, mesh)
     check_initial(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
-    notice_idle_nodes(draft, mesh, equations_nodes={term[0] for equation in equations for term in equation.terms})
+    coupled = {term[0] for equation in equations for term in equation.terms} | {node for pair in links for node in pair}
+    notice_idle_nodes(draft, mesh, coupled)
     return Model(
         mesh=mesh,
         heading=tuple(draft.heading),
@@ -42,6 +44,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
         amplitudes=draft.amplitudes,
         equations=equations,
+        links=links,
         initial_conditions=tuple(condition for condition, _ in draft.initial),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
         time_points=draft.time_points,
@@ -81,12 +84,12 @@ def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
             return
 
 
-def notice_idle_nodes(draft: Draft, mesh: Mesh, equations_nodes: set[int]) -> None:
-    """Nodes no element and no equation uses."""
+def notice_idle_nodes(draft: Draft, mesh: Mesh, coupled: set[int]) -> None:
+    """Nodes no element, no equation and no link uses."""
     idle = np.ones(len(mesh.node_labels), dtype=bool)
     for block in mesh.blocks:
         idle[block.connectivity] = False
-    idle[list(equations_nodes)] = False
+    idle[list(coupled)] = False
     count = int(idle.sum())
     if count:
         label = int(mesh.node_labels[idle][0])

@@ -23,6 +23,9 @@ def write_deck(model: Model) -> str:
         lines += [
             f"{model.mesh.node_labels[node]}, {dof}, {number(coefficient)}" for node, dof, coefficient in equation.terms
         ]
+    if model.links:
+        labels = model.mesh.node_labels
+        lines += ["*MPC", *(f"LINK, {labels[first]}, {labels[second]}" for first, second in model.links)]
     for condition in model.initial_conditions:
         lines += initial_lines(condition)
     lines += support_lines(model.boundaries, replaced=False)

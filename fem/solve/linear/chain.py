@@ -7,8 +7,8 @@ t, alpha, p, q the bar's numbers, o its off-diagonal mass, b = t - o and r the r
     Dj += t I - b^2 X + s (p - b Xp)(q - b X^T q)^T,          rj += b X r + s (p - b Xp)(q.Xr)
     back: tau = s (q - b X^T q).dj - s (q.Xr),                di = Xr + Xp tau + b X dj
 
-The stiff alpha never enters a subtraction, so EA = 1e8 costs no digits, and a rod is the limit alpha = inf: s = 1/(q.Xp),
-with its gap g beside q.Xr. A rod at a fixed node has q.Xp = 0: its multiplier waits for the node's parent, whose X
+The stiff alpha never enters a subtraction, so EA = 1e8 costs no digits, and a rod is the limit alpha = inf:
+s = 1/(q.Xp), with its gap g beside q.Xr. A rod at a fixed node has q.Xp = 0: its multiplier waits for the node's parent, whose X
 it projects (``pin``). Sherman-Morrison, Ann. Math. Stat. 21 (1950).
 """
 
@@ -99,7 +99,8 @@ def pin(
 ) -> tuple[bool, float, float, float]:  # fmt: skip
     """Hold node i at the length of a rod to a fixed anchor; its displacement is inverse (load) + c.
 
-    Projects ``inverse[i]``, returns the new c and keeps in ``pinned[anchor]`` what gives the multiplier: - e - y.(load).
+    Projects ``inverse[i]``, returns the new c and keeps in ``pinned[anchor]`` what gives the multiplier:
+    - e - y.(load).
     """
     e = tree.link[anchor]
     sign = tree.sign[anchor]

@@ -114,7 +114,7 @@ def _refuse_dependent(stage: Stage) -> None:
 
 def _of_ends(nodes: Ints, stage: Stage) -> Ints:
     """How many of the two ends of each rod are among these nodes."""
-    return np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1)
+    return np.asarray(np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1))
 
 
 def _null_vector(matrix: Any) -> Floats | None:
