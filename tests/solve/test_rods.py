@@ -26,7 +26,7 @@ def rods(
     section: str = "",
     tolerance: str = "RESI_GLOB_RELA=1e-9, ",
 ) -> str:
-    """Bars between places (labels from 1); those whose label is in ``elastic`` are soft, all others keep their length."""
+    """Bars between places (labels from 1); those in ``elastic`` are soft, all others keep their length."""
     nodes = "\n".join(f"{k}, {x!r}, {y!r}, {z!r}" for k, (x, y, z) in enumerate(places, 1))
     stiff = "\n".join(f"{k}, {i}, {j}" for k, (i, j) in enumerate(pairs, 1) if k not in elastic)
     soft = "\n".join(f"{k}, {i}, {j}" for k, (i, j) in enumerate(pairs, 1) if k in elastic)

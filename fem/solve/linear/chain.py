@@ -8,8 +8,8 @@ t, alpha, p, q the bar's numbers, o its off-diagonal mass, b = t - o and r the r
     back: tau = s (q - b X^T q).dj - s (q.Xr),                di = Xr + Xp tau + b X dj
 
 The stiff alpha never enters a subtraction, so EA = 1e8 costs no digits, and a rod is the limit alpha = inf:
-s = 1/(q.Xp), with its gap g beside q.Xr. A rod at a fixed node has q.Xp = 0: its multiplier waits for the node's parent, whose X
-it projects (``pin``). Sherman-Morrison, Ann. Math. Stat. 21 (1950).
+s = 1/(q.Xp), with its gap g beside q.Xr. A rod at a fixed node has q.Xp = 0: its multiplier waits for the
+node's parent, whose X it projects (``pin``). Sherman-Morrison, Ann. Math. Stat. 21 (1950).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ At the end of an increment v and a are therefore moved to the nearest ones, meas
 
     M dv + G^T mu = 0, G (v + dv) = 0;      M da + G^T nu = 0, G (a + da) = - |v_j - v_i|^2
 
-and nu goes into the multipliers. Order and positions stay as they are; where there are no rods nothing changes. The same
-linear solvers do it: mass in place of the effective tangent, bars without stiffness, the rates as the gaps of the rods.
+and nu goes into the multipliers. Order and positions stay as they are; without rods nothing changes. The same linear
+solvers do it: mass in place of the effective tangent, bars without stiffness, the rates as the gaps of the rods.
 Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII.2 (projection methods).
 """
 

@@ -77,7 +77,7 @@ def centripetal(bars: Bars, v: Floats) -> Floats:
 
 
 def solve_saddle(stage: Stage, mass: Any, right: Floats, target: Floats, free: Ints) -> tuple[Floats, Floats] | None:
-    """x (3n,) and lambda (rods,) with M x + G^T lambda = right over the independent dofs, G x = target; None: singular."""
+    """x (3n,) and lambda (rods,): M x + G^T lambda = right over the independent dofs, G x = target; None: singular."""
     coupling = over_independent(stage, free)
     transform: Any = reduction(free, stage.links) if len(stage.links.slave) else None
     unknown = np.flatnonzero(free == 1)
