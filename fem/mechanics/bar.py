@@ -11,7 +11,7 @@ A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0,
 tenth number. A linear solver finds the change of the multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
-cables and struts it is limited to the stress itself (``allowed_viscous``).
+cables and struts it is limited to the stress itself (``allowed_viscous``). The secant one is eta (e1 - e0)/dt.
 Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.mechanics.laws import BILINEAR, RIGID, TABLE, bilinear, share, table_point, table_secant
+from fem.mechanics.laws import BILINEAR, RIGID, TABLE, active_rise, bilinear, share, table_point, table_secant
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 
 # Rows of Bars.constants
@@ -118,7 +118,7 @@ def evaluate_block(
         )
         area, young = constants[AREA, e], constants[YOUNG, e]
         plus, minus = constants[PLUS, e], constants[MINUS, e]
-        active = 1.0
+        active, t0, t1 = 1.0, 1.0, 1.0
         if law == RIGID:
             stress, modulus = 0.0, 0.0
         elif law == TABLE:
@@ -133,9 +133,19 @@ def evaluate_block(
             active = share(t1, plus, minus)
             energy += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
             if secant:
-                stress, modulus = bilinear(young * e0 + shift, t1, young, plus, minus)
+                t0 = young * e0 + shift
+                stress, modulus = bilinear(t0, t1, young, plus, minus)
             else:
                 stress, modulus = active * t1, 0.5 * active * young
+        if is_viscous and secant:
+            eta = constants[VISCOUS, e] * rate
+            viscous = eta * active_rise(t0, t1, slope * (green1 - green0), plus, minus)
+            granted = allowed_viscous(stress, viscous, plus, minus)
+            if granted == viscous:
+                stress, modulus = stress + viscous, modulus + eta * active
+            elif stress != 0.0:
+                factor = 1.0 + granted / stress
+                stress, modulus = stress * factor, modulus * factor
         normal = area * stress * slope
         tangent = area * (modulus * slope1 * slope + stress * curvature)
         half = 0.5
@@ -143,7 +153,7 @@ def evaluate_block(
             tangent *= 2.0
             half = 1.0
         alpha = weight * tangent * inverse * inverse * inverse
-        if is_viscous:
+        if is_viscous and not secant:
             rx, ry, rz = v1[j] - v1[i], v1[j + ONE] - v1[i + ONE], v1[j + TWO] - v1[i + TWO]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
             eta = constants[VISCOUS, e] * active
@@ -191,9 +201,9 @@ def evaluate_bars(
 
     secant        False: at u1; True: discrete gradient between u0 and u1
     weight        of the force in the equilibrium of the scheme; goes into the tangent only
-    rate          dv1/du1 of the scheme; 0 switches viscosity off (statics)
+    rate          dv1/du1 of the scheme, 1/dt where secant; 0 switches viscosity off (statics)
     u0, u1, v1    (3n,)        displacements and velocity
-    thermal       (m,)         thermal strain at the end of the increment
+    thermal       (m,)         thermal strain at the end of the increment, its mean where secant
     multiplier    (m,)         N/L0 of rods
     force         (3n,)        out, added to
     store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.mechanics.bar import AREA, CONJUGATE, INV_LENGTH, VISCOUS, YOUNG, Bars, bar_point
-from fem.mechanics.springs import Springs, spring_point
+from fem.mechanics.bar import (
+    AREA,
+    CONJUGATE,
+    INV_LENGTH,
+    MINUS,
+    PLUS,
+    STRESS0,
+    VISCOUS,
+    YOUNG,
+    Bars,
+    allowed_viscous,
+    bar_point,
+)
+from fem.mechanics.laws import active_rise, bilinear
+from fem.mechanics.springs import DAMPING, Springs, gap, spring_point
 from fem.mechanics.strain import LINEAR, LOG
 
 
@@ -55,6 +68,56 @@ def thermal_work(
             stress0 = bar_point(e, u0, v, bars, thermal0, multiplier)[1]
             stress1 = bar_point(e, u1, v, bars, thermal1, multiplier)[1]
             total -= 0.5 * (stress0 + stress1) * change * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
+    return total
+
+
+@kernel
+def secant_dissipation(
+    rate: float, u0: Floats, u1: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats
+) -> float:
+    """Energy dissipated in one increment of length 1/``rate`` by the secant forces of ``evaluate``; never negative.
+
+    thermal (m,) its mean in the increment; v only serves the shared evaluation.
+    """
+    constants = bars.constants
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        if constants[VISCOUS, e] != 0.0:
+            strain0, strain1 = (
+                bar_point(e, u0, v, bars, thermal, multiplier)[0],
+                bar_point(e, u1, v, bars, thermal, multiplier)[0],
+            )
+            young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
+            shift = constants[STRESS0, e] - young * thermal[e]
+            t0, t1 = young * strain0 + shift, young * strain1 + shift
+            viscous = constants[VISCOUS, e] * rate * active_rise(t0, t1, strain1 - strain0, plus, minus)
+            viscous = allowed_viscous(bilinear(t0, t1, young, plus, minus)[0], viscous, plus, minus)
+            total += viscous * (strain1 - strain0) * constants[AREA, e] / constants[INV_LENGTH, e]
+    for s in range(springs.dofs.shape[0]):
+        change = gap(springs.dofs, s, u1) - gap(springs.dofs, s, u0)
+        total += springs.constants[s, DAMPING] * rate * change * change
+    return total
+
+
+@kernel
+def secant_thermal_work(
+    u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
+) -> float:
+    """The same where the increment stretches bars at their mean thermal strain, exact for every law.
+
+    The first half of the change then acts on the bars as they were, the second half as they are.
+    """
+    constants = bars.constants
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        half = 0.5 * (thermal1[e] - thermal0[e])
+        if half != 0.0 and constants[YOUNG, e] != 0.0:
+            young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
+            t0 = young * (bar_point(e, u0, v, bars, thermal0, multiplier)[0] - thermal0[e]) + constants[STRESS0, e]
+            t1 = young * (bar_point(e, u1, v, bars, thermal1, multiplier)[0] - thermal1[e]) + constants[STRESS0, e]
+            stress0 = bilinear(t0, t0 - young * half, young, plus, minus)[0]
+            stress1 = bilinear(t1 + young * half, t1, young, plus, minus)[0]
+            total -= (stress0 + stress1) * half * constants[AREA, e] / constants[INV_LENGTH, e]
     return total
 
 

@@ -39,6 +39,20 @@ def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> t
 
 
 @kernel
+def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) -> float:
+    """Rise e1 - e0 of strain, less what falls to the share of the modulus that is not in force (a slack cable).
+
+    (r1 t1 - r0 t0)/E without dividing by E: continuous where the trial stress changes its sign, and of the sign of
+    the rise, so that a viscous stress in proportion to it always dissipates.
+    """
+    r0 = share(t0, plus, minus)
+    r1 = share(t1, plus, minus)
+    if r0 == r1:
+        return r1 * rise
+    return rise * (r1 * t1 - r0 * t0) / (t1 - t0)
+
+
+@kernel
 def table_segment(x: float, first: int, count: int, table: Floats) -> int:
     """Index of the last row with elongation <= x, first - 1 before the table."""
     low, high = first - 1, first + count

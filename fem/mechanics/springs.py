@@ -40,7 +40,7 @@ def evaluate_springs(
 ) -> float:  # fmt: skip
     """Add the spring forces to ``force`` (3n,), write the weighted tangent of each spring (s,); returns the energy.
 
-    ``secant``, ``weight`` and ``rate`` as in ``evaluate_bars``.
+    ``secant``, ``weight`` and ``rate`` as in ``evaluate_bars``; secant dashpots follow (x1 - x0)/dt.
     """
     dofs, constants = springs.dofs, springs.constants
     energy = 0.0
@@ -57,7 +57,7 @@ def evaluate_springs(
         if not secant:
             slope *= 2.0
         if rate != 0.0:
-            pull += constants[s, DAMPING] * gap(dofs, s, v1)
+            pull += constants[s, DAMPING] * (rate * (x1 - x0) if secant else gap(dofs, s, v1))
             slope += constants[s, DAMPING] * rate
         stiffness[s] = weight * slope
         force[dofs[s, 0]] += pull

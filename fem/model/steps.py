@@ -23,7 +23,10 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Dynamic:
-    """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING."""
+    """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING.
+
+    beta and gamma belong to NEWMARK, alpha to HHT, rho to GENERALIZED ALPHA.
+    """
 
     dt: float
     period: float
@@ -35,6 +38,8 @@ class Dynamic:
     gamma: float = 0.5
     initial_acceleration: bool = True
     singular_mass: str = "ERROR"
+    alpha: float = -0.05
+    rho: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Controls:
     """``*CONTROLS`` in force in a step (defaults and earlier steps already merged by the reader).
 
     residual_relative    RESI_GLOB_RELA; None: not tested
-    residual_absolute    RESI_GLOB_MAXI; None: not tested
+    residual_absolute    RESI_GLOB_MAXI; None: not tested; both None: iterate until the residual no longer falls
     correction_relative  largest |du| of a solve over largest |u - u_n| (FIELD's second entry); None: not tested
     max_iterations       ITER_GLOB_MAXI
     energy_drift         share of the exchanged energy; None: OFF

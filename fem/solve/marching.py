@@ -54,7 +54,7 @@ SETTLING = 10
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 MOST_REFUSALS = 3
-"""Linear systems that conjugate gradients may give up in a step before the direct solver takes all."""
+"""Linear systems that the iterative solver may give up in a step before the direct solver takes all."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -225,13 +225,13 @@ class Marching:
             self._note_refusal()
 
     def _note_refusal(self) -> None:
-        """Conjugate gradients gave a system up (indefinite, or too stiff for them): after a few, stop asking them."""
+        """The iterative solver gave a system up (indefinite, or too stiff for them): after a few, stop asking them."""
         choice = self.stage.choice
-        if choice.solver == groups.CG:
+        if choice.solver in (groups.CG, groups.BICGSTAB):
             self.refusals += 1
             if self.refusals >= MOST_REFUSALS:
                 self.stage.choice = replace(choice, solver=groups.EXTERNAL)
-                self._tell("conjugate gradients gave up on indefinite or stiff systems: solved directly from here on")
+                self._tell("iterative solves gave up on indefinite or stiff systems: solved directly from here on")
 
     def _accept(self, kept: Record, done: int, times: Floats, steps: Floats, chunk: Loading) -> None:
         ledger = kept.ledger[:done]

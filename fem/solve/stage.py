@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,11 +19,13 @@ from fem.solve.linear.direct import SparseTangent
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
 from fem.solve.newton.groups import (
     BAND,
+    BICGSTAB,
     CG,
     CHAIN,
     EXTERNAL,
     LEDGER,
     PROJECT,
+    WC,
     WM,
     Loading,
     Motion,
@@ -33,8 +35,16 @@ from fem.solve.newton.groups import (
 )
 from fem.solve.schemes import Scheme
 
-NAMES = {EXTERNAL: "direct", CHAIN: "chain", BAND: "band", CG: "conjugate gradients"}
+NAMES = {
+    EXTERNAL: "direct",
+    CHAIN: "chain",
+    BAND: "band",
+    CG: "conjugate gradients",
+    BICGSTAB: "stabilised biconjugate gradients",
+}
 """Linear solvers as the user is told of them."""
+NEAR_FLOOR = 1e-6
+"""Relative residual from which on an increment that iterates to round-off may stop when it no longer falls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +112,11 @@ def prepare(
     row = np.array((*scheme.coefficients(), 0.0))
     is_static = bool(row[WM] == 0.0)
     row[PROJECT] = float(len(bars.rods) > 0 and not is_static and not scheme.secant)
-    symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]) or len(bars.rods))
-    choice = choose_solver(system, free, links, not is_static and symmetric, wanted, is_static)
+    symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
+    may_iterate = not is_static and len(bars.rods) == 0
+    choice = choose_solver(system, free, links, may_iterate, wanted, is_static)
+    if choice.solver == CG and not symmetric:
+        choice = replace(choice, solver=BICGSTAB, reason=choice.reason.replace("symmetric", "unsymmetric"))
     return Stage(
         system, environment, bars, nodes, links, load_set(system, environment), scheme, row,
         limits_of(controls, bars), choice, scratch(system, bars, choice),
@@ -118,14 +131,16 @@ def limits_of(controls: Controls, bars: Bars) -> Floats:
     def given(value: float | None) -> float:
         return -1.0 if value is None else value
 
+    to_floor = controls.residual_relative is None and controls.residual_absolute is None
     return np.array(
         [
-            given(controls.residual_relative),
+            NEAR_FLOOR if to_floor else given(controls.residual_relative),
             given(controls.residual_absolute),
             given(controls.correction_relative),
             controls.max_iterations,
             floor,
             given(controls.energy_drift),
+            float(to_floor),
         ]
     )
 
@@ -165,8 +180,8 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "off": len(bars.off_mass),
         "spring_stiffness": len(system.springs.dofs),
         "block": (count, 9),
-        "inverse": (count if choice.solver in (CHAIN, CG) else 0, 9),
-        "krylov": (4, size if choice.solver == CG else 0),
+        "inverse": (count if choice.solver in (CHAIN, CG, BICGSTAB) else 0, 9),
+        "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
         "band": (rows, 3 * choice.width + 1),
         "unknowns": rows,
         "multiplier": len(bars.nodes),
@@ -184,18 +199,26 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
     if not stage.is_dynamic:
         v[:], a[:], start[:] = 0.0, 0.0, 0.0
     factors = stage.loads.factors(time)
+    thermal = thermal_rows(stage.system, stage.environment, time)
+    warmth = thermal[1:] if len(thermal) > 1 else thermal
+    if stage.scheme.secant:  # a is the mean acceleration of the increment, and the temperature its mean
+        a = (v - start) / exact_dt[:, None]
+        if len(thermal) > 1:
+            warmth = 0.5 * (thermal[:-1] + thermal[1:])
+    share = stage.row[WC]
     return Loading(
         exact_dt,
         stage.loads.vectors,
         stage.loads.is_gravity,
-        np.ascontiguousarray(factors[1:]),
+        share * factors[1:] + (1.0 - share) * factors[:-1],
         factors,
         moving,
         u,
         v,
         a,
         start,
-        thermal_rows(stage.system, stage.environment, time),
+        thermal,
+        warmth,
     )
 
 

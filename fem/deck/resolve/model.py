@@ -62,7 +62,7 @@ def build_step(draft: StepDraft) -> Step:
         title=draft.title,
         max_increments=draft.max_increments,
         extrapolation=draft.extrapolation,
-        controls=in_force(draft.controls),
+        controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
         nodal_loads=tuple(draft.nodal_loads),

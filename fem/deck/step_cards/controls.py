@@ -9,7 +9,8 @@ from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
-from fem.model import Controls
+from fem.model import Controls, Dynamic
+from fem.model.steps import Procedure
 
 DEFAULT_RESIDUAL = 1e-6
 START = Controls(residual_relative=None)
@@ -110,8 +111,9 @@ def factor(row: Row, at: int, name: str, what: str) -> float:
     return value
 
 
-def in_force(controls: Controls) -> Controls:
-    """The default residual test enters where no residual test is given."""
-    if controls.residual_relative is None and controls.residual_absolute is None:
+def in_force(controls: Controls, procedure: Procedure | None) -> Controls:
+    """The default residual test enters where none is given, except that ENERGY MOMENTUM iterates to round-off."""
+    to_floor = isinstance(procedure, Dynamic) and procedure.integrator == "ENERGY MOMENTUM"
+    if controls.residual_relative is None and controls.residual_absolute is None and not to_floor:
         return replace(controls, residual_relative=DEFAULT_RESIDUAL)
     return controls

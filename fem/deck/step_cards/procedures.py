@@ -120,11 +120,11 @@ def dynamic(card: Card, draft: Draft) -> None:
     alpha = in_range(
         card, "ALPHA", -1.0 / 3.0, 0.0, "the HHT rule is second order and unconditionally stable there only"
     )
-    in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
+    rho = in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
     integrator = integrator_of(card, alpha, explicit)
     beta, gamma = newmark_constants(card)
     given = times_of(card, draft, direct)
-    if integrator != "NEWMARK":
+    if integrator in ("CENTRAL DIFFERENCE", "EXPLICIT"):
         raise unsupported_integrator(card, integrator)
     if given is None or given[1][0] is None or given[1][1] is None:
         raise card.mistake("*DYNAMIC needs a data line with the first increment and the period")
@@ -135,9 +135,11 @@ def dynamic(card: Card, draft: Draft) -> None:
         draft.notice(UNDAMPED)
     if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
-    set_procedure(
-        card, draft, Dynamic(first, period, times[2], times[3], direct, integrator, beta, gamma, initial, singular)
+    damping = {name: value for name, value in (("alpha", alpha), ("rho", rho)) if value is not None}
+    procedure = Dynamic(
+        first, period, times[2], times[3], direct, integrator, beta, gamma, initial, singular, **damping
     )
+    set_procedure(card, draft, procedure)
 
 
 def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float | None:
@@ -185,7 +187,7 @@ def unsupported_integrator(card: Card, integrator: str) -> Mistake:
     """A scheme that is planned."""
     name = next((name for name in ("TIME INTEGRATOR", "ALPHA", "EXPLICIT") if card.has(name)), "")
     place = card.field(name).place if name else card.place
-    return Mistake(place, f"the time integrator {integrator} is not yet supported", "NEWMARK is")
+    return Mistake(place, f"the time integrator {integrator} is not yet supported", "the implicit ones are")
 
 
 @keyword(

@@ -61,6 +61,10 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
     flags.append(f"TIME INTEGRATOR={procedure.integrator}")
     if procedure.integrator == "NEWMARK" and (procedure.beta, procedure.gamma) != (0.25, 0.5):
         flags += [f"BETA={number(procedure.beta)}", f"GAMMA={number(procedure.gamma)}"]
+    if procedure.integrator == "HHT":
+        flags.append(f"ALPHA={number(procedure.alpha)}")
+    if procedure.integrator == "GENERALIZED ALPHA":
+        flags.append(f"RHO={number(procedure.rho)}")
     if not procedure.initial_acceleration:
         flags.append("INITIAL=NO")
     if procedure.singular_mass != "ERROR":

@@ -9,12 +9,13 @@ from fem.arrays import Floats, Ints
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = 0, 1, 2, 3, 4
 # Linear solvers
-EXTERNAL, CHAIN, BAND, CG = 0, 1, 2, 3
-# Entries of a scheme row; MOMENTUM weighs |M v|/dt in the scale D, VISCOUS switches rate terms on,
-# PROJECT the projection of velocities and accelerations of rods
+EXTERNAL, CHAIN, BAND, CG, BICGSTAB = 0, 1, 2, 3, 4
+# Entries of a scheme row; WC weighs damping and external loads, MOMENTUM |M v|/dt in the scale D; VISCOUS VU/dt is the
+# derivative of the rates that viscous stresses and dashpots follow (0: none); PROJECT switches the projection of
+# velocities and accelerations of rods on
 VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS, PROJECT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 # Entries of limits: None on the Python side is a negative number here
-RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE = 0, 1, 2, 3, 4, 5
+RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
 # Entries of control
 INCREMENT, ITERATION, PHASE, WAITING, WORST = 0, 1, 2, 3, 4
 CONTROL = 5
@@ -65,6 +66,7 @@ class Loading(NamedTuple):
     support_dofs (c,), support_u, support_v, support_a (k, c)  prescribed motion at the ends of the increments
     support_start (k, c)  velocity just after their starts (it may jump there)
     thermal   (1 or k+1, m)  thermal strain of the bars, constant or at the ends of the increments
+    warmth    (1 or k, m)  thermal strain in the equilibrium of the increments
     """
 
     dt: Floats
@@ -78,6 +80,7 @@ class Loading(NamedTuple):
     support_a: Floats
     support_start: Floats
     thermal: Floats
+    warmth: Floats
 
 
 class Motion(NamedTuple):

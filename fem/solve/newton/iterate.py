@@ -21,12 +21,14 @@ from fem.solve.newton.groups import (
     AV,
     CORRECTION,
     FLOOR,
+    ITERATIONS,
     LAST_RESIDUAL,
     LOADS_VANISHED,
     MOMENTUM,
     PREVIOUS,
     RELATIVE,
     SMALLEST_SCALE,
+    TO_FLOOR,
     VA,
     VISCOUS,
     VU,
@@ -46,6 +48,8 @@ ROD_STRAIN = 1e-12
 """Largest strain of a rod in a converged increment."""
 STALLED = 0.9
 """A residual that keeps more than this share of its value from one solve to the next no longer falls."""
+NOISY = 0.1
+"""The same among residuals that are as small as the round-off of bar forces: Newton's method would do much better."""
 
 
 @kernel
@@ -91,6 +95,9 @@ def begin(
     square = 0.5 * dt * dt if extrapolation > 1 else 0.0
     guess(scheme, linear, square, dt, nodes.open, motion, work)
     carry_over(scheme, k, nodes, bars, loading, motion, work)
+    lag = scheme[WF] - scheme[WM]
+    if lag != 0.0 and loading.support_dofs.shape[0] > 0 and scheme[WM] != 0.0:
+        lag_supports(lag, k, nodes, bars, links, loading, motion, work)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         work.u[dof] += linear * motion.v[dof] + square * motion.a[dof]
@@ -142,6 +149,26 @@ def carry_over(
         inertia, drag = work.inertia, work.drag
         for dof in range(load.shape[0]):
             carry[dof] -= old_force * force[dof] + old_inertia * inertia[dof] + old_drag * drag[dof]
+
+
+@kernel
+def lag_supports(
+    lag: float, k: int, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion, work: Scratch
+) -> None:
+    """Let the exact accelerations of supports act at the time of the weighted forces, lag dt after that of WM M a.
+
+    Accelerations of free dofs take on such a lag by themselves (Erlicher, Bonaventura & Bursi, Comput. Mech. 28
+    (2002) 83-104); those of supports do not, and over a coupled mass would leave the scheme with first order.
+    """
+    change = work.momentum
+    change[:] = 0.0
+    for c in range(loading.support_dofs.shape[0]):
+        dof = loading.support_dofs[c]
+        change[dof] = lag * (loading.support_a[k, c] - motion.a[dof])
+    expand(links, change)
+    multiply_mass(nodes.mass, bars.off_mass, bars.nodes, change, work.inertia)
+    for dof in range(change.shape[0]):
+        work.carry[dof] -= work.inertia[dof]
 
 
 @kernel
@@ -250,7 +277,10 @@ def are_rods_closed(bars: Bars, work: Scratch) -> bool:
 def is_converged(
     limits: Floats, norm: float, scale: float, iteration: int, bars: Bars, motion: Motion, work: Scratch
 ) -> tuple[bool, int]:
-    """All given criteria hold, or the residual has reached the round-off floor; flags say what was special."""
+    """All given criteria hold, or the residual has reached the round-off floor; flags say what was special.
+
+    TO_FLOOR: once they hold, go on until the residual no longer falls, or to the last iteration allowed.
+    """
     memory = motion.memory
     flags = 0
     good = True
@@ -264,9 +294,13 @@ def is_converged(
         good = good and norm <= limits[ABSOLUTE]
     if limits[CORRECTION] >= 0.0:
         good = good and largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u)
-    good = good and are_rods_closed(bars, work)
+    closed = are_rods_closed(bars, work)
+    good = good and closed
+    if limits[TO_FLOOR] != 0.0 and good and norm > 0.0 and iteration < limits[ITERATIONS]:
+        fall = NOISY if norm <= limits[FLOOR] else STALLED
+        return iteration > 1 and norm >= fall * memory[PREVIOUS], 0
     stalled = iteration > 1 and norm >= STALLED * memory[PREVIOUS] and norm <= limits[FLOOR]
-    if not good and stalled and are_rods_closed(bars, work):
+    if not good and stalled and closed:
         return True, AT_FLOOR
     if flags == LOADS_VANISHED and norm <= limits[RELATIVE] * scale:
         flags = 0

@@ -5,7 +5,14 @@ from __future__ import annotations
 from fem.arrays import Floats
 from fem.compiled import kernel
 from fem.mechanics.bar import Bars
-from fem.mechanics.energy import element_values, internal_dissipation, thermal_work
+from fem.mechanics.energy import (
+    element_values,
+    internal_dissipation,
+    secant_dissipation,
+    secant_thermal_work,
+    stored_energy,
+    thermal_work,
+)
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import Springs
@@ -30,6 +37,7 @@ from fem.solve.newton.groups import (
     STRAIN,
     STRAIN0,
     TOTAL0,
+    WC,
     WM,
     WORK,
     WORK0,
@@ -49,14 +57,24 @@ ROUND_OFF = 1e-14
 
 
 @kernel
-def balance_forces(k: int, dynamic: bool, nodes: Nodes, links: Links, loading: Loading, work: Scratch) -> None:
-    """Reactions of the trial state into ``work.reduced``: f_int + C v + M a - f_ext at supported dofs, else 0."""
+def balance_forces(
+    scheme: Floats, secant: bool, k: int, nodes: Nodes, links: Links, loading: Loading, work: Scratch
+) -> None:
+    """Reactions of the trial state into ``work.reduced``: f_int + C v + M a - f_ext at supported dofs, else 0.
+
+    ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
+    """
     reaction = work.reduced
-    combine(loading.vectors, loading.factors, k + 1, reaction)
-    for dof in range(reaction.shape[0]):
-        reaction[dof] = work.force[dof] - reaction[dof]
-        if dynamic:
-            reaction[dof] += work.inertia[dof] + work.drag[dof]
+    dynamic = scheme[WM] != 0.0
+    if secant:
+        for dof in range(reaction.shape[0]):
+            reaction[dof] = work.force[dof] + work.inertia[dof] + scheme[WC] * work.drag[dof] - work.carry[dof]
+    else:
+        combine(loading.vectors, loading.factors, k + 1, reaction)
+        for dof in range(reaction.shape[0]):
+            reaction[dof] = work.force[dof] - reaction[dof]
+            if dynamic:
+                reaction[dof] += work.inertia[dof] + work.drag[dof]
     condense(links, reaction)
     for dof in range(reaction.shape[0]):
         if nodes.free[dof] != 0:
@@ -65,8 +83,9 @@ def balance_forces(k: int, dynamic: bool, nodes: Nodes, links: Links, loading: L
 
 @kernel
 def support_work(
-    k: int, dynamic: bool, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion, work: Scratch
-) -> float:
+    secant: bool, k: int, dynamic: bool, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion,
+    work: Scratch,
+) -> float:  # fmt: skip
     """Work of moving supports in increment k.
 
     Mean reaction without inertia times displacement; mean velocity times change of the momentum they carry, which is
@@ -82,6 +101,8 @@ def support_work(
     for c in range(supports.shape[0]):
         dof = supports[c]
         pull = motion.reaction[dof] - old[dof] + work.reduced[dof] - new[dof]
+        if secant:
+            pull = 2.0 * (work.reduced[dof] - new[dof])
         total += 0.5 * pull * (work.u[dof] - motion.u[dof])
         jump = max(jump, abs(start[k, c] - motion.v[dof]))
     if not dynamic:
@@ -116,8 +137,8 @@ def inertia_at(dynamic: bool, nodes: Nodes, bars: Bars, links: Links, x: Floats,
 
 @kernel
 def close_increment(
-    scheme: Floats, k: int, strain: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links, loading: Loading,
-    motion: Motion, work: Scratch,
+    scheme: Floats, secant: bool, k: int, strain: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links,
+    loading: Loading, motion: Motion, work: Scratch,
 ) -> float:  # fmt: skip
     """Energies of the increment into the tally; the trial state becomes the last good one. Returns the energy error.
 
@@ -125,7 +146,7 @@ def close_increment(
     """
     tally, u0, u1 = motion.tally, motion.u, work.u
     dynamic = scheme[WM] != 0.0
-    balance_forces(k, dynamic, nodes, links, loading, work)
+    balance_forces(scheme, secant, k, nodes, links, loading, work)
     now = min(k + 1, loading.thermal.shape[0] - 1)
     before = min(k, loading.thermal.shape[0] - 1)
     work_done = 0.0
@@ -145,14 +166,23 @@ def close_increment(
         else:
             work_done += 0.5 * (old + new) * (at1 - at0)
     if loading.support_dofs.shape[0] > 0:
-        work_done += support_work(k, dynamic, nodes, bars, links, loading, motion, work)
+        work_done += support_work(secant, k, dynamic, nodes, bars, links, loading, motion, work)
     kinetic = 0.0
     if dynamic:
-        if now != before:
-            work_done += thermal_work(
-                u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
-            )
-        loss = internal_dissipation(u0, u1, motion.v, work.v, bars, springs, loading.thermal[now], work.multiplier)
+        if secant:
+            warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
+            loss = secant_dissipation(1.0 / loading.dt[k], u0, u1, work.v, bars, springs, warmth, work.multiplier)
+            if now != before:
+                work_done += secant_thermal_work(
+                    u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
+                )
+                strain = stored_energy(u1, work.v, bars, springs, loading.thermal[now], work.multiplier)
+        else:
+            loss = internal_dissipation(u0, u1, motion.v, work.v, bars, springs, loading.thermal[now], work.multiplier)
+            if now != before:
+                work_done += thermal_work(
+                    u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
+                )
         if nodes.damping.shape[0] > 0:
             multiply_mass(nodes.damping, bars.off_damping, bars.nodes, motion.v, work.momentum)
             for dof in range(u1.shape[0]):

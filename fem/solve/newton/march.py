@@ -3,7 +3,10 @@
 A scheme is a row of numbers (``solve/schemes``). With u the unknown at t_{n+1} and values without index at t_n:
 
     v1 = VU (u1 - u)/dt + VV v + VA dt a,    a1 = AU (u1 - u)/dt^2 + AV v/dt + AA a
-    WM M a1 + (1 - WM) M a + WF f1 + (1 - WF) f + C (WC v1 + (1 - WC) v) = f_ext, weighted in time by the caller
+    WM M a1 + (1 - WM) M a + WF f1 + (1 - WF) f + C (WC v1 + (1 - WC) v) = WC f_ext1 + (1 - WC) f_ext
+
+``secant``: f1 is the force of the increment (discrete gradient between u and u1), as are its rates and temperatures.
+The caller weighs f_ext in time.
 
 ``march`` walks a chunk of increments and Newton iterations. Where the linear solver is not compiled code it *returns*
 NEED_SOLVE with residual and tangent filled in; the caller writes ``du`` and calls again with the same ``control``.
@@ -23,9 +26,10 @@ from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
 from fem.solve.linear.band import assemble_band, solve_band
 from fem.solve.linear.chain import Tree, solve_chain
-from fem.solve.linear.krylov import solve_cg
+from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton.groups import (
     BAND,
+    BICGSTAB,
     CG,
     CHAIN,
     CLOSE,
@@ -138,6 +142,12 @@ def solve_compiled(
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         return bool(spent >= 0)
+    elif solver == BICGSTAB:
+        spent = solve_bicgstab(
+            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
+            work.residual, work.inverse, work.krylov, work.du,
+        )  # fmt: skip
+        return bool(spent >= 0)
     return False
 
 
@@ -160,6 +170,7 @@ def march(
         k = control[INCREMENT]
         dt = loading.dt[k]
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
+        warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
         phase = control[PHASE]
         if phase == OPEN:
             begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
@@ -167,7 +178,7 @@ def march(
             phase = TRIAL
         if phase == TRIAL:
             phase = CORRECT
-            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, thermal, work)
+            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, warmth, work)
             norm = residual(scheme, nodes, bars, links, work)
             if control[ITERATION] == 0:
                 if loading.support_dofs.shape[0] > 0:
@@ -216,7 +227,7 @@ def march(
                 if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
                     memory[SMALLEST_SCALE] = scale
             error = close_increment(
-                scheme, k, memory[CLOSING_STRAIN], nodes, bars, springs, links, loading, motion, work
+                scheme, secant, k, memory[CLOSING_STRAIN], nodes, bars, springs, links, loading, motion, work
             )
             note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
             control[INCREMENT] += 1

@@ -15,4 +15,4 @@ class Equilibrium:
 
     def coefficients(self) -> tuple[float, ...]:
         """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
-        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0)

@@ -1,0 +1,26 @@
+"""The energy-momentum rule: energy and momenta of the discrete motion balance to round-off, whatever the increment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyMomentum:
+    """Midpoint rule with the discrete gradient of the stored energy as internal force.
+
+    (v + v1)/2 = (u1 - u)/dt,  a1 = (v1 - v)/dt, the mean acceleration of the increment
+    M a1 + f_dg(u, u1) + C (v + v1)/2 = (f_ext(t) + f_ext(t1))/2
+    f_dg . (u1 - u) = W(u1) - W(u); viscous stresses and dashpots follow the mean rate of strain of the increment
+
+    Accelerations and reactions therefore belong to the increment (to its middle, to second order), u and v to its end.
+    Sources: Simo & Tarnow, Z. angew. Math. Phys. 43 (1992) 757-792; Gonzalez, J. Nonlinear Sci. 6 (1996) 449-467.
+    """
+
+    secant: ClassVar[bool] = True
+    order: ClassVar[int] = 2
+
+    def coefficients(self) -> tuple[float, ...]:
+        """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
+        return (2.0, -1.0, 0.0, 2.0, -2.0, 0.0, 1.0, 1.0, 0.5, 2.0, 0.5)

@@ -1,0 +1,29 @@
+"""The alpha method of Hilber, Hughes and Taylor: Newmark with the forces of both ends of the increment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fem.solve.schemes.newmark import Newmark
+
+
+@dataclass(frozen=True, slots=True)
+class HHT:
+    """Second order, unconditionally stable in linear problems for -1/3 <= alpha <= 0; damps what dt does not resolve.
+
+    Newmark's v1, a1 with beta = (1 - alpha)^2/4, gamma = 1/2 - alpha
+    M a1 + (1 + alpha) (f_int + C v - f_ext)(t1) - alpha (f_int + C v - f_ext)(t) = 0
+
+    Source: Hilber, Hughes & Taylor, Earthquake Eng. Struct. Dyn. 5 (1977) 283-292.
+    """
+
+    alpha: float = -0.05
+    secant: ClassVar[bool] = False
+    order: ClassVar[int] = 2
+
+    def coefficients(self) -> tuple[float, ...]:
+        """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
+        alpha = self.alpha
+        row = Newmark((1 - alpha) ** 2 / 4, 0.5 - alpha).coefficients()
+        return (*row[:6], 1.0, 1 + alpha, 1 + alpha, *row[9:])
