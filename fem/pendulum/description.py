@@ -23,6 +23,7 @@ class Pendulum:
     body             ``bar``: uniform slender bars (m L^2/12 about their centre);  ``point``: all mass at the lower ends
     stiffness        axial stiffness E A of every link; None: rods without stretch
     time, dt         duration and increment
+    integrator       name in the deck; empty: the one that suits the body
 
     Raises CommandError on lists of different lengths and numbers out of their range.
     """
@@ -37,6 +38,7 @@ class Pendulum:
     gravity: float = 9.81
     time: float = 10.0
     dt: float = 1e-3
+    integrator: str = ""
 
     def __post_init__(self) -> None:
         counts = [len(values) for values in (self.lengths, self.masses, self.angles, self.speeds or self.angles)]

@@ -15,6 +15,8 @@ BODY = "bar: slender bars without stretch (default); point: masses on massless r
 ANGLES = "at the start [degrees]: the first from the downward vertical, each other from the previous link (default: 30)"
 SPEEDS = "rates of these angles at the start [degrees per unit of time] (default: at rest)"
 
+INTEGRATOR = "TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM for rods, NEWMARK for elastic bars)"
+
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Options of ``fem pendulum``."""
@@ -29,6 +31,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--gravity", metavar="G", type=number, default=9.81, help="along -z (default: 9.81)")
     command.add_argument("--time", metavar="T", type=number, default=10.0, help="duration (default: 10)")
     command.add_argument("--dt", metavar="DT", type=number, default=1e-3, help="increment (default: 1e-3)")
+    command.add_argument("--integrator", metavar="NAME", default="", help=INTEGRATOR)
     where = "deck to write, over what is there (default: pendulum_<N>.inp)"
     command.add_argument("--output", metavar="FILE.inp", type=Path, help=where)
     command.add_argument("--run", action="store_true", help="also run it, into results/<deck name>")
@@ -77,6 +80,7 @@ def described(options: argparse.Namespace) -> Pendulum:
         options.gravity,
         options.time,
         options.dt,
+        options.integrator,
     )
 
 

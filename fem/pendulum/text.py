@@ -63,9 +63,9 @@ def parameter_lines(pendulum: Pendulum) -> list[str]:
     for column, values in zip(names, columns, strict=True):
         given |= dict(zip(column, values, strict=True))
     length, mass, angle, speed = names
-    lines = ["*PARAMETER", *(f"{name} = {value!r}" for name, value in given.items())]
+    lines = ["*PARAMETER", *(f"{name} = {float(value)!r}" for name, value in given.items())]
     if pendulum.stiffness is not None:
-        lines.append(f"EA = {pendulum.stiffness!r}")
+        lines.append(f"EA = {float(pendulum.stiffness)!r}")
     if pendulum.body == "bar":
         lines.append("** mass per length")
         pairs = dict.fromkeys(zip(density_names(pendulum), mass, length, strict=True))
@@ -159,11 +159,11 @@ def condition_lines(pendulum: Pendulum) -> list[str]:
 
 def step_lines(pendulum: Pendulum) -> list[str]:
     """The motion, and everything that figures are made of."""
-    integrator = INTEGRATOR_OF_RODS if pendulum.stiffness is None else INTEGRATOR_OF_ELASTIC_BARS
+    suited = INTEGRATOR_OF_RODS if pendulum.stiffness is None else INTEGRATOR_OF_ELASTIC_BARS
     return [
         "**",
         "*STEP, NLGEOM, NAME=SWING",
-        f"*DYNAMIC, DIRECT, TIME INTEGRATOR={integrator}",
+        f"*DYNAMIC, DIRECT, TIME INTEGRATOR={pendulum.integrator or suited}",
         "<dt>, <time>",
         "*DLOAD",
         f"{'BOBS' if pendulum.body == 'point' else 'LINKS'}, GRAV, <gravity>, 0., 0., -1.",
