@@ -38,25 +38,34 @@ def speeds(history: Any) -> Array:
     return np.asarray((d[..., 0] * w[..., 1] - d[..., 1] * w[..., 0]) / (d**2).sum(-1))
 
 
-def middles(history: Any) -> Array:
-    """(k - 1,) instants in the middle of the increments, to which multipliers and reactions of rods belong."""
-    return np.asarray((history.time[1:] + history.time[:-1]) / 2)
+def neighbours(values: Array) -> Array:
+    """(k - 1, ...) means of successive rows."""
+    return np.asarray((values[1:] + values[:-1]) / 2)
+
+
+def at_joints(values: Array) -> Array:
+    """(k - 2, ...) at t_1 .. t_(k-2), the ends of increments, what belongs to their middle in rows 1.. of a history.
+
+    A multiplier of ENERGY MOMENTUM belongs to the middle of its increment. After a start with speed it also alternates
+    in sign by O(dt), because velocities satisfy the constraint at the middles and not at the start; the mean of two
+    successive increments is free of that and of second order.
+    """
+    return neighbours(values[1:])
 
 
 def joint_reactions(history: Any, described: Pendulum) -> Array:
-    """(k - 1, N, 2) force on the upper end of each link in the middle of the increments, from T and the accelerations.
+    """(k - 2, N, 2) force on the upper end of each link at t_1 .. t_(k-2), from T and the accelerations.
 
     A bar between its joints carries T along itself, its share of weight and the inertia of its consistent mass:
-    R = m (2 a_top + a_bottom)/6 + m g z/2 - T d/L0; a massless rod carries T alone.
+    R = m (2 a_top + a_bottom)/6 + m g z/2 - T d/L0; a massless rod carries T alone. All in the middle of increments.
     """
-    x, a = in_plane(history, "x"), in_plane(history, "a")[1:]
-    d = np.diff((x[1:] + x[:-1]) / 2, axis=1)
-    tension = history.elements[1:, : described.links, 3]
-    reactions = -(tension / np.array(described.lengths))[..., None] * d
+    d = np.zeros((len(history.time), described.links, 2))
+    d[1:] = np.diff(neighbours(in_plane(history, "x")), axis=1)
+    reactions = -(history.elements[:, : described.links, 3] / np.array(described.lengths))[..., None] * d
     if described.body == "bar":
-        mass = np.array(described.masses)[:, None]
+        mass, a = np.array(described.masses)[:, None], in_plane(history, "a")
         reactions += mass * ((2 * a[:, :-1] + a[:, 1:]) / 6 + np.array([0.0, described.gravity / 2]))
-    return np.asarray(reactions)
+    return at_joints(reactions)
 
 
 def stretch(history: Any, described: Pendulum) -> Array:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import Polynomial
 
 import fem
 from fem.pendulum.description import Pendulum
@@ -29,7 +30,7 @@ ROD = Pendulum(
     (90.0,),
     body="point",
     gravity=solfec.GRAVITY,
-    time=10.3 * solfec.PERIOD,
+    time=24.3,  # the last passage wanted is at 10.25 periods
     dt=solfec.INCREMENT,
 )
 ELASTIC = replace(ROD, stiffness=1e8)
@@ -39,16 +40,25 @@ DIVISIONS = (1, 2, 4)
 def run(folder: Path) -> Outcome:
     """The published table, the exact values, constraints, convergence; then the elastic bar."""
     rods = [fem.run(tools.of_links(replace(ROD, dt=solfec.INCREMENT / n))) for n in DIVISIONS]
-    bar = fem.run(tools.of_links(ELASTIC))
+    # As near to the round-off floor of EA = 1e8 as the residual can come.
+    bar = fem.run(tools.with_controls(tools.of_links(ELASTIC), residual_relative=1e-8))
     errors = np.array([[period(rod, swings) - swings * solfec.PERIOD for swings in (1, 10)] for rod in rods])
+    rates = np.array([links.pull(rod)[1:].max() for rod in rods])
     below = np.array([greatest_tension(rod) - solfec.TENSION_BELOW for rod in rods])
     rows = [
         *_published("rod", rods[0]),
         *_exact("rod", rods[0], (5e-6, 5e-5)),
         *_constraint(rods[0]),
-        *_convergence(errors, below),
+        *_convergence(
+            {
+                "period, 1 swing": errors[:, 0],
+                "period, 10 swings": errors[:, 1],
+                "tension at the bottom": below,
+                "rate of stretch": rates,
+            }
+        ),
         *_published("elastic bar", bar),
-        *_exact("elastic bar", bar, (2e-5, 2e-4)),
+        *_exact("elastic bar", bar, (2e-5, 5e-4)),
     ]
     figures = {
         "energy": _energy_figure(rods[0]),
@@ -83,11 +93,13 @@ def energy(history: Any) -> Any:
 
 
 def greatest_tension(history: Any) -> float:
-    """Top of the parabola through the three largest values of T [N] in the first swing."""
-    tension = history.of_element(1, "T")[history.time < solfec.PERIOD / 2]
-    k = int(np.argmax(tension[1:-1])) + 1
-    before, top, after = tension[k - 1 : k + 2]
-    return float(top - (after - before) ** 2 / (8 * (after - 2 * top + before)))
+    """Top of a quartic through the values of T [N] within 0.02 s of the first passage of the bottom."""
+    time, tension = history.time[1:], history.of_element(1, "T")[1:]
+    top = time[np.argmax(np.where(time < solfec.PERIOD / 2, tension, 0.0))]
+    near = np.abs(time - top) < 0.02
+    curve = Polynomial.fit(time[near] - top, tension[near], 4)
+    slopes = curve.deriv().roots()
+    return float(curve(slopes[np.argmin(np.abs(slopes))].real))
 
 
 # ---------------------------------------------------------------------------------------------------------------- rows
@@ -100,9 +112,9 @@ def _published(body: str, history: Any) -> list[Row]:
         why = "published: Solfec's table; ratio 1.000 to the three decimals printed"
         quantity = f"{body}: period, {swings} swing{plural} [s], as printed"
         rows.append(Row(Target(quantity, target, "relative", why, 5e-4), period(history, swings)))
-        why = "published: Solfec-1.0's own value; its last digit"
+        why = "published: Solfec-1.0's own value; ratio 1.000 to the three decimals printed"
         quantity = f"{body}: total energy, {swings} swing{plural} [J], as printed"
-        rows.append(Row(Target(quantity, total, "absolute", why, 5e-6), float(energy(history)[last])))
+        rows.append(Row(Target(quantity, total, "relative", why, 5e-4), float(energy(history)[last])))
     return rows
 
 
@@ -110,10 +122,16 @@ def _exact(body: str, history: Any, tolerances: tuple[float, float]) -> list[Row
     """Against the elliptic integral."""
     second_order = "analytic: elliptic integral; second order, twice the error of the scheme at h = 0.001 s"
     if body != "rod":
-        second_order += ", and the stretch of the bar, 3 m g/(E A) = 3e-7"
+        second_order += ", the stretch of the bar, 3 m g/(E A) = 3e-7, and the energy the trapezoidal rule loses"
     rows = [
         Row(
-            Target(f"{body}: period, {swings} swings [s]", swings * solfec.PERIOD, "absolute", second_order, tolerance),
+            Target(
+                f"{body}: period, {swings} swing{'s' * (swings > 1)} [s], exact",
+                swings * solfec.PERIOD,
+                "absolute",
+                second_order,
+                tolerance,
+            ),
             period(history, swings),
         )
         for swings, tolerance in zip((1, 10), tolerances, strict=True)
@@ -135,21 +153,21 @@ def _constraint(history: Any) -> list[Row]:
     """Length and rate of stretch."""
     length, rate = links.stretch(history, ROD).max(), links.pull(history)[1:].max()
     why = "analytic: the constraint holds at every increment; round-off"
-    pulled = "analytic: 0; O(h^2) at the ends of increments, exact in their middle, where the rule states it"
+    pulled = "analytic: 0; second order at the ends of increments (the rule states it in their middle)"
     return [
         Row(Target("rod: largest |l - L0| [m]", 0.0, "absolute", why, 1e-12), float(length)),
-        Row(Target("rod: largest rate of stretch [m/s]", 0.0, "absolute", pulled, 5e-6), float(rate)),
+        Row(Target("rod: largest rate of stretch [m/s]", 0.0, "absolute", pulled, 1e-5), float(rate)),
     ]
 
 
-def _convergence(errors: Any, below: Any) -> list[Row]:
+def _convergence(errors: dict[str, Any]) -> list[Row]:
     """Orders under h, h/2, h/4."""
     why = "analytic: second-order scheme; 0.05 for the next term of the error"
-    rows = []
-    for name, values in (("period, 1 swing", errors[:, 0]), ("period, 10 swings", errors[:, 1]), ("tension", below)):
-        for fine, order in zip(DIVISIONS[1:], tools.orders(np.abs(values)), strict=True):
-            rows.append(Row(Target(f"rod: order of the {name}, to h/{fine}", 2.0, "order", why, 0.05), float(order)))
-    return rows
+    return [
+        Row(Target(f"rod: order of the {name}, to h/{fine}", 2.0, "order", why, 0.05), float(order))
+        for name, values in errors.items()
+        for fine, order in zip(DIVISIONS[1:], tools.orders(np.abs(values)), strict=True)
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------------- figures
@@ -185,9 +203,12 @@ def _constraint_figure(history: Any) -> Any:
 
 def _tension_figure(rod: Any, bar: Any) -> Any:
     sheet, axes = tools.figure("Solfec's pendulum: force along the rod, first period", "time [s]", "T [N]")
-    shown = bar.time <= solfec.PERIOD
-    axes.plot(bar.time[shown], bar.of_element(1, "T")[shown], color=tools.ORANGE, label="bar, EA = $10^8$ N")
-    axes.plot(links.middles(rod)[shown[1:]], rod.of_element(1, "T")[1:][shown[1:]], color=tools.BLUE, label="rod")
+    for history, time, colour, name in (
+        (bar, bar.time[1:], tools.ORANGE, "bar, EA = $10^8$ N"),
+        (rod, links.neighbours(rod.time), tools.BLUE, "rod"),
+    ):
+        shown = time <= solfec.PERIOD
+        axes.plot(time[shown], history.of_element(1, "T")[1:][shown], color=colour, label=name)
     fine = np.linspace(0, solfec.PERIOD, 41)
     motion = pendulum.motion(fine, solfec.OMEGA0, solfec.THETA0)
     exact = pendulum.tension(*motion, solfec.LENGTH, solfec.MASS, solfec.GRAVITY)
