@@ -9,7 +9,6 @@ Source: Hairer-Norsett-Wanner I (the methods); Abramowitz-Stegun 16.3, 17.3 (exa
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,6 @@ from scipy.integrate import solve_ivp
 from validation.references import pendulum
 
 Array = NDArray[np.float64]
-Step = Callable[[float, float, float, float], tuple[float, float]]
 
 # method: angle [rad], angular velocity [rad/s] and energy [J] at t = 10 s, recomputed in 40 digits
 FINAL = {
@@ -100,7 +98,7 @@ def runge_kutta_4(theta: float, omega: float, h: float, k: float) -> tuple[float
     return float(y[0]), float(y[1])
 
 
-METHODS: dict[str, Step] = {
+METHODS = {
     "forward Euler": forward_euler,
     "backward Euler": backward_euler,
     "Crank-Nicolson": crank_nicolson,
