@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+import fem
 from fem.pendulum.description import Pendulum
 from validation import links as compared
+from validation import tools
 from validation.references import calcpad, links, pendulum, solfec
 
 UNEQUAL = {"lengths": np.array([1.0, 0.6, 1.5]), "masses": np.array([2.0, 0.5, 1.0])}
@@ -238,3 +240,18 @@ def test_solfec_pendulum():
     tension = pendulum.tension(theta, omega, solfec.LENGTH, solfec.MASS, solfec.GRAVITY)
     assert tension.max() == pytest.approx(solfec.TENSION_BELOW, rel=1e-12)
     assert tension[0] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("body", ["bar", "point"])
+def test_stiff_links_of_a_deck_move_like_the_reference(body):
+    # What is left goes with the stretch, 1/(E A); the second-order error at dt = 5e-4 is below 1e-5.
+    given = Pendulum((1.0, 0.6, 1.5), (2.0, 0.5, 1.0), (40.0, -70.0, 25.0), (60.0, -90.0, 30.0), body=body)
+    errors = []
+    for stiffness in (1e5, 1e6):
+        history = fem.run(tools.of_links(replace(given, stiffness=stiffness, time=0.5, dt=5e-4)))
+        exact = links.solve(compared.reference(given), history.time)
+        errors.append(np.abs(tools.link_angles(history) - exact.theta).max())
+        energy = history.of_energy("kinetic")[0]
+        assert energy == pytest.approx(exact.kinetic[0], rel=1e-12)
+    assert errors[1] < 5e-4
+    assert errors[0] / errors[1] == pytest.approx(10, abs=1)
