@@ -48,7 +48,7 @@ def heading_lines(pendulum: Pendulum) -> list[str]:
     ]
 
 
-def names_of(quantity: str, values: Sequence[float]) -> list[str]:
+def names_of(quantity: str, values: Sequence[object]) -> list[str]:
     """Parameter that holds the quantity of each link: one for all where they are equal."""
     if len(set(values)) == 1:
         return [quantity] * len(values)
@@ -98,8 +98,7 @@ def turned(name: str, given: Sequence[str], absolute: bool) -> list[str]:
 
 def density_names(pendulum: Pendulum) -> list[str]:
     """Mass per length of each link: one name where all are equal."""
-    pairs = list(zip(pendulum.lengths, pendulum.masses, strict=True))
-    return names_of("density", [float(pair != pairs[0]) * i for i, pair in enumerate(pairs)])
+    return names_of("density", list(zip(pendulum.lengths, pendulum.masses, strict=True)))
 
 
 def mesh_lines(pendulum: Pendulum) -> list[str]:
