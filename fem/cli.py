@@ -1,4 +1,4 @@
-"""The command line: ``fem run``, ``check``, ``validate``.
+"""The command line: ``fem run``, ``check``, ``pendulum``, ``validate``.
 
 Heavy modules are imported by the command that needs them, so that ``--help`` answers at once.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import fem
 from fem.errors import DeckError, FemError
+from fem.pendulum.options import add_options, described, write_pendulum
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift or a missed validation target, 130 interrupted"""
@@ -82,6 +83,10 @@ def parser() -> argparse.ArgumentParser:
     check.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
     add_set(check)
     check.set_defaults(command=check_command)
+
+    pendulum = commands.add_parser("pendulum", help="write the deck of a pendulum of N links, and run it")
+    add_options(pendulum)
+    pendulum.set_defaults(command=pendulum_command)
 
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
@@ -151,6 +156,17 @@ def check_command(options: argparse.Namespace) -> int:
 
     print(check_deck(options.deck, dict(options.parameters)))
     return 0
+
+
+def pendulum_command(options: argparse.Namespace) -> int:
+    """``fem pendulum``."""
+    deck = write_pendulum(described(options), options.output)
+    print(f"wrote {deck}", flush=True)
+    if not options.run:
+        return 0
+    # A deck written over another one takes its results over, too.
+    into = ["--output", str(Path("results") / deck.stem)] if options.output else []
+    return run_command(parser().parse_args(["run", str(deck), *into]))
 
 
 def validate_command(options: argparse.Namespace) -> int:

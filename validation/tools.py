@@ -13,6 +13,8 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 import fem
+from fem.pendulum.description import Pendulum
+from fem.pendulum.text import deck_text
 
 Array = NDArray[np.float64]
 INPUTS = Path(__file__).resolve().parent.parent / "inputs"
@@ -30,6 +32,24 @@ def with_procedure(model: Any, step: int, **changes: Any) -> Any:
     steps = list(model.steps)
     steps[step - 1] = replace(steps[step - 1], procedure=replace(steps[step - 1].procedure, **changes))
     return replace(model, steps=tuple(steps))
+
+
+def with_controls(model: Any, **changes: Any) -> Any:
+    """The same model with fields of the controls of every step changed (tolerances, energy drift...)."""
+    steps = (replace(step, controls=replace(step.controls, **changes)) for step in model.steps)
+    return replace(model, steps=tuple(steps))
+
+
+def of_links(described: Pendulum) -> Any:
+    """The model of a pendulum of N links."""
+    return fem.parse_deck(deck_text(described), name=f"pendulum_{described.links}")
+
+
+def link_angles(history: Any) -> Array:
+    """(k, N) angles of the links of such a pendulum from the downward vertical [rad], continuous in time."""
+    x = history.mesh.coordinates + history.u.reshape(len(history.time), -1, 3)
+    d = np.diff(x, axis=1)
+    return np.asarray(np.unwrap(np.arctan2(d[..., 0], -d[..., 2]), axis=0))
 
 
 def end_of(history: Any, step: int) -> int:
@@ -57,12 +77,21 @@ def orders(errors: Array, ratio: float = 2.0) -> Array:
 
 def figure(title: str, x_label: str, y_label: str) -> tuple[Figure, Any]:
     """An empty labelled figure and its axes; legends go outside through ``legend``."""
-    sheet = Figure(figsize=(8.0, 4.5), layout="constrained")
-    axes = sheet.add_subplot()
-    axes.set(title=title, xlabel=x_label, ylabel=y_label)
-    axes.grid(True, color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
+    sheet, (axes,) = panels(title, x_label, y_label)
     return sheet, axes
+
+
+def panels(title: str, x_label: str, *y_labels: str) -> tuple[Figure, Any]:
+    """An empty figure of panels above each other, one per y label, and their axes."""
+    sheet = Figure(figsize=(8.0, 1.7 + 2.8 * len(y_labels)), layout="constrained")
+    column = sheet.subplots(len(y_labels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, y_label in zip(column, y_labels, strict=True):
+        axes.set_ylabel(y_label)
+        axes.grid(True, color="#DDDDDD", linewidth=0.6)
+        axes.set_axisbelow(True)
+    column[0].set_title(title)
+    column[-1].set_xlabel(x_label)
+    return sheet, column
 
 
 def legend(axes: Any) -> None:

@@ -48,3 +48,14 @@ def series_period(omega0: float, theta0: float, terms: int) -> float:
         factor *= (2 * n - 1) / (2 * n)
         total += factor**2 * np.sin(theta0 / 2) ** (2 * n)
     return float(2 * np.pi / omega0 * total)
+
+
+def tension(theta: Array, omega: Array, length: float, mass: float, gravity: float) -> Array:
+    """Force along the massless rod of a point mass: m (g cos(theta) + l omega^2)."""
+    return np.asarray(mass * (gravity * np.cos(theta) + length * np.asarray(omega) ** 2))
+
+
+def energies(theta: Array, omega: Array, length: float, mass: float, gravity: float) -> tuple[Array, Array]:
+    """Kinetic and potential energy of a point mass; potential 0 at rest below."""
+    kinetic = mass * (length * np.asarray(omega)) ** 2 / 2
+    return np.asarray(kinetic), np.asarray(mass * gravity * length * (1 - np.cos(theta)))

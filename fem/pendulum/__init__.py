@@ -1,0 +1,1 @@
+"""Pendulums of N links, from a few numbers to a deck."""

@@ -1,0 +1,174 @@
+"""The deck of a pendulum: text to read, to change and to run.
+
+It keeps what was given as ``*PARAMETER`` lines and computes the joints from them, so that ``--set`` still turns
+every length, mass, angle and speed. A quantity that is the same for all links is one parameter (``length``), otherwise
+one per link (``length_1``, ``length_2``, ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fem.pendulum.description import BODIES, QUANTITIES, Pendulum
+
+INTEGRATOR_OF_RODS = "ENERGY MOMENTUM"
+INTEGRATOR_OF_ELASTIC_BARS = "NEWMARK"
+
+
+def deck_text(pendulum: Pendulum) -> str:
+    """The deck of a pendulum."""
+    lines = [
+        *heading_lines(pendulum),
+        *parameter_lines(pendulum),
+        *mesh_lines(pendulum),
+        *property_lines(pendulum),
+        *condition_lines(pendulum),
+        *step_lines(pendulum),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------- parts of the deck
+def heading_lines(pendulum: Pendulum) -> list[str]:
+    """What it is, and the conventions."""
+    n = pendulum.links
+    what = BODIES[pendulum.body] + (", inextensible" if pendulum.stiffness is None else ", elastic")
+    since = "each from the vertical" if pendulum.absolute else "from the second link on relative to the previous link"
+    return [
+        "*HEADING",
+        f"Pendulum of {n} link{'s' * (n > 1)}: {what}",
+        "Units belong together (m, kg, s, N); angles in degrees, speeds in degrees per unit of time",
+        "**",
+        "** x to the right, z upwards. Node 1 is the fixed joint, node i + 1 the lower end of link i.",
+        f"** Angles: counter-clockwise from the downward vertical, {since}.",
+        "** Speeds: rates of these angles.",
+        "** Any parameter can be changed for one run:  python -m fem run DECK --set gravity=1.62",
+        "**",
+    ]
+
+
+def names_of(quantity: str, values: Sequence[object]) -> list[str]:
+    """Parameter that holds the quantity of each link: one for all where they are equal."""
+    if len(set(values)) == 1:
+        return [quantity] * len(values)
+    return [f"{quantity}_{i + 1}" for i in range(len(values))]
+
+
+def parameter_lines(pendulum: Pendulum) -> list[str]:
+    """What was given, then the joints: x_i, z_i and, with speeds, their velocities vx_i, vz_i."""
+    given = {"gravity": pendulum.gravity, "time": pendulum.time, "dt": pendulum.dt}
+    columns = [pendulum.lengths, pendulum.masses, pendulum.angles, pendulum.speeds]
+    names = [names_of(quantity, values) for quantity, values in zip(QUANTITIES, columns, strict=True)]
+    for column, values in zip(names, columns, strict=True):
+        given |= dict(zip(column, values, strict=True))
+    length, mass, angle, speed = names
+    lines = ["*PARAMETER", *(f"{name} = {float(value)!r}" for name, value in given.items())]
+    if pendulum.stiffness is not None:
+        lines.append(f"EA = {float(pendulum.stiffness)!r}")
+    if pendulum.body == "bar":
+        lines.append("** mass per length")
+        pairs = dict.fromkeys(zip(density_names(pendulum), mass, length, strict=True))
+        lines += [f"{density} = {m}/{of}" for density, m, of in pairs]
+    lines.append("** angle of each link from the downward vertical [rad]")
+    lines += turned("theta", angle, pendulum.absolute)
+    lines.append("** joints")
+    for i, of in enumerate(length, 1):
+        lines += [f"x_{i} = {above('x', i)}{of}*sin(theta_{i})", f"z_{i} = {above('z', i, '-')}{of}*cos(theta_{i})"]
+    if speed:
+        lines.append("** angular speed of each link [rad per unit of time], velocities of the joints")
+        lines += turned("omega", speed, pendulum.absolute)
+        for i, of in enumerate(length, 1):
+            lines.append(f"vx_{i} = {above('vx', i)}{of}*omega_{i}*cos(theta_{i})")
+            lines.append(f"vz_{i} = {above('vz', i)}{of}*omega_{i}*sin(theta_{i})")
+    return lines
+
+
+def above(name: str, i: int, sign: str = "+") -> str:
+    """The value of the link above and the sign of what comes; at the first link a minus sign at most."""
+    return f"{name}_{i - 1} {sign} " if i > 1 else sign.strip("+")
+
+
+def turned(name: str, given: Sequence[str], absolute: bool) -> list[str]:
+    """Angles or speeds from the vertical, in radians."""
+    return [
+        f"{name}_{i} = {'' if absolute else above(name, i)}{parameter}*pi/180" for i, parameter in enumerate(given, 1)
+    ]
+
+
+def density_names(pendulum: Pendulum) -> list[str]:
+    """Mass per length of each link: one name where all are equal."""
+    return names_of("density", list(zip(pendulum.lengths, pendulum.masses, strict=True)))
+
+
+def mesh_lines(pendulum: Pendulum) -> list[str]:
+    """Joints, links, and point masses numbered on from the links."""
+    n = pendulum.links
+    lines = ["**", "*NODE, NSET=JOINTS", "1, 0., 0., 0."]
+    lines += [f"{i + 1}, <x_{i}>, 0., <z_{i}>" for i in range(1, n + 1)]
+    lines += ["*ELEMENT, TYPE=T3D2, ELSET=LINKS", *(f"{i}, {i}, {i + 1}" for i in range(1, n + 1))]
+    if pendulum.body == "point":
+        lines += ["*ELEMENT, TYPE=MASS, ELSET=BOBS", *(f"{n + i}, {i + 1}" for i in range(1, n + 1))]
+    return lines
+
+
+def property_lines(pendulum: Pendulum) -> list[str]:
+    """Materials, sections (area 1: E A and the mass per length are given) and point masses."""
+    is_rigid = pendulum.stiffness is None
+    law, strain = (["*INEXTENSIBLE"], "") if is_rigid else (["*ELASTIC", "<EA>"], ", STRAIN=ENGINEERING")
+    if pendulum.body == "bar":
+        lines: list[str] = []
+        for name, elements in groups(density_names(pendulum), "LINKS", "LINK", 0):
+            lines += elements.cards
+            lines += [f"*MATERIAL, NAME={elements.name}", *law, "*DENSITY", f"<{name}>"]
+            section = f"*SOLID SECTION, ELSET={elements.name}, MATERIAL={elements.name}, MASS=CONSISTENT"
+            lines += [section + strain, "1."]
+        return lines
+    lines = ["*MATERIAL, NAME=MASSLESS", *law, "*SOLID SECTION, ELSET=LINKS, MATERIAL=MASSLESS" + strain, "1."]
+    for name, elements in groups(names_of("mass", pendulum.masses), "BOBS", "BOB", pendulum.links):
+        lines += [*elements.cards, f"*MASS, ELSET={elements.name}", f"<{name}>"]
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An element set and the cards that make it, none where it exists."""
+
+    name: str
+    cards: tuple[str, ...] = ()
+
+
+def groups(names: Sequence[str], whole: str, single: str, before: int) -> list[tuple[str, Group]]:
+    """Each parameter with its elements: the whole set, or one set per element, numbered on from ``before``."""
+    if len(set(names)) == 1:
+        return [(names[0], Group(whole))]
+    labelled = [(name, f"{single}_{i}", before + i) for i, name in enumerate(names, 1)]
+    return [(name, Group(made, (f"*ELSET, ELSET={made}", str(label)))) for name, made, label in labelled]
+
+
+def condition_lines(pendulum: Pendulum) -> list[str]:
+    """The fixed joint, the plane of the motion, velocities at the start."""
+    lines = ["*BOUNDARY", "1, 1, 3", "JOINTS, 2"]
+    if pendulum.speeds:
+        lines.append("*INITIAL CONDITIONS, TYPE=VELOCITY")
+        for i in range(1, pendulum.links + 1):
+            lines += [f"{i + 1}, 1, <vx_{i}>", f"{i + 1}, 3, <vz_{i}>"]
+    return lines
+
+
+def step_lines(pendulum: Pendulum) -> list[str]:
+    """The motion, and everything that figures are made of."""
+    suited = INTEGRATOR_OF_RODS if pendulum.stiffness is None else INTEGRATOR_OF_ELASTIC_BARS
+    return [
+        "**",
+        "*STEP, NLGEOM, NAME=SWING",
+        f"*DYNAMIC, DIRECT, TIME INTEGRATOR={pendulum.integrator or suited}",
+        "<dt>, <time>",
+        "*DLOAD",
+        f"{'BOBS' if pendulum.body == 'point' else 'LINKS'}, GRAV, <gravity>, 0., 0., -1.",
+        "*NODE PRINT, NSET=JOINTS",
+        "U, V, A, RF",
+        "*EL PRINT, ELSET=LINKS",
+        "E, S, N, T",
+        "*END STEP",
+    ]
