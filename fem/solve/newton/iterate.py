@@ -46,7 +46,7 @@ TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
 """Range of the share of the residual that an iterative linear solve may leave."""
 STALLED = 0.9
 """A residual that keeps more than this share of its value from one solve to the next no longer falls."""
-NOISY = 0.1
+NOISY = 0.3
 """The same among residuals that are as small as the round-off of bar forces: Newton's method would do much better."""
 
 
