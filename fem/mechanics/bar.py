@@ -178,7 +178,7 @@ def evaluate_block(
         pull = normal * inverse
         stiffening = 0.0
         if kind != LINEAR:
-            starting = constants[STARTING, e]
+            starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
             stiffening = starting * inverse if abs(normal) < 1e-6 * starting else pull
         store[GEOMETRIC, e] = weight * half * stiffening
         store[ALPHA, e] = alpha

@@ -48,7 +48,7 @@ ROD_STRAIN = 1e-12
 """Largest strain of a rod in a converged increment."""
 STALLED = 0.9
 """A residual that keeps more than this share of its value from one solve to the next no longer falls."""
-NOISY = 0.1
+NOISY = 0.3
 """The same among residuals that are as small as the round-off of bar forces: Newton's method would do much better."""
 
 
