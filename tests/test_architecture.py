@@ -17,6 +17,7 @@ ROOMS = {
     "results": {"model"},
     "solve": {"assembly", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
+    "sweeping": {"deck", "model", "results", "runner", "compiled"},
 }
 MOST_FILES = 9
 MOST_LINES = 310
