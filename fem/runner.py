@@ -142,18 +142,13 @@ def drive(
 
 
 def load(deck: str | Path, parameters: Mapping[str, float] | None) -> Model:
-    """Read a deck."""
-    return read_deck(existing(deck), dict(parameters or {}))
-
-
-def existing(deck: str | Path) -> Path:
-    """The path of a deck; a missing file is the command's mistake."""
+    """Read a deck; a missing file is the command's mistake."""
     path = Path(deck)
     if not path.is_file():
         what = "is a folder, not a deck" if path.is_dir() else "does not exist"
         beside = Path(f"{path}.inp")
         raise CommandError(f"{path} {what}" + (f"; did you mean {beside}?" if beside.is_file() else ""))
-    return path
+    return read_deck(path, dict(parameters or {}))
 
 
 def verdict_of(error: BaseException) -> str:

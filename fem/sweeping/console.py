@@ -14,6 +14,7 @@ from fem.results.console import WIDTH, Bar, stop_writing
 from fem.sweeping.grid import Grid
 from fem.sweeping.table import RECORD, TABLE
 
+FEW_VALUES = 4
 LINE_SECONDS = 10.0
 """Between two plain lines."""
 
@@ -77,7 +78,7 @@ class SweepConsole:
 
 
 def span(name: str, values: tuple[float, ...]) -> str:
-    """``A = 0 ... 15 (61 values)``."""
-    if len(values) == 1:
-        return f"{name} = {values[0]:.6g}"
+    """``A = 0 ... 15 (61 values)``, or all values if they are few."""
+    if len(values) <= FEW_VALUES:
+        return f"{name} = {', '.join(f'{value:.6g}' for value in values)}"
     return f"{name} = {values[0]:.6g} ... {values[-1]:.6g} ({len(values)} values)"

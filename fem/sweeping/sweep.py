@@ -15,11 +15,11 @@ import fem
 from fem.arrays import Flags, Floats
 from fem.deck import deck_reader
 from fem.deck.lexical.source import nearest
-from fem.errors import CommandError
+from fem.errors import CommandError, DeckError
 from fem.model import Model
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, INTERRUPTED, deck_name
-from fem.runner import existing, verdict_of
+from fem.runner import load, verdict_of
 from fem.sweeping.block import Answer, Job
 from fem.sweeping.console import SweepConsole
 from fem.sweeping.grid import Grid, make_grid
@@ -27,7 +27,7 @@ from fem.sweeping.row import TOTALS, Layout, layout_of
 from fem.sweeping.table import SweepTable, cells_of, sweep_folder
 from fem.sweeping.workers import on_dask, on_this_machine
 
-NAMED_FAILURES = 5
+NAMED_FAILURES = 3
 Reader = Callable[[Mapping[str, float] | None], Model]
 
 
@@ -63,17 +63,17 @@ class Sweep:
         return np.asarray(self.columns["verdict"] != COMPLETED)
 
     def failures(self) -> str:
-        """The parameter sets that failed, the first few by name; empty if none did."""
-        (points,) = np.nonzero(self.failed)
-        if not len(points):
-            return ""
-        named = [
-            ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
-            + f" ({self.columns['verdict'][point]})"
-            for point in points[:NAMED_FAILURES]
-        ]
-        more = f"; and {len(points) - len(named)} more" if len(points) > len(named) else ""
-        return f"{len(points)} of {len(self)} parameter sets failed: {'; '.join(named)}{more}"
+        """Which parameter sets failed, those of equal verdict together, the first few by name; empty if none did."""
+        lines = [f"{np.count_nonzero(self.failed)} of {len(self)} parameter sets failed"] if self.failed.any() else []
+        for verdict in dict.fromkeys(self.columns["verdict"][self.failed].tolist()):
+            (points,) = np.nonzero(self.columns["verdict"] == verdict)
+            named = [
+                ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
+                for point in points[:NAMED_FAILURES]
+            ]
+            more = f"; and {len(points) - len(named)} more" if len(points) > len(named) else ""
+            lines.append(f"  {verdict} at {'; '.join(named)}{more}")
+        return "\n".join(lines)
 
 
 def sweep(
@@ -152,8 +152,8 @@ def make_plan(deck: str | Path, grid: Grid, parameters: Mapping[str, float] | No
     """Read the deck with its own values, and check the names against it."""
     if isinstance(deck, Model):
         raise CommandError("a sweep needs the path of a deck; this Model has been read already")
-    read, fixed = deck_reader(existing(deck)), dict(parameters or {})
-    model = read(fixed)
+    fixed = dict(parameters or {})
+    model = load(deck, fixed)
     spellings = {name.upper(): name for name in model.parameters}
     for name in grid.names:
         if name.upper() not in spellings:
@@ -176,7 +176,7 @@ def make_plan(deck: str | Path, grid: Grid, parameters: Mapping[str, float] | No
     notices = list(model.notices)
     if not (layout.nodes or layout.elements or layout.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
-    return Plan(deck_name(model), read, grid, fixed, layout, identity, heads, history, notices)
+    return Plan(deck_name(model), deck_reader(deck), grid, fixed, layout, identity, heads, history, notices)
 
 
 def carry_out(plan: Plan, folder: Path | None, workers: int | None, scheduler: str | None, is_shown: bool) -> Sweep:
@@ -224,7 +224,8 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
         try:
             model = plan.read({**plan.fixed, **plan.grid.point(point)})
         except Exception as error:
-            plan.unread.append(Answer(point, verdict_of(error), nothing))
+            verdict = first_problem(error) if isinstance(error, DeckError) else verdict_of(error)
+            plan.unread.append(Answer(point, verdict, nothing))
             continue
         if not others and layout_of(model) != plan.layout:
             others = True
@@ -233,6 +234,12 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
                 "the table has columns for the latter only"
             )
         yield Job(point, model, plan.layout, plan.history)
+
+
+def first_problem(error: DeckError) -> str:
+    """A deck that cannot be read with some parameter values, in one line."""
+    problem = error.problems[0]
+    return f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
 
 
 def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
