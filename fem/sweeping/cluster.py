@@ -23,12 +23,14 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Executor, i
 
     CommandError: distributed is not installed, nobody answers, or the workers have another version of fem.
     """
+    if scheduler != LOCAL and "://" not in scheduler:
+        raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")
+    if scheduler != LOCAL and workers is not None:
+        raise CommandError(f"the cluster at {scheduler} has the workers it has: leave --workers out")
     try:
         import distributed
     except ImportError:
         raise CommandError('--scheduler needs Dask: pip install "fem[dask]"') from None
-    if scheduler != LOCAL and "://" not in scheduler:
-        raise CommandError(f"--scheduler takes local or an address such as tcp://host:8786, not {scheduler!r}")
     with without_main():
         cluster: Any = scheduler
         if scheduler == LOCAL:

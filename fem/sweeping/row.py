@@ -59,17 +59,24 @@ def printed_in(model: Model, step: int, kind: str) -> Ints:
 class Extremes:
     """Last value, least and greatest of each component at fixed labels, over all increments; NaN: never seen.
 
-    labels (n,) tell what is kept; ``last``, ``least``, ``greatest`` (n, c)
+    ``last``, ``least``, ``greatest`` (n, c) by label; ``watch`` tells at the start of a step what to take in.
     """
 
     def __init__(self, labels: tuple[int, ...], components: int) -> None:
-        self.labels = np.array(labels, np.int64)
+        self._places = {label: place for place, label in enumerate(labels)}
+        self._indices = self._here = np.zeros(0, np.int64)
         self.last, self.least, self.greatest = (np.full((len(labels), components), np.nan) for _ in range(3))
 
-    def add(self, labels: Ints, values: Floats) -> None:
-        """Take in k increments: values (k, p, c) at ``labels`` (p,)."""
-        _, here, there = np.intersect1d(self.labels, labels, return_indices=True)
-        new = values[:, there]
+    def watch(self, indices: Ints, labels: Ints) -> None:
+        """What the step prints: sorted indices (p,) of nodes or elements, and their labels."""
+        pairs = [
+            (i, self._places[n]) for i, n in zip(indices.tolist(), labels.tolist(), strict=True) if n in self._places
+        ]
+        self._indices, self._here = np.array(pairs, np.int64).reshape(-1, 2).T
+
+    def add(self, recorded: Ints, values: Floats) -> None:
+        """Take in k increments: values (k, q, c) at the indices ``recorded`` (q,)."""
+        here, new = self._here, values[:, np.searchsorted(recorded, self._indices)]
         self.last[here] = new[-1]
         self.least[here] = np.fmin(self.least[here], new.min(axis=0))
         self.greatest[here] = np.fmax(self.greatest[here], new.max(axis=0))
@@ -84,22 +91,18 @@ class RowSink(TotalsSink):
         self._motion = Extremes(layout.nodes, 3)
         self._force = Extremes(layout.elements, 1)
         self._frequencies: dict[tuple[int, int], float] = {}
-        self._printed: tuple[Ints, Ints] = (union([]), union([]))
 
     def begin(self, start: StepStart) -> None:
         super().begin(start)
-        self._printed = (
-            printed_in(self._model, start.step, "NODE PRINT"),
-            printed_in(self._model, start.step, "EL PRINT"),
-        )
+        nodes, elements = (printed_in(self._model, start.step, kind) for kind in ("NODE PRINT", "EL PRINT"))
+        self._motion.watch(nodes, self._model.mesh.node_labels[nodes])
+        self._force.watch(elements, self._model.mesh.element_labels[elements])
 
     def rows(self, rows: Rows) -> None:
         super().rows(rows)
         if len(rows.increment):
-            mesh, (nodes, elements) = self._model.mesh, self._printed
-            at_nodes, at_elements = np.searchsorted(rows.nodes, nodes), np.searchsorted(rows.elements, elements)
-            self._motion.add(mesh.node_labels[nodes], rows.u[:, at_nodes])
-            self._force.add(mesh.element_labels[elements], rows.element_values[:, at_elements, 3:])
+            self._motion.add(rows.nodes, rows.u)
+            self._force.add(rows.elements, rows.element_values[:, :, 3:])
 
     def modes(self, modes: Modes) -> None:
         self._frequencies |= {(modes.step, mode): f for mode, f in enumerate(modes.frequency.tolist(), 1)}

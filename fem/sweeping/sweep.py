@@ -93,7 +93,7 @@ def sweep(
     parameters  other ``*PARAMETER`` values to override, the same for all runs
     output      folder for ``sweep.csv`` and ``sweep.json``; the same sweep in the same folder goes on where it
                 stopped, another one is overwritten; None: no files
-    workers     at most so many processes; None: one per processor
+    workers     at most so many processes (short sweeps do without); None: one per processor
     scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tcp://host:port``: that one
     history     keep every ``History`` too (then all points are computed)
 

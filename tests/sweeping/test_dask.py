@@ -52,7 +52,7 @@ def cluster(tmp_path):
         yield address, [dask("worker", address, "--nthreads", "1", "--no-nanny") for _ in range(2)]
     finally:
         for process in reversed(running):
-            process.terminate()
+            process.kill()
         for process in reversed(running):
             process.wait(timeout=30)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import signal
@@ -16,7 +17,8 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.sweeping import block, workers
+from fem.sweeping import block, console, workers
+from fem.sweeping.grid import read_vary
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,9 +159,10 @@ def test_a_program_fault_is_a_row(deck, monkeypatch):
         (["--vary", "length=1,2", "--set", "nothing=3"], "no *PARAMETER NOTHING"),
         (["--vary", "length=1:2"], "not of the form"),
         (["--vary", "length=1,2", "--scheduler", "nowhere"], "takes local or an address"),
+        (["--vary", "length=1,2", "--scheduler", "tcp://127.0.0.1:9", "--workers", "2"], "leave --workers out"),
     ],
 )
-def test_a_wrong_sweep_is_exit_2_and_leaves_nothing(deck, capsys, arguments, message):
+def test_a_wrong_sweep_is_exit_2_and_computes_nothing(deck, capsys, arguments, message):
     pytest.importorskip("distributed")
     assert main(["sweep", "swing.inp", *arguments, "--output", "x"]) == 2
     assert message in capsys.readouterr().err
@@ -179,6 +182,38 @@ def test_a_parameter_named_as_a_column_is_refused(deck):
     path = write_swing(deck.parent, "length = 1.", "length = 1.\nverdict = 3")
     with pytest.raises(fem.CommandError, match="rename"):
         fem.sweep(path, {"verdict": [1, 2]})
+
+
+def test_a_wrong_number_of_workers_is_exit_2(capsys):
+    for number in ("0", "-1", "two"):
+        with pytest.raises(SystemExit) as end:
+            main(["sweep", "swing.inp", "--vary", "length=1,2", "--workers", number])
+        assert end.value.code == 2 and "not a number of processes" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------------------------------ progress
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_on_a_terminal_and_elsewhere(monkeypatch):
+    monkeypatch.setattr("fem.results.console.BAR_AFTER", -1.0)
+    monkeypatch.setattr(console, "LINE_SECONDS", -1.0)
+    grid = read_vary(["A=0:1:50", "k=1,2"])
+    for stream in (Terminal(), io.StringIO()):
+        shown = console.SweepConsole("deck", grid, 10, ["a remark"], stream)
+        time.sleep(0.02)
+        shown.move(40, 3)
+        shown.close(40, 3, Path("there"), ["a remark", "another"])
+        text = stream.getvalue()
+        assert text.startswith("sweep of deck over A = 0 ... 1 (50 values) x k = 1, 2: 100 parameter sets\n10 of them")
+        assert "40/100 parameter sets, 3 failed" in text
+        assert text.count("note: a remark") == text.count("note: another") == 1
+        assert "40 of 100 parameter sets, 3 failed" in text and "in there: sweep.csv, sweep.json" in text
+    assert "s left" in text
 
 
 # ------------------------------------------------------------------------------------------ going on
