@@ -29,6 +29,8 @@ _WHERE = {
     "parse_deck": "fem.deck",
     "write_deck": "fem.deck",
     "run": "fem.runner",
+    "Sweep": "fem.sweeping.sweep",
+    "sweep": "fem.sweeping.sweep",
 }
 
 __all__ = ["__version__", *_WHERE]

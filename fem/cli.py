@@ -1,4 +1,4 @@
-"""The command line: ``fem run``, ``check``, ``pendulum``, ``validate``.
+"""The command line: ``fem run``, ``check``, ``sweep``, ``pendulum``, ``validate``.
 
 Heavy modules are imported by the command that needs them, so that ``--help`` answers at once.
 """
@@ -87,6 +87,22 @@ def parser() -> argparse.ArgumentParser:
     pendulum = commands.add_parser("pendulum", help="write the deck of a pendulum of N links, and run it")
     add_options(pendulum)
     pendulum.set_defaults(command=pendulum_command)
+    sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
+    sweep.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
+    sweep.add_argument(
+        "--vary",
+        metavar="NAME=first:last:count",
+        action="append",
+        required=True,
+        help="values of a *PARAMETER, both ends included, or NAME=value,value,...; repeat for all combinations",
+    )
+    add_set(sweep)
+    where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
+    sweep.add_argument("--output", metavar="DIR", type=folder_name, help=where)
+    sweep.add_argument("--workers", metavar="N", type=count, help="at most N processes (default: one per processor)")
+    sweep.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
+    sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    sweep.set_defaults(command=sweep_command)
 
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
@@ -100,6 +116,13 @@ def folder_name(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("the folder has no name")
     return Path(text)
+
+
+def count(text: str) -> int:
+    """1, 2, ..."""
+    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1, 2, ...)")
+    return int(text)
 
 
 def add_set(command: argparse.ArgumentParser) -> None:
@@ -167,6 +190,30 @@ def pendulum_command(options: argparse.Namespace) -> int:
     # A deck written over another one takes its results over, too.
     into = ["--output", str(Path("results") / deck.stem)] if options.output else []
     return run_command(parser().parse_args(["run", str(deck), *into]))
+
+
+def sweep_command(options: argparse.Namespace) -> int:
+    """``fem sweep``."""
+    gc.set_threshold(100_000)
+    from fem.compiled import without_blas
+
+    with without_blas():
+        from fem.sweeping.grid import read_vary
+        from fem.sweeping.sweep import sweep_to_files
+
+    found = sweep_to_files(
+        options.deck,
+        read_vary(options.vary),
+        dict(options.parameters),
+        options.output,
+        workers=options.workers,
+        scheduler=options.scheduler,
+        quiet=options.quiet,
+    )
+    failures = found.failures()
+    if failures:
+        complain(f"fem: error: {failures}")
+    return 3 if failures else 0
 
 
 def validate_command(options: argparse.Namespace) -> int:

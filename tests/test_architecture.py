@@ -18,6 +18,7 @@ ROOMS = {
     "solve": {"assembly", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
     "pendulum": set(),
+    "sweeping": {"deck", "model", "results", "runner", "compiled"},
 }
 MOST_FILES = 9
 MOST_LINES = 310

@@ -5,7 +5,7 @@ To add a keyword: a function ``(card, draft)`` under ``@keyword(...)`` in the fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from fem.deck import mesh_files, reader
@@ -78,6 +78,12 @@ def read_deck(path: str | Path, parameters: Mapping[str, float] | None = None) -
     return reader.read_file(path, parameters, KEYWORDS)
 
 
+def deck_reader(path: str | Path) -> Callable[[Mapping[str, float] | None], Model]:
+    """``read_deck`` of one deck for many parameter sets: its text is what it was when it was first read."""
+    stored: dict[Path, bytes] = {}
+    return lambda parameters: reader.read_file(path, parameters, KEYWORDS, stored)
+
+
 def parse_deck(
     text: str, parameters: Mapping[str, float] | None = None, name: str = "deck", folder: Path | None = None
 ) -> Model:
@@ -85,4 +91,4 @@ def parse_deck(
     return reader.read_text(text, parameters, name, folder, KEYWORDS)
 
 
-__all__ = ["KEYWORDS", "parse_deck", "read_deck", "write_deck"]
+__all__ = ["KEYWORDS", "deck_reader", "parse_deck", "read_deck", "write_deck"]

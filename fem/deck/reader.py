@@ -27,9 +27,14 @@ MAX_GUESSES = 50
 SURE = 0.75
 
 
-def read_file(path: str | Path, parameters: Mapping[str, float] | None, keywords: Mapping[str, Handler]) -> Model:
-    """A deck from a file."""
-    files = DeckFiles()
+def read_file(
+    path: str | Path,
+    parameters: Mapping[str, float] | None,
+    keywords: Mapping[str, Handler],
+    stored: dict[Path, bytes] | None = None,
+) -> Model:
+    """A deck from a file; ``stored`` keeps the text of the files for the next time."""
+    files = DeckFiles(stored)
     try:
         source = files.open_deck(Path(path))
     except Mistake as mistake:

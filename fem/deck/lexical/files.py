@@ -21,9 +21,13 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class DeckFiles:
-    """The files of one deck: reads them, guards the folder tree, keeps the hash of all bytes."""
+    """The files of one deck: reads them, guards the folder tree, keeps the hash of all bytes.
 
-    def __init__(self) -> None:
+    ``stored`` keeps what was read: a deck read again with it does not look at the disk for its text.
+    """
+
+    def __init__(self, stored: dict[Path, bytes] | None = None) -> None:
+        self.stored: dict[Path, bytes] = {} if stored is None else stored
         self.root: Path | None = None
         self.chain: list[Path] = []
         self.count = 0
@@ -86,14 +90,16 @@ class DeckFiles:
     def read(self, resolved: Path, place: Place) -> bytes:
         """All bytes of a regular file."""
         try:
-            if not resolved.is_file():
-                raise Mistake(place, f"cannot read {shown(resolved.name)}: not a regular file")
-            self.size += resolved.stat().st_size
-            if self.size > MAX_BYTES:
-                raise Mistake(place, f"the deck and its includes are larger than {MAX_BYTES >> 20} MB")
-            content = resolved.read_bytes()
+            if resolved not in self.stored:
+                if not resolved.is_file():
+                    raise Mistake(place, f"cannot read {shown(resolved.name)}: not a regular file")
+                self.size += resolved.stat().st_size
+                if self.size > MAX_BYTES:
+                    raise Mistake(place, f"the deck and its includes are larger than {MAX_BYTES >> 20} MB")
+                self.stored[resolved] = resolved.read_bytes()
         except OSError as error:
             raise unreadable(place, resolved.name, error) from error
+        content = self.stored[resolved]
         self.hash.update(content)
         return content
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -74,6 +75,7 @@ def shown(text: str) -> str:
     return f"'{clean[:LONGEST_SHOWN]}...'" if len(clean) > LONGEST_SHOWN else f"'{clean}'"
 
 
+@lru_cache(maxsize=4096)
 def squeezed(text: str) -> str:
     """Upper case without any blanks: how keywords, parameters and words are compared."""
     return "".join(text.split()).upper()

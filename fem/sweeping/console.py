@@ -1,0 +1,84 @@
+"""How a sweep shows that it goes on: a bar on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import errno
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import TextIO
+
+from fem.compiled import is_first_start
+from fem.results.console import WIDTH, Bar, stop_writing
+from fem.sweeping.grid import Grid
+from fem.sweeping.table import RECORD, TABLE
+
+FEW_VALUES = 4
+LINE_SECONDS = 10.0
+"""Between two plain lines."""
+
+
+class SweepConsole:
+    """Prints how far a sweep is; goes silent when nobody reads any more (``| head``)."""
+
+    def __init__(self, deck: str, grid: Grid, finished: int, notices: list[str], stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._total, self._before = len(grid), finished
+        self._begun = self._last = time.monotonic()
+        self._bar = Bar(self._stream, self._total) if self._stream.isatty() else None
+        self._told = len(notices)
+        over = " x ".join(map(span, grid.names, grid.values))
+        self._print(f"sweep of {deck} over {over}: {self._total} parameter set{'s' * (self._total != 1)}")
+        if finished:
+            self._print(f"{finished} of them are finished from before")
+        self._note(notices)
+        if is_first_start():
+            self._note(["the solver is compiled once after every installation or update; this takes half a minute"])
+
+    def move(self, finished: int, failed: int) -> None:
+        """Some more points are finished."""
+        bad = f", {failed} failed" if failed else ""
+        text = f"{finished}/{self._total} parameter sets{bad}"
+        now = time.monotonic()
+        if self._bar is not None:
+            self._bar.move(finished, text)
+        elif now - self._last > LINE_SECONDS:
+            self._last = now
+            rate = (finished - self._before) / (now - self._begun)
+            self._print(f"{text}, about {(self._total - finished) / rate:.0f} s left")
+
+    def close(self, finished: int, failed: int, folder: Path, notices: list[str]) -> None:
+        """The last lines; ``notices`` may have grown."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        seconds = time.monotonic() - self._begun
+        self._note(notices[self._told :])
+        self._print(f"finished   {finished} of {self._total} parameter sets, {failed or 'none'} failed")
+        self._print(f"wall time  {seconds:.2f} s")
+        self._print(f"written    in {folder}: {TABLE}, {RECORD}")
+
+    def _note(self, notices: list[str]) -> None:
+        for text in notices:
+            self._print(textwrap.fill(f"note: {text}", WIDTH, subsequent_indent="      ", break_long_words=False))
+
+    def _print(self, text: str) -> None:
+        """One line."""
+        try:
+            if self._bar is not None and self._bar.is_shown:
+                self._bar.print(text + "\n")
+            else:
+                self._stream.write(text + "\n")
+                self._stream.flush()
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
+                raise
+            stop_writing(self._stream)
+
+
+def span(name: str, values: tuple[float, ...]) -> str:
+    """``A = 0 ... 15 (61 values)``, or all values if they are few."""
+    if len(values) <= FEW_VALUES:
+        return f"{name} = {', '.join(f'{value:.6g}' for value in values)}"
+    return f"{name} = {values[0]:.6g} ... {values[-1]:.6g} ({len(values)} values)"

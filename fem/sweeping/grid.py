@@ -1,0 +1,92 @@
+"""Parameter grids: values of several ``*PARAMETER`` names, every combination, the first name varying slowest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fem.errors import CommandError
+
+MAX_POINTS = 10_000_000
+FORM = "NAME=first:last:count or NAME=value,value,..."
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All combinations of ``values[j]`` of ``names[j]``; a point is the index of one of them, from 0."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+
+    def __len__(self) -> int:
+        return math.prod(map(len, self.values))
+
+    def point(self, index: int) -> dict[str, float]:
+        """The parameter set at a point."""
+        chosen = []
+        for values in reversed(self.values):
+            index, place = divmod(index, len(values))
+            chosen.append(values[place])
+        return dict(zip(self.names, reversed(chosen), strict=True))
+
+
+def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
+    """A grid from values by name; CommandError where they are none."""
+    values = {name: tuple(float(value) for value in given) for name, given in vary.items()}
+    if not values:
+        raise CommandError("a sweep varies at least one parameter")
+    for name, numbers in values.items():
+        if not numbers:
+            raise CommandError(f"parameter {name} has no values to sweep over")
+        if not all(map(math.isfinite, numbers)):
+            raise CommandError(f"the values of parameter {name} are not all finite numbers")
+        if len(set(numbers)) < len(numbers):
+            raise CommandError(f"parameter {name} has the same value twice")
+    if len({name.upper() for name in values}) < len(values):
+        raise CommandError("a parameter is varied twice")
+    grid = Grid(tuple(values), tuple(values.values()))
+    if len(grid) > MAX_POINTS:
+        raise CommandError(f"the sweep has {len(grid)} parameter sets; at most {MAX_POINTS} are possible")
+    return grid
+
+
+def read_vary(texts: Iterable[str]) -> Grid:
+    """The grid of ``--vary`` options."""
+    vary: dict[str, list[float]] = {}
+    for text in texts:
+        name, equals, right = (part.strip() for part in text.partition("="))
+        if not (name and equals and right):
+            raise CommandError(f"--vary {text!r} is not of the form {FORM}")
+        if name in vary:
+            raise CommandError(f"--vary {name} is given twice")
+        vary[name] = spaced(right.split(":"), text) if ":" in right else [number(v, text) for v in right.split(",")]
+    return make_grid(vary)
+
+
+def spaced(parts: list[str], text: str) -> list[float]:
+    """``first:last:count``: evenly spaced, both ends included."""
+    if len(parts) != 3:
+        raise CommandError(f"--vary {text!r} is not of the form {FORM}")
+    first, last = number(parts[0], text), number(parts[1], text)
+    if not parts[2].strip().isdecimal() or len(parts[2]) > 9 or int(parts[2]) < 1:
+        raise CommandError(f"{parts[2]!r} in --vary {text!r} is not a number of values (1, 2, ...)")
+    count = int(parts[2])
+    if (count == 1) != (first == last):
+        what = "one value cannot have two ends" if count == 1 else "both ends are the same"
+        raise CommandError(f"--vary {text!r}: {what}")
+    if count > MAX_POINTS:
+        raise CommandError(f"--vary {text!r}: at most {MAX_POINTS} values are possible")
+    between = [first + (last - first) * i / (count - 1) for i in range(count - 1)]
+    return [*between, last]
+
+
+def number(text: str, whole: str) -> float:
+    """A finite number; Fortran's D exponent is understood."""
+    try:
+        value = float(text.upper().replace("D", "E"))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise CommandError(f"{text.strip()!r} in --vary {whole!r} is not a finite number")
+    return value

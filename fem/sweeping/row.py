@@ -1,0 +1,120 @@
+"""What a sweep keeps of one run: a row of numbers, and the names of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.model import Frequency, Model, outputs_in_force
+from fem.results.record import Modes, Rows, StepStart
+from fem.results.run_record import ENERGIES, TotalsSink
+from fem.results.schedule import printed, union
+
+TOTALS = ("increments", "iterations", "cutbacks")
+ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
+AXES = "123"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the rows of a sweep tell of: labels of printed nodes and elements, (step, mode) of natural frequencies."""
+
+    nodes: tuple[int, ...]
+    elements: tuple[int, ...]
+    modes: tuple[tuple[int, int], ...]
+
+    def columns(self) -> list[str]:
+        """Names of the numbers of a row, after point, parameters and verdict."""
+        motion = [f"U{axis}_{node}_{what}" for node in self.nodes for axis in AXES for what in ("end", "min", "max")]
+        forces = [f"T_{element}_{what}" for element in self.elements for what in ("min", "max")]
+        frequencies = [f"frequency_{step}_{mode}" for step, mode in self.modes]
+        return [*(f"{name}_total" for name in TOTALS), "time_end", *ENERGY_COLUMNS, *motion, *forces, *frequencies]
+
+
+def layout_of(model: Model) -> Layout:
+    """What a model prints in any of its steps."""
+    nodes, elements = (printed_anywhere(model, kind) for kind in ("NODE PRINT", "EL PRINT"))
+    modes = [
+        (number, mode + 1)
+        for number, step in enumerate(model.steps, 1)
+        if isinstance(step.procedure, Frequency)
+        for mode in range(step.procedure.modes)
+    ]
+    mesh = model.mesh
+    return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), tuple(modes))
+
+
+def printed_anywhere(model: Model, kind: str) -> Ints:
+    """Sorted indices that any step prints."""
+    return union([printed_in(model, number, kind) for number in range(1, len(model.steps) + 1)])
+
+
+def printed_in(model: Model, step: int, kind: str) -> Ints:
+    """Sorted indices that step ``step`` (from 1) prints."""
+    return union(printed(model, outputs_in_force(model.steps, step - 1), kind))
+
+
+class Extremes:
+    """Last value, least and greatest of each component at fixed labels, over all increments; NaN: never seen.
+
+    ``last``, ``least``, ``greatest`` (n, c) by label; ``watch`` tells at the start of a step what to take in.
+    """
+
+    def __init__(self, labels: tuple[int, ...], components: int) -> None:
+        self._places = {label: place for place, label in enumerate(labels)}
+        self._indices = self._here = np.zeros(0, np.int64)
+        self.last, self.least, self.greatest = (np.full((len(labels), components), np.nan) for _ in range(3))
+
+    def watch(self, indices: Ints, labels: Ints) -> None:
+        """What the step prints: sorted indices (p,) of nodes or elements, and their labels."""
+        pairs = [
+            (i, self._places[n]) for i, n in zip(indices.tolist(), labels.tolist(), strict=True) if n in self._places
+        ]
+        self._indices, self._here = np.array(pairs, np.int64).reshape(-1, 2).T
+
+    def add(self, recorded: Ints, values: Floats) -> None:
+        """Take in k increments: values (k, q, c) at the indices ``recorded`` (q,)."""
+        here, new = self._here, values[:, np.searchsorted(recorded, self._indices)]
+        self.last[here] = new[-1]
+        self.least[here] = np.fmin(self.least[here], new.min(axis=0))
+        self.greatest[here] = np.fmax(self.greatest[here], new.max(axis=0))
+
+
+class RowSink(TotalsSink):
+    """Makes the row of one run, also of one that fails."""
+
+    def __init__(self, model: Model, layout: Layout) -> None:
+        super().__init__()
+        self._model, self._layout = model, layout
+        self._motion = Extremes(layout.nodes, 3)
+        self._force = Extremes(layout.elements, 1)
+        self._frequencies: dict[tuple[int, int], float] = {}
+
+    def begin(self, start: StepStart) -> None:
+        super().begin(start)
+        nodes, elements = (printed_in(self._model, start.step, kind) for kind in ("NODE PRINT", "EL PRINT"))
+        self._motion.watch(nodes, self._model.mesh.node_labels[nodes])
+        self._force.watch(elements, self._model.mesh.element_labels[elements])
+
+    def rows(self, rows: Rows) -> None:
+        super().rows(rows)
+        if len(rows.increment):
+            self._motion.add(rows.nodes, rows.u)
+            self._force.add(rows.elements, rows.element_values[:, :, 3:])
+
+    def modes(self, modes: Modes) -> None:
+        self._frequencies |= {(modes.step, mode): f for mode, f in enumerate(modes.frequency.tolist(), 1)}
+
+    def row(self) -> tuple[int | float, ...]:
+        """Values in the order of ``Layout.columns``; NaN where there is none."""
+        totals, motion, force = self.totals, self._motion, self._force
+        is_begun = bool(totals.energies)
+        energies = [totals.energies.get(name, np.nan) for name in ENERGIES]
+        energies.append(totals.largest_energy_error if is_begun else np.nan)
+        kept = np.stack([motion.last, motion.least, motion.greatest], axis=2).ravel().tolist()
+        kept += np.stack([force.least, force.greatest], axis=2).ravel().tolist()
+        kept += [self._frequencies.get(mode, np.nan) for mode in self._layout.modes]
+        counts = [getattr(totals, name) for name in TOTALS]
+        return (*counts, totals.time if is_begun else np.nan, *energies, *kept)

@@ -1,0 +1,257 @@
+"""One deck, many parameter sets: ``fem.sweep`` and ``python -m fem sweep``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fem
+from fem.arrays import Flags, Floats
+from fem.deck import deck_reader
+from fem.deck.lexical.source import nearest
+from fem.errors import CommandError, DeckError
+from fem.model import Model
+from fem.results.history import History
+from fem.results.run_record import COMPLETED, INTERRUPTED, deck_name
+from fem.runner import load, verdict_of
+from fem.sweeping.block import Answer, Job
+from fem.sweeping.console import SweepConsole
+from fem.sweeping.grid import Grid, make_grid
+from fem.sweeping.row import TOTALS, Layout, layout_of
+from fem.sweeping.table import SweepTable, cells_of, sweep_folder
+from fem.sweeping.workers import on_dask, on_this_machine
+
+NAMED_FAILURES = 3
+Reader = Callable[[Mapping[str, float] | None], Model]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """What came of a sweep, one entry per parameter set in grid order (the first parameter varies slowest).
+
+    columns    name -> (k,) array, as in ``sweep.csv`` (README, "Parameter sweeps"): ``sweep["U1_2_end"]``
+    names      of the parameters that were varied
+    histories  (k,) the motions, where ``history=True``; None for a deck that could not be read
+    notices    remarks of the reader, and what of the parameter sets the table cannot show
+    """
+
+    columns: dict[str, np.ndarray]
+    names: tuple[str, ...]
+    histories: tuple[History | None, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.columns["point"])
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.columns[name]
+
+    @property
+    def parameters(self) -> dict[str, Floats]:
+        """name -> (k,) values of the parameters that were varied."""
+        return {name: self.columns[name] for name in self.names}
+
+    @property
+    def failed(self) -> Flags:
+        """(k,) True where the run did not complete."""
+        return np.asarray(self.columns["verdict"] != COMPLETED)
+
+    def failures(self) -> str:
+        """Which parameter sets failed, those of equal verdict together, the first few by name; empty if none did."""
+        lines = [f"{np.count_nonzero(self.failed)} of {len(self)} parameter sets failed"] if self.failed.any() else []
+        for verdict in dict.fromkeys(self.columns["verdict"][self.failed].tolist()):
+            (points,) = np.nonzero(self.columns["verdict"] == verdict)
+            named = [
+                ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
+                for point in points[:NAMED_FAILURES]
+            ]
+            more = f"; and {len(points) - len(named)} more" if len(points) > len(named) else ""
+            lines.append(f"  {verdict} at {'; '.join(named)}{more}")
+        return "\n".join(lines)
+
+
+def sweep(
+    deck: str | Path,
+    grid: Mapping[str, Iterable[float]],
+    *,
+    parameters: Mapping[str, float] | None = None,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    history: bool = False,
+) -> Sweep:
+    """Run a deck for every combination of values of some of its ``*PARAMETER`` names.
+
+    deck        path of the ``.inp``
+    grid        name -> values; the first name varies slowest
+    parameters  other ``*PARAMETER`` values to override, the same for all runs
+    output      folder for ``sweep.csv`` and ``sweep.json``; the same sweep in the same folder goes on where it
+                stopped, another one is overwritten; None: no files
+    workers     at most so many processes (short sweeps do without); None: one per processor
+    scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tcp://host:port``: that one
+    history     keep every ``History`` too (then all points are computed)
+
+    A run that fails does not end the sweep: its ``verdict`` tells.
+
+    Raises
+    ------
+    DeckError     the deck does not read with its own parameter values
+    CommandError  a name is no ``*PARAMETER`` of the deck, a value no number, the scheduler does not answer
+
+    >>> found = sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0]})
+    >>> found["increments_total"].tolist()
+    [85, 169]
+    """
+    plan = make_plan(deck, make_grid(grid), parameters, history)
+    folder = None if output is None else sweep_folder(output, plan.deck, plan.identity)
+    return carry_out(plan, folder, workers, scheduler, False)
+
+
+def sweep_to_files(
+    deck: str | Path,
+    grid: Grid,
+    parameters: Mapping[str, float],
+    output: str | Path | None,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    quiet: bool = False,
+) -> Sweep:
+    """``sweep`` for the command line: ``output`` None is ``results/<deck>_sweep/``, refused where another one is."""
+    plan = make_plan(deck, grid, parameters, False)
+    folder = sweep_folder(output, plan.deck, plan.identity)
+    return carry_out(plan, folder, workers, scheduler, not quiet)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A sweep before it starts. ``identity``: what makes two sweeps the same; ``heads``: first cells by point.
+
+    ``unread`` takes in the answers for decks that cannot be read, ``notices`` grows with what is remarkable.
+    """
+
+    deck: str
+    read: Reader
+    grid: Grid
+    fixed: dict[str, float]
+    layout: Layout
+    identity: dict[str, Any]
+    heads: list[list[str]]
+    history: bool
+    notices: list[str]
+    unread: list[Answer] = field(default_factory=list)
+
+
+def make_plan(deck: str | Path, grid: Grid, parameters: Mapping[str, float] | None, history: bool) -> Plan:
+    """Read the deck with its own values, and check the names against it."""
+    if isinstance(deck, Model):
+        raise CommandError("a sweep needs the path of a deck; this Model has been read already")
+    fixed = dict(parameters or {})
+    model = load(deck, fixed)
+    spellings = {name.upper(): name for name in model.parameters}
+    for name in grid.names:
+        if name.upper() not in spellings:
+            guess = nearest(name, spellings.values())
+            raise CommandError(f"the deck has no *PARAMETER {name}" + (f"; did you mean {guess}?" if guess else ""))
+        if name.upper() in map(str.upper, fixed):
+            raise CommandError(f"parameter {name} is both varied and set")
+    grid = Grid(tuple(spellings[name.upper()] for name in grid.names), grid.values)
+    layout = layout_of(model)
+    columns = ["point", *grid.names, "verdict", *layout.columns()]
+    if len(set(columns)) < len(columns):
+        raise CommandError("a parameter that is varied has the name of another column of the table: rename it")
+    identity = {
+        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed},
+        "grid": dict(zip(grid.names, grid.values, strict=True)),
+        "columns": columns,
+        "versions": {"fem": fem.__version__},
+    }
+    heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
+    notices = list(model.notices)
+    if not (layout.nodes or layout.elements or layout.modes):
+        notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
+    return Plan(deck_name(model), deck_reader(deck), grid, fixed, layout, identity, heads, history, notices)
+
+
+def carry_out(plan: Plan, folder: Path | None, workers: int | None, scheduler: str | None, is_shown: bool) -> Sweep:
+    """Compute what the table does not have yet."""
+    table = SweepTable(folder, plan.identity, plan.heads, resume=not plan.history)
+    histories: dict[int, History | None] = {}
+    missing = [point for point in range(len(plan.grid)) if point not in table.rows]
+    console = SweepConsole(plan.deck, plan.grid, len(table.rows), plan.notices) if is_shown else None
+    failed = sum(row[len(plan.grid.names) + 1] != COMPLETED for row in table.rows.values())
+    ending = INTERRUPTED
+    try:
+        with closing(computed(plan, missing, workers, scheduler)) as blocks:
+            for answers in blocks:
+                table.add((answer.point, answer.verdict, answer.row) for answer in answers)
+                histories |= {answer.point: answer.history for answer in answers}
+                failed += sum(answer.verdict != COMPLETED for answer in answers)
+                if console is not None:
+                    console.move(len(table.rows), failed)
+        ending = f"{failed} failed" if failed else COMPLETED
+    finally:
+        table.close(ending)
+        if console is not None and folder is not None:
+            console.close(len(table.rows), failed, folder, plan.notices)
+    kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
+    return Sweep(columns_of(plan, table.rows.values()), plan.grid.names, kept, tuple(plan.notices))
+
+
+def computed(
+    plan: Plan, points: list[int], workers: int | None, scheduler: str | None
+) -> Generator[list[Answer], None, None]:
+    """Answers of some points, as they come."""
+    jobs, count = readable(plan, points), len(points)
+    solved = on_dask(jobs, count, workers, scheduler) if scheduler else on_this_machine(jobs, count, workers)
+    for answers in solved:
+        yield [*answers, *plan.unread]
+        plan.unread.clear()
+    yield plan.unread
+
+
+def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
+    """The runs of some points, read when they are asked for; a deck that cannot be read is answered here."""
+    nothing = (*[0] * len(TOTALS), *[math.nan] * (len(plan.layout.columns()) - len(TOTALS)))
+    others = False
+    for point in points:
+        try:
+            model = plan.read({**plan.fixed, **plan.grid.point(point)})
+        except Exception as error:
+            verdict = first_problem(error) if isinstance(error, DeckError) else verdict_of(error)
+            plan.unread.append(Answer(point, verdict, nothing))
+            continue
+        if not others and layout_of(model) != plan.layout:
+            others = True
+            plan.notices.append(
+                "some parameter sets print other nodes, elements or modes than the deck does with its own values: "
+                "the table has columns for the latter only"
+            )
+        yield Job(point, model, plan.layout, plan.history)
+
+
+def first_problem(error: DeckError) -> str:
+    """A deck that cannot be read with some parameter values, in one line."""
+    problem = error.problems[0]
+    return f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
+
+
+def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
+    """Arrays from the cells of the table."""
+    names = plan.identity["columns"]
+    cells = list(zip(*rows, strict=True)) or [()] * len(names)
+    counts = {"point", *(f"{name}_total" for name in TOTALS)}
+    return {
+        name: np.array(column)
+        if name == "verdict"
+        else np.array(list(map(int, column)), np.int64)
+        if name in counts
+        else np.array([float(cell) if cell else np.nan for cell in column])
+        for name, column in zip(names, cells, strict=True)
+    }

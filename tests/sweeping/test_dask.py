@@ -1,0 +1,90 @@
+"""Sweeps on a real Dask scheduler with two workers on loopback, one of which dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fem
+from fem.cli import main
+from tests.sweeping.swings import write_swing
+
+pytest.importorskip("distributed")
+ROOT = Path(__file__).resolve().parents[2]
+POINTS, INCLUDED = 24, "gravity = 9.81"
+
+
+def wait_for(answer: Callable[[], object], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not answer():
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """(address, two worker processes), in a folder without the deck."""
+    folder, running = tmp_path / "elsewhere", []
+    folder.mkdir()
+
+    def dask(*arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", *arguments, "--no-dashboard"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        running.append(
+            subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        )
+        return running[-1]
+
+    try:
+        file = folder / "scheduler.json"
+        dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+        wait_for(file.exists)
+        address = json.loads(file.read_text())["address"]
+        yield address, [dask("worker", address, "--nthreads", "1", "--no-nanny") for _ in range(2)]
+    finally:
+        for process in reversed(running):
+            process.kill()
+        for process in reversed(running):
+            process.wait(timeout=30)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills a process at once")
+def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
+    monkeypatch.chdir(tmp_path)
+    deck = write_swing(tmp_path, INCLUDED, "*INCLUDE, INPUT=gravity.inc")
+    (tmp_path / "gravity.inc").write_text(f"*PARAMETER\n{INCLUDED}\n")
+    grid = {"end": [100.0 + point for point in range(POINTS)]}
+    expected = fem.sweep(deck, grid, output="here", workers=1)
+    address, (first, _) = cluster
+    path, seen = tmp_path / "there" / "sweep.csv", []
+
+    def kill() -> None:
+        wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") > 1)
+        first.send_signal(signal.SIGKILL)
+        seen.append(path.read_bytes().count(b"\n") - 1)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = fem.sweep(deck, grid, output="there", scheduler=address)
+    killer.join()
+    assert first.wait(timeout=10) == -signal.SIGKILL and 0 < seen[0] < POINTS // 2
+    assert found["point"].tolist() == list(range(1, POINTS + 1)) and not found.failed.any()
+    assert path.read_bytes() == (tmp_path / "here" / "sweep.csv").read_bytes()
+    assert found["U1_2_end"].tolist() == expected["U1_2_end"].tolist()
+
+
+def test_a_scheduler_that_is_not_there_is_exit_2(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fem.sweeping.cluster.ANSWER_SECONDS", 0.2)
+    write_swing(tmp_path)
+    assert main(["sweep", "swing.inp", "--vary", "length=1,2", "--scheduler", "tcp://127.0.0.1:9", "--quiet"]) == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err

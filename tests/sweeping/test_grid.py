@@ -1,0 +1,60 @@
+"""Values and order of parameter grids, and commands that describe none."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import pytest
+
+import fem
+from fem.sweeping.grid import make_grid, read_vary
+
+
+def test_both_ends_are_values_and_the_first_name_varies_slowest():
+    grid = read_vary(["A=0:15:61", "k=1D2, 5e2", "one=3:3:1"])
+    assert grid.names == ("A", "k", "one") and len(grid) == 122
+    assert grid.values[0] == tuple(0.25 * i for i in range(61))
+    points = [tuple(grid.point(i).values()) for i in range(len(grid))]
+    assert points == list(product(*grid.values))
+    assert points[:3] == [(0.0, 100.0, 3.0), (0.0, 500.0, 3.0), (0.25, 100.0, 3.0)]
+
+
+@pytest.mark.parametrize("text", ["x=0.1:0.7:13", "x=-1:1e-3:7", "x=0.3:0.1:11"])
+def test_ends_are_exact_and_steps_are_equal(text):
+    first, last, count = text[2:].split(":")
+    (values,) = read_vary([text]).values
+    assert (values[0], values[-1], len(values)) == (float(first), float(last), int(count))
+    steps = [b - a for a, b in pairwise(values)]
+    assert steps == pytest.approx([(float(last) - float(first)) / (int(count) - 1)] * len(steps), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["A"], "not of the form"),
+        (["=1:2:3"], "not of the form"),
+        (["A=1:2"], "not of the form"),
+        (["A=1:2:3:4"], "not of the form"),
+        (["A=1:2:0"], "not a number of values"),
+        (["A=1:2:2.5"], "not a number of values"),
+        (["A=1:2:1"], "one value cannot have two ends"),
+        (["A=1:1:3"], "both ends are the same"),
+        (["A=1:fast:3"], "'fast' in --vary 'A=1:fast:3' is not a finite number"),
+        (["A=1,inf"], "not a finite number"),
+        (["A=1,2,1"], "the same value twice"),
+        (["A=1,,2"], "not a finite number"),
+        (["A=1,2", "A=3,4"], "given twice"),
+        (["A=1,2", "a=3,4"], "varied twice"),
+        (["A=0:1:99999999"], "at most"),
+        (["A=0:1:9999", "B=0:1:9999"], "parameter sets; at most"),
+    ],
+)
+def test_what_is_no_grid_is_said(texts, message):
+    with pytest.raises(fem.CommandError, match=message):
+        read_vary(texts)
+
+
+def test_a_grid_from_python_is_judged_too():
+    for vary in ({}, {"A": []}, {"A": [float("nan")]}):
+        with pytest.raises(fem.CommandError):
+            make_grid(vary)
