@@ -181,4 +181,7 @@ def extremes(rows: Floats, size: int) -> Floats:
     low = np.argmin(np.where(np.isnan(shares), np.inf, shares), axis=1)
     high = np.argmax(np.where(np.isnan(shares), -np.inf, shares), axis=1)
     tail = np.arange(whole * size, len(rows))
-    return rows[np.unique(np.concatenate([[0, len(rows) - 1], (base + low).ravel(), (base + high).ravel(), tail]))]
+    kept: Floats = rows[
+        np.unique(np.concatenate([[0, len(rows) - 1], (base + low).ravel(), (base + high).ravel(), tail]))
+    ]
+    return kept

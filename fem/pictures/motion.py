@@ -26,7 +26,7 @@ class Motion:
     """k instants of p nodes and q elements.
 
     time (k,); values: U, V, A, RF -> (k, p, 3), those that were written; tension (k, q) or None
-    source  where it comes from, in words
+    source  empty for the tables; for the fields what to request to get more
     """
 
     time: Floats
@@ -147,7 +147,7 @@ def from_tables(
             values[:, place] = rows[label][:, 3:]
     split = {name: values[:, :, 3 * j : 3 * j + 3] for j, name in enumerate(written)}
     kept = {name: part for name, part in split.items() if not np.isnan(part).any()}
-    return Motion(time, kept, tension, f"{table.path.name}, {len(time)} instants") if "U" in kept else None
+    return Motion(time, kept, tension, "") if "U" in kept else None
 
 
 def common(curves: Sequence[Floats]) -> Floats:
@@ -187,7 +187,9 @@ def from_fields(
         return None
     tension = None if elements is None else np.stack(parts["T"])
     time = np.array([time for time, _ in results.fields])
-    return Motion(time, values, tension, f"the {count} fields in vtu/")
+    return Motion(
+        time, values, tension, f"the {count} fields in vtu/; *NODE PRINT of these nodes gives every increment"
+    )
 
 
 def chain_of(results: Results) -> tuple[list[int], list[int]]:

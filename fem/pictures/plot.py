@@ -63,7 +63,8 @@ def plot(folder: Path, what: str | None, form: str, output: Path | None) -> None
             target.mkdir(parents=True, exist_ok=True)
             path = target / f"{draw.__name__}.{form}"
             save(figure, path)
-            print(path, flush=True)
+            source = figure.get_label()
+            print(f"{path} (from {source})" if source else path, flush=True)
     if len(reasons) == len(drawings):
         raise CommandError("\n".join(reasons))
     print("".join(f"{reason}\n" for reason in reasons), end="")

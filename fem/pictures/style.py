@@ -32,23 +32,17 @@ DASHES: tuple[Any, ...] = (
 WIDTH = 8.5
 PANEL = 2.1
 """Inches: width of a figure, height of one of several panels."""
-FONTS = {
-    "axes.labelsize": 11,
-    "axes.titlesize": 12,
-    "xtick.labelsize": 10,
-    "ytick.labelsize": 10,
-    "legend.fontsize": 10,
-}
+TITLE, LABEL, SMALL = 12, 11, 10
+"""Sizes of text in points."""
 AXES = "xyz"
 
 
 def panels(rows: int, title: str, columns: int = 1, height: float = PANEL) -> tuple[Figure, list[list[Axes]]]:
     """A figure of panels over one time axis."""
-    figure = Figure(
-        figsize=(WIDTH if columns == 1 else 4.2 * columns + 1.2, max(3.6, 1.0 + height * rows)), layout="constrained"
-    )
+    width = WIDTH if columns == 1 else 4.2 * columns + 1.2
+    figure = Figure(figsize=(width, max(3.6, 1.0 + height * rows)), layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, squeeze=False)
-    figure.suptitle(shortened(title), fontsize=FONTS["axes.titlesize"])
+    figure.suptitle(shortened(title), fontsize=TITLE)
     figure.align_ylabels()
     return figure, [list(row) for row in axes]
 
@@ -59,7 +53,8 @@ def shortened(text: str, most: int = 90) -> str:
 
 def curve(axes: Axes, time: Floats, values: Floats, place: int, label: str | None = None, **style: Any) -> Line2D:
     """One of several lines: its colour and dashes by its place."""
-    look = {"color": OKABE_ITO[place % MOST_CURVES], "ls": DASHES[place % len(DASHES)], "lw": 1.4} | style
+    width = 1.4 if len(time) <= MOST_POINTS else 0.9
+    look = {"color": OKABE_ITO[place % MOST_CURVES], "ls": DASHES[place % len(DASHES)], "lw": width} | style
     (line,) = axes.plot(*thinned(time, values), label=label, **look)
     return line
 
@@ -90,10 +85,10 @@ def tidy(panel: Axes) -> None:
     panel.grid(True, color="#e2e2e2", lw=0.6)
     panel.set_axisbelow(True)
     panel.spines[["top", "right"]].set_visible(False)
-    panel.tick_params(labelsize=FONTS["xtick.labelsize"])
-    panel.xaxis.label.set_size(FONTS["axes.labelsize"])
-    panel.yaxis.label.set_size(FONTS["axes.labelsize"])
-    panel.yaxis.get_offset_text().set_size(FONTS["xtick.labelsize"])
+    panel.tick_params(labelsize=SMALL)
+    panel.xaxis.label.set_fontsize(LABEL)
+    panel.yaxis.label.set_fontsize(LABEL)
+    panel.yaxis.get_offset_text().set_fontsize(SMALL)
     if panel.get_yscale() == "linear":
         panel.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
 
@@ -109,7 +104,7 @@ def legend_beside(panel: Axes, handles: Sequence[Any] | None = None) -> None:
             borderaxespad=0.0,
             frameon=False,
             handlelength=3.2,
-            fontsize=FONTS["legend.fontsize"],
+            fontsize=SMALL,
         )
 
 
@@ -125,7 +120,7 @@ def labelled(results: Results, quantity: str, formula: str) -> str:
 def some_of(labels: Sequence[int], most: int = MOST_CURVES) -> list[int]:
     """At most ``most`` places, evenly spread, first and last among them."""
     places = np.linspace(0, len(labels) - 1, min(most, len(labels)))
-    return places.round().astype(int).tolist()
+    return [round(place) for place in places.tolist()]
 
 
 def share_of(chosen: int, every: int) -> str:

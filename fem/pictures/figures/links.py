@@ -116,6 +116,7 @@ def angles(results: Results) -> Figure:
     if speed is not None:
         rows[1][0].set_ylabel(f"angular speed\n[rad/{results.unit('time')}]")
     finish(results, rows)
+    figure.set_label(found.source)
     return figure
 
 
@@ -131,4 +132,5 @@ def links(results: Results) -> Figure:
                 curve(panel, found.time, values[:, place, axis], place, f"link {label}")
             panel.set_ylabel(labelled(results, f"{WORDS[name]} {AXES[axis]}", FORMULAS[name]))
     finish(results, rows)
+    figure.set_label(found.source)
     return figure

@@ -16,7 +16,7 @@ from fem.pictures.figures.nodes import printed
 from fem.pictures.figures.reactions import supported
 from fem.pictures.folder import Missing, Results
 from fem.pictures.motion import read_motion
-from fem.pictures.style import DASHES, FONTS, OKABE_ITO, legend_beside, moving, shortened, some_of, tidy
+from fem.pictures.style import DASHES, OKABE_ITO, TITLE, legend_beside, moving, shortened, some_of, tidy
 
 MOST_ORBITS = 4
 MOST_POINTS = 20_000
@@ -71,12 +71,13 @@ def phase_angles(results: Results) -> Figure:
     panel.set_xlabel(f"angle from {name} [rad]")
     panel.set_ylabel(f"angular speed [rad/{results.unit('time')}]")
     finish([panel])
+    figure.set_label(links.source)
     return figure
 
 
 def orbit_panels(count: int, title: str) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(4.4 * count + 1.6, 4.6), layout="constrained")
-    figure.suptitle(shortened(title), fontsize=FONTS["axes.titlesize"])
+    figure.suptitle(shortened(title), fontsize=TITLE)
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
 

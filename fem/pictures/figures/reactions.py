@@ -23,7 +23,9 @@ def reactions(results: Results) -> Figure:
         raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) hold reactions")
     force = motion.values["RF"]
     title = f"Reactions of the supports{share_of(len(chosen), len(labels))}"
-    return force_figure(results, motion.time, force, [f"node {label}" for label in chosen], title, "RF{}", "123")
+    return force_figure(
+        results, motion.time, force, [f"node {label}" for label in chosen], title, "RF{}", "123", motion.source
+    )
 
 
 def supported(results: Results) -> list[int]:
@@ -52,7 +54,7 @@ def joints(results: Results) -> Figure:
     force = -links.tension[:, :, None] * unit
     title = f"Forces in the joints, on each link at its end nearer to the support{share_of(len(unit[0]), links.every)}"
     names = [f"link {label}" for label in links.labels]
-    return force_figure(results, links.time, force, names, title, "F{}", AXES, links.tension)
+    return force_figure(results, links.time, force, names, title, "F{}", AXES, links.source, links.tension)
 
 
 def force_figure(
@@ -63,6 +65,7 @@ def force_figure(
     title: str,
     letter: str,
     subscripts: str,
+    source: str,
     tension: Floats | None = None,
 ) -> Figure:
     """Components of force (k, p, 3), one panel each, and T (k, p) below where it is given."""
@@ -78,4 +81,5 @@ def force_figure(
     if tension is not None:
         rows[-1][0].set_ylabel(labelled(results, "T along the bar", "force"))
     finish(results, rows)
+    figure.set_label(source)
     return figure
