@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.pictures.columns import instant_keys
+from fem.pictures.columns import MOST_NUMBERS, instant_keys
 from fem.pictures.fields import read_field
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
 
 FIELD_NAMES = {"U": "displacement", "V": "velocity", "A": "acceleration", "RF": "reaction"}
+Pick: TypeAlias = Callable[[Floats], Ints]
+"""Times (k,) -> places of those that are wanted."""
 SAMPLES = 40
 """Fields looked at to find what moves and what is supported."""
 REST = 1e-9
@@ -99,15 +101,23 @@ def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
 
 
 def read_motion(
-    results: Results, nodes: Sequence[int], variables: Sequence[str], elements: Sequence[int] | None = None
+    results: Results,
+    nodes: Sequence[int],
+    variables: Sequence[str],
+    elements: Sequence[int] | None = None,
+    pick: Pick | None = None,
 ) -> Motion:
     """U and the ``variables`` that were written, of node labels, with T of element labels.
 
-    Of the tables and the fields the one with more variables is taken, then the one with more instants.
+    Of the tables and the fields the one with more variables is taken, then the one with more instants. ``pick``
+    chooses among the times there are; without it all, or so many that memory is bounded, evenly spread.
     Missing: neither has three instants of U (and T).
     """
     wanted = tuple(dict.fromkeys(("U", *variables)))
-    found = [from_tables(results, nodes, wanted, elements), from_fields(results, nodes, wanted, elements)]
+    found = [
+        source(results, nodes, wanted, elements, pick or within_memory(len(nodes)))
+        for source in (from_tables, from_fields)
+    ]
     usable = [motion for motion in found if motion is not None and len(motion.time) >= LEAST_INSTANTS]
     if not usable:
         request = f"*NODE PRINT of {', '.join(wanted)} of both ends of every bar" if len(nodes) > 1 else "*NODE PRINT"
@@ -116,8 +126,18 @@ def read_motion(
     return max(usable, key=lambda motion: (len(motion.values), len(motion.time)))
 
 
+def within_memory(nodes: int) -> Pick:
+    """All instants, or evenly spread ones."""
+
+    def pick(time: Floats) -> Ints:
+        most = min(len(time), max(MOST_NUMBERS // (15 * nodes), 1000))
+        return np.linspace(0, len(time) - 1, most).round().astype(np.int64)
+
+    return pick
+
+
 def from_tables(
-    results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None
+    results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
 ) -> Motion | None:
     """Motion of nodes that are all printed (or never move); None where they are not."""
     table = results.nodes
@@ -126,13 +146,15 @@ def from_tables(
     if not printed or (still and not (results.fields and overview(results).at_rest[nodes_at(results, [*still])].all())):
         return None
     written = [name for name in wanted if f"{name}1" in table.columns and not (name == "RF" and still)]
-    curves = table.curves([f"{name}{axis}" for name in written for axis in "123"], printed)
+    instants = table.curves([], printed[:1])[printed[0]]
+    keys = instant_keys(instants)[pick(instants[:, 2])]
+    curves = table.curves([f"{name}{axis}" for name in written for axis in "123"], printed, keys)
     keys = common([curves[label] for label in printed])
     tension = None
     if elements is not None:
         if "T" not in results.elements.columns or set(elements) - set(results.elements.lines_of):
             return None
-        forces = results.elements.curves(["T"], elements)
+        forces = results.elements.curves(["T"], elements, keys)
         keys = np.intersect1d(keys, common(list(forces.values())))
         tension = np.stack([at_keys(forces[label], keys)[:, 3] for label in elements], axis=1)
         if np.isnan(tension).all():
@@ -165,7 +187,7 @@ def at_keys(curve: Floats, keys: Floats) -> Floats:
 
 
 def from_fields(
-    results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None
+    results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
 ) -> Motion | None:
     """Motion at the times of the fields; variables that one of them lacks are left out."""
     if not results.fields:
@@ -174,21 +196,22 @@ def from_fields(
     order = np.argsort(results.mesh.element_labels)
     cells = order[np.searchsorted(results.mesh.element_labels[order], elements or [])]
     parts: dict[str, list[Any]] = {name: [] for name in (*wanted, "T")}
-    for _, path in results.fields:
-        field = read_field(path, [*(FIELD_NAMES[name] for name in wanted), "T"])
+    times = np.array([time for time, _ in results.fields])
+    chosen = pick(times).tolist()
+    for place in chosen:
+        field = read_field(results.fields[place][1], [*(FIELD_NAMES[name] for name in wanted), "T"])
         for name in wanted:
             if FIELD_NAMES[name] in field:
                 parts[name].append(field[FIELD_NAMES[name]][places])
         if "T" in field:
             parts["T"].append(field["T"][cells])
-    count = len(results.fields)
+    count = len(chosen)
     values = {name: np.stack(parts[name]) for name in wanted if len(parts[name]) == count}
     if "U" not in values or (elements is not None and len(parts["T"]) < count):
         return None
     tension = None if elements is None else np.stack(parts["T"])
-    time = np.array([time for time, _ in results.fields])
     return Motion(
-        time, values, tension, f"the {count} fields in vtu/; *NODE PRINT of these nodes gives every increment"
+        times[chosen], values, tension, f"the {count} fields in vtu/; *NODE PRINT of these nodes gives every increment"
     )
 
 
