@@ -1,4 +1,4 @@
-"""The command line: ``fem run``, ``check``, ``sweep``, ``pendulum``, ``validate``.
+"""The command line: ``fem run``, ``check``, ``sweep``, ``pendulum``, ``plot``, ``animate``, ``validate``.
 
 Heavy modules are imported by the command that needs them, so that ``--help`` answers at once.
 """
@@ -13,6 +13,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import fem
 from fem.errors import DeckError, FemError
@@ -20,6 +21,7 @@ from fem.pendulum.options import add_options, described, write_pendulum
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift or a missed validation target, 130 interrupted"""
+FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase")
 SOLVERS = ("auto", "chain", "band", "cg", "direct")
 
 
@@ -103,12 +105,51 @@ def parser() -> argparse.ArgumentParser:
     sweep.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
     sweep.set_defaults(command=sweep_command)
+    add_pictures(commands)
 
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
     validate.add_argument("--output", metavar="DIR", type=Path, help="folder of the report")
     validate.set_defaults(command=validate_command)
     return top
+
+
+def add_pictures(commands: Any) -> None:
+    """``fem plot`` and ``fem animate``: what the files of a run show."""
+    plot = commands.add_parser("plot", help="draw the figures of a run from its files")
+    plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all that the run has data for)")
+    plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (default: png)")
+    plot.add_argument("--output", metavar="FOLDER", type=folder_name, help="folder of the figures (default: DIR)")
+    plot.set_defaults(command=plot_command)
+    film = commands.add_parser("animate", help="draw the motion of a run as a film from its files")
+    film.add_argument(
+        "--output", metavar="FILE", type=folder_name, help=".gif, .mp4 or .html (default: DIR/motion.gif)"
+    )
+    film.add_argument("--trail", metavar="N", type=count, default=30, help="frames of the trail, 0: none (default: 30)")
+    film.add_argument("--nodes", metavar="LABEL", type=int, nargs="+", default=[], help="nodes with a trail: labels")
+    film.add_argument("--fps", type=positive, default=30.0, help="frames per second (default: 30)")
+    film.add_argument("--frames", metavar="N", type=count, default=300, help="at most so many frames (default: 300)")
+    film.set_defaults(command=animate_command)
+    for command in (plot, film):
+        command.add_argument("folder", metavar="DIR", type=folder_name, help="folder of the results of a run")
+
+
+def count(text: str) -> int:
+    """A whole number, 0 or more."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def positive(text: str) -> float:
+    """A finite number above zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above zero")
+    return number
 
 
 def folder_name(text: str) -> Path:
@@ -214,6 +255,22 @@ def sweep_command(options: argparse.Namespace) -> int:
     if failures:
         complain(f"fem: error: {failures}")
     return 3 if failures else 0
+
+
+def plot_command(options: argparse.Namespace) -> int:
+    """``fem plot``."""
+    from fem.pictures.plot import plot
+
+    plot(options.folder, options.what, options.format, options.output)
+    return 0
+
+
+def animate_command(options: argparse.Namespace) -> int:
+    """``fem animate``."""
+    from fem.pictures.animate import animate
+
+    animate(options.folder, options.output, options.fps, options.trail, options.frames, options.nodes)
+    return 0
 
 
 def validate_command(options: argparse.Namespace) -> int:

@@ -14,6 +14,8 @@ from fem.compiled import is_first_start
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, NoConvergence
 from fem.model import Model
+from fem.pictures import FILES as PICTURES
+from fem.pictures import WITH_A_RUN
 from fem.results import run_record
 from fem.results.console import ConsoleSink
 from fem.results.history import History, HistorySink
@@ -24,7 +26,7 @@ from fem.results.vtk import VtkSink, remove_fields
 from fem.solve.loop import solve
 
 TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "frequencies.csv")
-FIGURES = ("energies.png", "iterations.png", "displacements.png")
+FIGURES = tuple(f"{name}.png" for name in WITH_A_RUN)
 
 
 def run(
@@ -109,7 +111,7 @@ def run_to_files(
             drive(model, solver, [] if console is None else [console], files, timing, guard)
         finally:
             if plot and files.is_open and files.verdict != run_record.INTERRUPTED:
-                from fem.results.plots import write_plots
+                from fem.pictures.plot import write_plots
 
                 write_plots(folder)
             if console is not None and files.is_open:
@@ -177,7 +179,7 @@ class RunFiles:
         name = deck_name(self._model)
         self.folder.mkdir(parents=True, exist_ok=True)
         remove_fields(self.folder, name)
-        for old in ("frequencies.csv", *FIGURES):
+        for old in ("frequencies.csv", *PICTURES):
             (self.folder / old).unlink(missing_ok=True)
         self._record({})
         self.is_open = True

@@ -184,6 +184,7 @@ def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
     """One step; loads and supports as counts, output requests as they hold in it."""
     step = steps[index]
     procedure = {"kind": type(step.procedure).__name__.upper(), **asdict(step.procedure)}
+    gravity = [load for load in step.distributed_loads if load.kind == "GRAV"]
     lists = ("boundaries", "nodal_loads", "distributed_loads", "temperatures")
     return {
         "name": step.name,
@@ -193,6 +194,7 @@ def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
         "extrapolation": step.extrapolation,
         "controls": asdict(step.controls),
         "replaced": step.replaced,
+        "gravity": [[load.value * axis for axis in load.direction] for load in gravity],
         "outputs": [asdict(request) for request in outputs_in_force(steps, index)],
         **{name: len(getattr(step, name)) for name in lists},
     }

@@ -1,0 +1,270 @@
+"""``fem animate``: the motion of a run as a film, bars coloured by their force T."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+from fem.arrays import Floats, Ints
+from fem.errors import CommandError
+from fem.pictures import FILM
+from fem.pictures.film import Picture, check_film, write_film
+from fem.pictures.folder import Missing, Results, open_results
+from fem.pictures.motion import REST, Motion, Pick, overview, plane_of, read_motion
+from fem.pictures.style import AXES, LABEL, SMALL, TITLE, shortened
+from fem.results.console import Bar
+
+DPI = 100
+WIDEST, LEAST, LOWEST, HIGHEST = 8.0, 5.5, 4.0, 7.0
+BESIDE, ABOVE = 2.2, 1.5
+"""Inches: bounds of width and height of a picture; what is beside and above the motion."""
+TRAILS = ("#009E73", "#CC79A7", "#E69F00", "#000000")
+PULLED = LinearSegmentedColormap.from_list("pulled", ("#b4b4b4", "#56B4E9", "#0072B2", "#06263d"))
+PUSHED = LinearSegmentedColormap.from_list("pushed", ("#b4b4b4", "#E69F00", "#D55E00", "#5a2300"))
+"""Tension from grey to dark blue, compression from grey to brown: apart also for colour-blind readers."""
+MARKED = 60
+"""Nodes get a mark of their own up to so many."""
+
+
+def animate(folder: Path, output: Path | None, fps: float, trail: int, frames: int, nodes: Sequence[int]) -> None:
+    """Draw at most ``frames`` instants of a run, with a trail of the last ``trail`` of the chosen nodes.
+
+    CommandError: no results, no fields, a node that is not there, a film that cannot be written.
+    """
+    results = open_results(folder)
+    path = output or folder / f"{FILM}.gif"
+    check_film(path, fps)
+    try:
+        scene = Scene(results, trail, frames, nodes)
+    except Missing as missing:
+        raise CommandError(f"no animation: {missing}") from None
+    if results.remark:
+        print(f"note: {results.remark}")
+    if not scene.has_colours:
+        print("note: without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    bar = Bar(sys.stdout, len(scene)) if sys.stdout.isatty() else None
+    try:
+        write_film(scene, path, fps, lambda done: bar.move(done, f"frame {done}/{len(scene)}") if bar else None)
+    finally:
+        if bar is not None:
+            bar.close()
+    seconds = len(scene) / fps
+    print(f"{path} ({len(scene)} frames in {seconds:.3g} s, time {scene.time[0]:.6g} to {scene.time[-1]:.6g})")
+
+
+def even_times(boundaries: Floats, most: int) -> Pick:
+    """At most ``most`` instants, evenly spaced in the time of each step: automatic increments must not change speed."""
+
+    def pick(time: Floats) -> Ints:
+        edges = np.searchsorted(time, boundaries, side="right")
+        chosen = []
+        for first, last in zip([0, *edges], [*edges, len(time)], strict=True):
+            if last > first:
+                share = last - first if len(time) <= most else max(2, round(most * (last - first) / len(time)))
+                wanted = np.linspace(time[first], time[last - 1], min(share, last - first))
+                after = np.searchsorted(time[first:last], wanted).clip(1, max(1, last - first - 1)) + first
+                before = np.maximum(after - 1, first)
+                after = np.minimum(after, last - 1)
+                chosen.append(np.where(wanted - time[before] < time[after] - wanted, before, after))
+        return np.concatenate(chosen).astype(np.int64)
+
+    return pick
+
+
+class Scene:
+    """A drawn figure whose moving parts are drawn anew for each frame."""
+
+    def __init__(self, results: Results, trail: int, frames: int, nodes: Sequence[int]) -> None:
+        mesh = results.mesh
+        self.title = results.heading
+        self._results = results
+        motion = whole_motion(results, even_times(results.boundaries, frames))
+        self.time = motion.time
+        self._x = mesh.coordinates + motion.values["U"]
+        self._axes = plane_of(results)
+        lines = mesh.ends[:, 0] != mesh.ends[:, 1]
+        self._bars = mesh.ends[mesh.is_bar & lines]
+        self._others = mesh.ends[~mesh.is_bar & lines]
+        self._tension = motion.tension
+        if motion.tension is not None and not np.isfinite(motion.tension).any():
+            self._tension = None
+        self._trail = trail
+        self._traced = self._chosen(nodes) if trail else []
+        self._build()
+
+    @property
+    def has_colours(self) -> bool:
+        return self._tension is not None or not len(self._bars)
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def draw(self, place: int) -> Picture:
+        """Frame ``place``: (height, width, 3)."""
+        self._canvas.restore_region(self._still)
+        x = self._x[place][:, self._axes]
+        self._bar_lines.set_segments(x[self._bars])
+        if self._tension is not None:
+            self._bar_lines.set_array(self._tension[place])
+            self._bar_lines.set_linewidths(np.where(np.abs(self._tension[place]) <= self._slack, 1.0, 2.6))
+        self._other_lines.set_segments(x[self._others])
+        self._place(self._dots, x)
+        for node, line in zip(self._traced, self._trails, strict=True):
+            self._place(line, self._x[max(0, place - self._trail) : place + 1, node][:, self._axes])
+        unit = f" {self._results.unit('time')}" if self._results.is_si else ""
+        self._stamp.set_text(f"t = {self.time[place]:.{self._digits}f}{unit}")
+        if self._is_space:
+            self._bar_lines.do_3d_projection()
+            self._other_lines.do_3d_projection()
+        for artist in (*self._trails, self._other_lines, self._bar_lines, self._dots, self._stamp):
+            self._panel.draw_artist(artist)
+        return np.asarray(self._canvas.buffer_rgba())[:, :, :3].copy()
+
+    def _chosen(self, labels: Sequence[int]) -> list[int]:
+        """Nodes with a trail: those named, else free ends of bars, else the one that moves most."""
+        mesh = self._results.mesh
+        known = {int(label): node for node, label in enumerate(mesh.node_labels)}
+        lost = [label for label in labels if label not in known]
+        if lost:
+            raise CommandError(f"there is no node {', '.join(map(str, lost))}")
+        if labels:
+            return [known[label] for label in labels]
+        count = np.bincount(self._bars.ravel(), minlength=len(known))
+        still = overview(self._results).at_rest
+        free = np.flatnonzero((count == 1) & ~still & (overview(self._results).reaction == 0.0))
+        if len(free):
+            return [int(node) for node in free]
+        farthest = np.abs(self._x - self._x[0]).max(axis=(0, 2))
+        return [int(np.argmax(farthest))] if farthest.any() else []
+
+    def _build(self) -> None:
+        """Everything that does not move, drawn once; then the parts that do."""
+        self._is_space = len(self._axes) == 3
+        low, high = (edge(self._x, axis=(0, 1))[list(self._axes)] for edge in (np.min, np.max))
+        extent = high - low
+        least = 0.3 * extent.max() if not self._is_space else 0.15 * extent.max()
+        middle, half = 0.5 * (low + high), 0.5 * np.maximum(extent, least or 1.0) * 1.08
+        ratio = half[1] / half[0] if not self._is_space else 0.8
+        height = min(max((WIDEST - BESIDE) * ratio + ABOVE, LOWEST), HIGHEST)
+        width = min(max((height - ABOVE) / ratio + BESIDE, LEAST), WIDEST)
+        # Even numbers of pixels: films in 4:2:0 want them.
+        width, height = (round(inches * DPI / 2) * 2 / DPI for inches in (width, height))
+        figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+        self._canvas = cast(Any, FigureCanvasAgg(figure))
+        figure.suptitle(shortened(self.title, 70), fontsize=TITLE)
+        projection: dict[str, Any] = {"projection": "3d"} if self._is_space else {"aspect": "equal"}
+        self._panel: Any = figure.add_subplot(**projection)
+        limits = dict(zip(("xlim", "ylim", "zlim"), zip(middle - half, middle + half, strict=True), strict=False))
+        self._panel.set(**limits)
+        self._label_axes(half)
+        self._add_moving_parts()
+        if self._tension is not None:
+            bar = figure.colorbar(self._scale, ax=self._panel, shrink=0.8, pad=0.02 if not self._is_space else 0.08)
+            bar.set_label(f"T [{self._results.unit('force')}]" + self._legend(), fontsize=LABEL)
+            bar.ax.tick_params(labelsize=SMALL)
+            bar.outline.set_visible(False)
+        self._supports()
+        self._canvas.draw()
+        figure.set_layout_engine("none")
+        self._still = self._canvas.copy_from_bbox(figure.bbox)
+
+    def _label_axes(self, half: Floats) -> None:
+        unit = f" [{self._results.unit('length')}]" if self._results.is_si else ""
+        for letter, axis in zip("xyz", self._axes, strict=False):
+            getattr(self._panel, f"set_{letter}label")(f"{AXES[axis]}{unit}", fontsize=LABEL)
+        self._panel.tick_params(labelsize=SMALL)
+        if self._is_space:
+            gravity = self._results.gravity
+            upright = 2 if gravity is None else int(np.argmax(np.abs(gravity)))
+            self._panel.view_init(elev=22.0, azim=-58.0, vertical_axis=AXES[upright])
+            self._panel.set_box_aspect(half / half.max())
+            self._panel.locator_params(nbins=5)
+            self._stamp = self._panel.text2D(0.0, 1.0, "", transform=self._panel.transAxes, fontsize=TITLE)
+        else:
+            self._panel.grid(True, color="#e2e2e2", lw=0.6)
+            self._panel.set_axisbelow(True)
+            self._panel.spines[["top", "right"]].set_visible(False)
+            self._stamp = self._panel.text(0.0, 1.02, "", transform=self._panel.transAxes, fontsize=TITLE)
+        self._stamp.set_animated(True)
+        self._panel.set_title(" ", loc="left", fontsize=TITLE)  # keeps the place of the stamp free
+        step = float(np.diff(self.time)[np.diff(self.time) > 0.0].min(initial=np.inf))
+        self._digits = min(9, max(0, int(np.ceil(-np.log10(step))) + 1)) if np.isfinite(step) else 3
+
+    def _add_moving_parts(self) -> None:
+        """Bars, springs and dashpots, nodes, trails."""
+        x = self._x[0][:, self._axes]
+        lines: Any = Line3DCollection if self._is_space else LineCollection
+        look: dict[str, Any] = {"linewidths": 2.6, "colors": "#222222"}
+        if self._tension is not None:
+            self._scale, self._slack = tension_scale(self._tension)
+            look = {"linewidths": 2.6, "cmap": self._scale.cmap, "norm": self._scale.norm}
+        self._bar_lines = lines(x[self._bars], capstyle="round", animated=True, **look)
+        self._other_lines = lines(x[self._others], colors="#888888", linewidths=1.2, linestyles="dashed", animated=True)
+        for collection in (self._other_lines, self._bar_lines):
+            self._panel.add_collection(collection, **({} if self._is_space else {"autolim": False}))
+        none: list[list[float]] = [[]] * len(self._axes)
+        size = 4.0 if len(x) <= MARKED else 0.0
+        (self._dots,) = self._panel.plot(*none, "o", color="#222222", ms=size, animated=True)
+        self._trails = [
+            self._panel.plot(*none, color=TRAILS[k % len(TRAILS)], lw=1.1, animated=True)[0]
+            for k in range(len(self._traced))
+        ]
+
+    def _supports(self) -> None:
+        """Marks at the nodes that never move."""
+        held = overview(self._results).at_rest
+        held = held & np.isin(np.arange(len(held)), [*self._bars.ravel(), *self._others.ravel()])
+        x = self._x[0][held][:, self._axes]
+        size = 8.0 if len(x) <= 4 else 4.0
+        self._panel.plot(*x.T, "^" if len(x) <= 4 else "s", color="#000000", ms=size, zorder=5)
+
+    def _legend(self) -> str:
+        if self._tension is None:
+            return ""
+        parts = [", compression < 0"] if np.nanmin(self._tension) < -self._slack else []
+        parts += [", thin: slack"] if np.any(np.abs(self._tension) <= self._slack) else []
+        return "".join(parts)
+
+    def _place(self, line: Any, x: Floats) -> None:
+        if self._is_space:
+            line.set_data_3d(*x.T)
+        else:
+            line.set_data(*x.T)
+
+
+def whole_motion(results: Results, pick: Pick) -> Motion:
+    """All nodes, with T of all bars where it was written."""
+    mesh = results.mesh
+    bars = mesh.element_labels[mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])].tolist()
+    labels = mesh.node_labels.tolist()
+    try:
+        return read_motion(results, labels, (), bars or None, pick)
+    except Missing:
+        return read_motion(results, labels, (), None, pick)
+
+
+def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
+    """Colours of T on one linear scale through grey at zero; and the size below which a bar is slack.
+
+    Where every bar is pulled all the time by nearly the same force, the scale begins at the smallest one.
+    """
+    low, high = float(np.nanmin(tension)), float(np.nanmax(tension))
+    slack = REST * max(high, -low)
+    if not 0.5 * high < low < 0.999 * high:
+        low, high = min(0.0, low) if low < -slack else 0.0, max(0.0, high)
+    high = high if high > low else 1.0
+    values = np.linspace(low, high, 512)
+    share = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
+    colours = np.where((values >= 0.0)[:, None], PULLED(share), PUSHED(share))
+    return ScalarMappable(Normalize(low, high), ListedColormap(colours)), slack

@@ -1,0 +1,85 @@
+"""Forces of the supports, and forces in the joints of a chain."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from fem.arrays import Floats
+from fem.pictures.figures.links import read_links
+from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
+from fem.pictures.motion import REST, overview, read_motion
+from fem.pictures.style import AXES, MOST_CURVES, curve, finish, labelled, moving, panels, share_of
+
+
+def reactions(results: Results) -> Figure:
+    """RF of the supported nodes, those with the largest."""
+    labels = supported(results)
+    if not labels:
+        raise Missing("no support carries a force in the fields or in RF of nodes.csv (*NODE PRINT of RF)")
+    chosen = labels[:MOST_CURVES]
+    motion = read_motion(results, chosen, ("RF",))
+    if "RF" not in motion.values:
+        raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) hold reactions")
+    force = motion.values["RF"]
+    title = f"Reactions of the supports{share_of(len(chosen), len(labels))}"
+    return force_figure(
+        results, motion.time, force, [f"node {label}" for label in chosen], title, "RF{}", "123", motion.source
+    )
+
+
+def supported(results: Results) -> list[int]:
+    """Labels of nodes with reactions, the largest first."""
+    largest: dict[int, float] = {}
+    if results.fields:
+        sizes = overview(results).reaction
+        largest = dict(zip(results.mesh.node_labels.tolist(), sizes.tolist(), strict=True))
+    elif "RF1" in results.nodes.columns:
+        rows = results.nodes.curves(["RF1", "RF2", "RF3"], list(results.nodes.lines_of))
+        largest = {
+            label: float(np.nanmax(np.abs(part[:, 3:]), initial=0.0))
+            for label, part in rows.items()
+            if len(part) >= LEAST_INSTANTS
+        }
+    least = REST * max(largest.values(), default=0.0)
+    return sorted((label for label, size in largest.items() if size > least), key=lambda label: -largest[label])
+
+
+def joints(results: Results) -> Figure:
+    """Force on each link of a chain at the joint nearer to the support: -T d / |d|, T along the bar."""
+    links = read_links(results, with_tension=True)
+    if links.tension is None:
+        raise Missing("neither elements.csv (*EL PRINT of T) nor the fields (*EL FILE of T) hold T")
+    unit = links.direction / np.linalg.norm(links.direction, axis=2, keepdims=True)
+    force = -links.tension[:, :, None] * unit
+    title = f"Forces in the joints, on each link at its end nearer to the support{share_of(len(unit[0]), links.every)}"
+    names = [f"link {label}" for label in links.labels]
+    return force_figure(results, links.time, force, names, title, "F{}", AXES, links.source, links.tension)
+
+
+def force_figure(
+    results: Results,
+    time: Floats,
+    force: Floats,
+    names: list[str],
+    title: str,
+    letter: str,
+    subscripts: str,
+    source: str,
+    tension: Floats | None = None,
+) -> Figure:
+    """Components of force (k, p, 3), one panel each, and T (k, p) below where it is given."""
+    axes = moving(force)
+    figure, rows = panels(len(axes) + (tension is not None), title)
+    for place, name in enumerate(names):
+        for (panel,), axis in zip(rows, axes, strict=False):
+            curve(panel, time, force[:, place, axis], place, name)
+        if tension is not None:
+            curve(rows[-1][0], time, tension[:, place], place)
+    for (panel,), axis in zip(rows, axes, strict=False):
+        panel.set_ylabel(labelled(results, letter.format(subscripts[axis]), "force"))
+    if tension is not None:
+        rows[-1][0].set_ylabel(labelled(results, "T along the bar", "force"))
+    finish(results, rows)
+    figure.set_label(source)
+    return figure

@@ -1,0 +1,142 @@
+"""A folder of results: checked, then open for reading."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.errors import CommandError
+from fem.pictures.columns import KEY, Table
+from fem.pictures.fields import FieldMesh, read_list, read_mesh
+from fem.results.run_record import COMPLETED, ENERGIES, RUN_RECORD, RUNNING
+
+SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
+LEAST_INSTANTS = 3
+"""A curve needs at least so many points."""
+
+
+class Missing(Exception):
+    """A figure cannot be drawn from these results; the text says why and what to request."""
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The files of one run.
+
+    folder  where they are
+    record  ``run.json``
+    """
+
+    folder: Path
+    record: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Name of the deck without its ending."""
+        return Path(str(self.record["deck"]["file"])).stem or "model"
+
+    @property
+    def heading(self) -> str:
+        lines = self.settings.get("heading") or [self.name]
+        return str(lines[0])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.record.get("settings", {})
+        return found
+
+    @cached_property
+    def is_si(self) -> bool:
+        """The program has no units; a heading with the word SI says which they are."""
+        return any(re.search(r"\bSI\b", str(line)) for line in self.settings.get("heading") or [])
+
+    def unit(self, formula: str) -> str:
+        """``length/time`` as such, or with SI symbols where the deck says so."""
+        return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if self.is_si else formula
+
+    @property
+    def remark(self) -> str:
+        """How the run ended, where it is not complete."""
+        verdict = str(self.record.get("verdict", RUNNING))
+        if verdict == COMPLETED:
+            return ""
+        ended = "is still going on, or was killed" if verdict == RUNNING else f"ended early ({verdict})"
+        return f"the run {ended}; what it has written is drawn"
+
+    @cached_property
+    def gravity(self) -> Floats | None:
+        """Unit direction of the first GRAV load; None without one."""
+        for step in self.settings.get("steps", []):
+            for load in step.get("gravity", []):
+                size = float(np.linalg.norm(load))
+                if size > 0.0:
+                    return np.asarray(load, float) / size
+        return None
+
+    @cached_property
+    def increments(self) -> Table:
+        return Table(self.folder / "increments.csv")
+
+    @cached_property
+    def nodes(self) -> Table:
+        return Table(self.folder / "nodes.csv")
+
+    @cached_property
+    def elements(self) -> Table:
+        return Table(self.folder / "elements.csv")
+
+    @cached_property
+    def fields(self) -> list[tuple[float, Path]]:
+        """Times and files of the fields, in order."""
+        return read_list(self.folder / f"{self.name}.pvd")
+
+    @cached_property
+    def mesh(self) -> FieldMesh:
+        """From the first field. Missing: there are none."""
+        if not self.fields:
+            raise Missing("the mesh is in the fields (vtu/), and there are none: run the deck without --no-vtk")
+        return read_mesh(self.fields[0][1])
+
+    @cached_property
+    def ledger(self) -> Floats:
+        """(increments, 11): step, increment, time, iterations, residual_norm, five energies, energy_error."""
+        names = (*KEY, "iterations", "residual_norm", *ENERGIES)
+        lost = set(names) - set(self.increments.columns)
+        if lost:
+            raise Missing(f"increments.csv has no {', '.join(sorted(lost))}")
+        ledger = self.increments.read(names)
+        if not len(ledger):
+            raise Missing("increments.csv has no increments (a frequency step has none)")
+        return ledger
+
+    @cached_property
+    def boundaries(self) -> Floats:
+        """Total times at which a later step begins."""
+        try:
+            step, time = self.ledger[:, 0], self.ledger[:, 2]
+        except Missing:
+            return np.zeros(0)
+        return time[1:][np.diff(step) > 0]
+
+
+def open_results(folder: Path) -> Results:
+    """The results in a folder. CommandError: there are none."""
+    if not folder.is_dir():
+        raise CommandError(f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist")
+    path = folder / RUN_RECORD
+    if not path.is_file():
+        raise CommandError(f"{folder} holds no results of a run: there is no {RUN_RECORD} in it")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        results = Results(folder, record)
+        results.name  # noqa: B018 - a record of another program has none
+    except (ValueError, KeyError, TypeError) as error:
+        raise CommandError(f"{path} cannot be read as the record of a run: {error}") from None
+    return results

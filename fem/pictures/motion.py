@@ -1,0 +1,242 @@
+"""The motion of chosen nodes, from ``nodes.csv`` and ``elements.csv`` where they hold it, else from the fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.pictures.columns import MOST_NUMBERS, instant_keys
+from fem.pictures.fields import read_field
+from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
+
+FIELD_NAMES = {"U": "displacement", "V": "velocity", "A": "acceleration", "RF": "reaction"}
+Pick: TypeAlias = Callable[[Floats], Ints]
+"""Times (k,) -> places of those that are wanted."""
+SAMPLES = 40
+"""Fields looked at to find what moves and what is supported."""
+REST = 1e-9
+"""Smaller than this share of the largest counts as nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """k instants of p nodes and q elements.
+
+    time (k,); values: U, V, A, RF -> (k, p, 3), those that were written; tension (k, q) or None
+    source  empty for the tables; for the fields what to request to get more
+    """
+
+    time: Floats
+    values: dict[str, Floats]
+    tension: Floats | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overview:
+    """What some fields of a run show, n nodes, m elements.
+
+    at_rest  (n,)    nodes that are in their first place in all of them
+    reaction (n,)    largest magnitude; RF or, without it, zeros
+    low, high (3,)   box around all positions
+    tension  (2,)    smallest and largest T of a bar; NaN without T
+    """
+
+    at_rest: Flags
+    reaction: Floats
+    low: Floats
+    high: Floats
+    tension: Floats
+
+
+@cache
+def overview(results: Results) -> Overview:
+    """Look at up to ``SAMPLES`` fields. Missing: there are none."""
+    mesh = results.mesh
+    chosen = np.unique(np.linspace(0, len(results.fields) - 1, SAMPLES).round().astype(int))
+    at_rest = np.ones(len(mesh.node_labels), bool)
+    reaction = np.zeros(len(mesh.node_labels))
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    tension: list[Floats] = []
+    for k in chosen:
+        field = read_field(results.fields[k][1], ("displacement", "reaction", "T"))
+        u = field.get("displacement", np.zeros_like(mesh.coordinates))
+        at_rest &= ~u.any(axis=1)
+        if "reaction" in field:
+            reaction = np.maximum(reaction, np.abs(field["reaction"]).max(axis=1))
+        low = np.minimum(low, (mesh.coordinates + u).min(axis=0))
+        high = np.maximum(high, (mesh.coordinates + u).max(axis=0))
+        if "T" in field:
+            tension.append(field["T"][mesh.is_bar])
+    every = np.concatenate([np.zeros(0), *tension])
+    every = every[np.isfinite(every)]
+    scale = np.array([every.min(), every.max()]) if len(every) else np.full(2, np.nan)
+    return Overview(at_rest, reaction, low, high, scale)
+
+
+def plane_of(results: Results) -> tuple[int, ...]:
+    """Axes of the coordinate plane in which everything stays; all three where there is none.
+
+    A motion along one axis is shown with the vertical.
+    """
+    look = overview(results)
+    extent = look.high - look.low
+    flat = extent <= REST * extent.max()
+    down = -1 if results.gravity is None else int(np.argmax(np.abs(results.gravity)))
+    for axis in (1, 2, 0):
+        if flat[axis] and (axis != down or flat.sum() == 1):
+            return tuple(j for j in range(3) if j != axis)
+    return (0, 1, 2)
+
+
+def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
+    """Indices of node labels in the mesh."""
+    order = np.argsort(results.mesh.node_labels)
+    return order[np.searchsorted(results.mesh.node_labels[order], labels)]
+
+
+def read_motion(
+    results: Results,
+    nodes: Sequence[int],
+    variables: Sequence[str],
+    elements: Sequence[int] | None = None,
+    pick: Pick | None = None,
+) -> Motion:
+    """U and the ``variables`` that were written, of node labels, with T of element labels.
+
+    Of the tables and the fields the one with more variables is taken, then the one with more instants. ``pick``
+    chooses among the times there are; without it all, or so many that memory is bounded, evenly spread.
+    Missing: neither has three instants of U (and T).
+    """
+    wanted = tuple(dict.fromkeys(("U", *variables)))
+    found = [
+        source(results, nodes, wanted, elements, pick or within_memory(len(nodes)))
+        for source in (from_tables, from_fields)
+    ]
+    usable = [motion for motion in found if motion is not None and len(motion.time) >= LEAST_INSTANTS]
+    if not usable:
+        request = f"*NODE PRINT of {', '.join(wanted)} of both ends of every bar" if len(nodes) > 1 else "*NODE PRINT"
+        request += "" if elements is None else " and *EL PRINT of T"
+        raise Missing(f"neither the tables nor the fields hold their motion: request {request}, or run with fields")
+    return max(usable, key=lambda motion: (len(motion.values), len(motion.time)))
+
+
+def within_memory(nodes: int) -> Pick:
+    """All instants, or evenly spread ones."""
+
+    def pick(time: Floats) -> Ints:
+        most = min(len(time), max(MOST_NUMBERS // (15 * nodes), 1000))
+        return np.linspace(0, len(time) - 1, most).round().astype(np.int64)
+
+    return pick
+
+
+def from_tables(
+    results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
+) -> Motion | None:
+    """Motion of nodes that are all printed (or never move); None where they are not."""
+    table = results.nodes
+    printed = [label for label in nodes if label in table.lines_of]
+    still = set(nodes) - set(printed)
+    if not printed or (still and not (results.fields and overview(results).at_rest[nodes_at(results, [*still])].all())):
+        return None
+    written = [name for name in wanted if f"{name}1" in table.columns and not (name == "RF" and still)]
+    instants = table.curves([], printed[:1])[printed[0]]
+    keys = instant_keys(instants)[pick(instants[:, 2])]
+    curves = table.curves([f"{name}{axis}" for name in written for axis in "123"], printed, keys)
+    keys = common([curves[label] for label in printed])
+    tension = None
+    if elements is not None:
+        if "T" not in results.elements.columns or set(elements) - set(results.elements.lines_of):
+            return None
+        forces = results.elements.curves(["T"], elements, keys)
+        keys = np.intersect1d(keys, common(list(forces.values())))
+        tension = np.stack([at_keys(forces[label], keys)[:, 3] for label in elements], axis=1)
+        if np.isnan(tension).all():
+            return None
+    if len(keys) == 0:
+        return None
+    rows = {label: at_keys(curve, keys) for label, curve in curves.items()}
+    time = rows[printed[0]][:, 2]
+    values = np.zeros((len(time), len(nodes), 3 * len(written)))
+    for place, label in enumerate(nodes):
+        if label in rows:
+            values[:, place] = rows[label][:, 3:]
+    split = {name: values[:, :, 3 * j : 3 * j + 3] for j, name in enumerate(written)}
+    kept = {name: part for name, part in split.items() if not np.isnan(part).any()}
+    return Motion(time, kept, tension, "") if "U" in kept else None
+
+
+def common(curves: Sequence[Floats]) -> Floats:
+    """Instants that all curves have, as keys."""
+    keys = np.unique(instant_keys(curves[0]))
+    for curve in curves[1:]:
+        keys = np.intersect1d(keys, instant_keys(curve))
+    return keys
+
+
+def at_keys(curve: Floats, keys: Floats) -> Floats:
+    """The rows of a curve at given instants; the first where one was printed twice."""
+    own, first = np.unique(instant_keys(curve), return_index=True)
+    return curve[first[np.searchsorted(own, keys)]]
+
+
+def from_fields(
+    results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
+) -> Motion | None:
+    """Motion at the times of the fields; variables that one of them lacks are left out."""
+    if not results.fields:
+        return None
+    places = nodes_at(results, nodes)
+    order = np.argsort(results.mesh.element_labels)
+    cells = order[np.searchsorted(results.mesh.element_labels[order], elements or [])]
+    parts: dict[str, list[Any]] = {name: [] for name in (*wanted, "T")}
+    times = np.array([time for time, _ in results.fields])
+    chosen = pick(times).tolist()
+    for place in chosen:
+        field = read_field(results.fields[place][1], [*(FIELD_NAMES[name] for name in wanted), "T"])
+        for name in wanted:
+            if FIELD_NAMES[name] in field:
+                parts[name].append(field[FIELD_NAMES[name]][places])
+        if "T" in field:
+            parts["T"].append(field["T"][cells])
+    count = len(chosen)
+    values = {name: np.stack(parts[name]) for name in wanted if len(parts[name]) == count}
+    if "U" not in values or (elements is not None and len(parts["T"]) < count):
+        return None
+    tension = None if elements is None else np.stack(parts["T"])
+    return Motion(
+        times[chosen], values, tension, f"the {count} fields in vtu/; *NODE PRINT of these nodes gives every increment"
+    )
+
+
+def chain_of(results: Results) -> tuple[list[int], list[int]]:
+    """Node labels (p + 1) and element labels (p) along a chain of bars, from its supported end.
+
+    Missing: the bars are a net, a tree, a ring or several chains.
+    """
+    mesh = results.mesh
+    bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]))
+    beside: dict[int, list[tuple[int, int]]] = {}
+    for bar, (i, j) in zip(bars.tolist(), mesh.ends[bars].tolist(), strict=True):
+        beside.setdefault(i, []).append((bar, j))
+        beside.setdefault(j, []).append((bar, i))
+    ends = sorted(node for node, links in beside.items() if len(links) == 1)
+    if not bars.size or len(ends) != 2 or any(len(links) > 2 for links in beside.values()):
+        raise Missing("the bars are not one chain from end to end")
+    look = overview(results)
+    # A held end is the first; where both are, or neither, the one with the smaller label.
+    here = min(ends, key=lambda node: (not look.at_rest[node], look.reaction[node] == 0.0, mesh.node_labels[node]))
+    nodes, links, used = [here], [], -1
+    while step := [(bar, j) for bar, j in beside[here] if bar != used]:
+        used, here = step[0]
+        nodes.append(here)
+        links.append(used)
+    if len(links) != len(bars):
+        raise Missing("the bars are not one chain from end to end")
+    return mesh.node_labels[nodes].tolist(), mesh.element_labels[links].tolist()
