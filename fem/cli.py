@@ -101,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
     add_set(sweep)
     where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
     sweep.add_argument("--output", metavar="DIR", type=folder_name, help=where)
-    sweep.add_argument("--workers", metavar="N", type=count, help="at most N processes (default: one per processor)")
+    sweep.add_argument("--workers", metavar="N", type=workers, help="at most N processes (default: one per processor)")
     sweep.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
     sweep.set_defaults(command=sweep_command)
@@ -141,6 +141,13 @@ def count(text: str) -> int:
     return int(text)
 
 
+def workers(text: str) -> int:
+    """1, 2, ..."""
+    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1, 2, ...)")
+    return int(text)
+
+
 def positive(text: str) -> float:
     """A finite number above zero."""
     try:
@@ -157,13 +164,6 @@ def folder_name(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("the folder has no name")
     return Path(text)
-
-
-def count(text: str) -> int:
-    """1, 2, ..."""
-    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1, 2, ...)")
-    return int(text)
 
 
 def add_set(command: argparse.ArgumentParser) -> None:
