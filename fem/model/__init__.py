@@ -16,7 +16,7 @@ from fem.model.loads import (
 )
 from fem.model.mesh import ElementBlock, Mesh
 from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, Spring
-from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Static, Step, outputs_in_force
+from fem.model.steps import ArcEnd, Controls, Dynamic, Frequency, OutputRequest, Static, Step, outputs_in_force
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +55,7 @@ class Model(ArrayData):
 
 __all__ = [
     "Amplitude",
+    "ArcEnd",
     "BarSection",
     "Boundary",
     "Controls",

@@ -11,14 +11,31 @@ EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
 @dataclass(frozen=True, slots=True)
+class ArcEnd:
+    """Where an arc length step ends: at the largest load factor, or where a dof has a displacement.
+
+    ``target`` is a node label or a set of one node, None without that; ``factor`` None: no largest load factor.
+    """
+
+    factor: float | None = 1.0
+    target: str | int | None = None
+    dof: int = 0
+    value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Static:
-    """``*STATIC``: loads ramp over ``period``; dt0 = dt, automatic between dt_min and dt_max unless direct."""
+    """``*STATIC``: loads ramp over ``period``; dt0 = dt, automatic between dt_min and dt_max unless direct.
+
+    riks  arc length: dt, dt_min and dt_max are arc lengths; the first one changes the load factor by dt/period
+    """
 
     dt: float = 1.0
     period: float = 1.0
     dt_min: float | None = None
     dt_max: float | None = None
     direct: bool = False
+    riks: ArcEnd | None = None
 
 
 @dataclass(frozen=True, slots=True)

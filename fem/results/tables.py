@@ -169,7 +169,7 @@ class TableSink(SilentSink):
         self._element_labels = model.mesh.element_labels
         self._node_variables = dict.fromkeys(header_variables(model), 3)
         nodes = [f"{name}{axis}" for name in self._node_variables for axis in "123"]
-        self._has_load_factor = any(getattr(step.procedure, "riks", None) for step in model.steps)
+        self._has_load_factor = any(getattr(step.procedure, "riks", None) is not None for step in model.steps)
         ledger = (*INCREMENT_COLUMNS, *(["load_factor"] if self._has_load_factor else []))
         head = ("step", "increment", "time")
         self._increments = Table(folder / "increments.csv", ledger)

@@ -16,6 +16,7 @@ from fem.solve.stage import Stage
 
 if TYPE_CHECKING:
     from fem.solve.marching import Progress
+    from fem.solve.statics.riks import ArcClock
 
 
 AT_FLOOR_REMARK = (
@@ -80,7 +81,7 @@ def failure_message(
     number: int,
     stage: Stage,
     step: Step,
-    clock: Clock,
+    clock: Clock | ArcClock,
     progress: Progress,
     reason: int,
     control: Ints,

@@ -11,14 +11,16 @@ from fem.assembly.system import System, linearised
 from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
-from fem.results.schedule import Schedule
+from fem.results.schedule import MAX_FIELDS, Schedule
 from fem.solve.clock import Clock, expected_increments
 from fem.solve.marching import Marching, Progress
 from fem.solve.modes import find_modes
+from fem.solve.newton.arc import no_arc
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import SCHEMES, Equilibrium, Scheme
 from fem.solve.stage import NAMES, Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
+from fem.solve.statics.riks import ArcClock, make_arc, settled
 
 
 def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True) -> None:
@@ -72,15 +74,22 @@ class Run:
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
             return
-        expected = expected_increments(procedure)
-        schedule = Schedule(self.model, number - 1, span.start, expected, self.fields)
-        clock = Clock(procedure, step.controls, span.start, schedule.instants)
+        riks = procedure.riks if isinstance(procedure, Static) else None
+        expected = None if riks else expected_increments(procedure)
+        schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.fields)
+        arc = no_arc()
+        clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, schedule.instants)
+        if riks and isinstance(procedure, Static):
+            arc = make_arc(stage, motion, span, riks)
+            clock = ArcClock(procedure, step.controls, span.start, arc)
         name = "STATIC" if is_static else "DYNAMIC"
         solver = f"{NAMES[stage.choice.solver]}: {stage.choice.reason}"
         start = StepStart(number, step.name, name, span.start, period, expected, solver)
         if isinstance(procedure, Dynamic) and (procedure.dt_max or 0.0) > procedure.dt and not procedure.direct:
             self.sink.notice(f"step {number}: automatic increments of *DYNAMIC do not grow beyond the first one yet")
-        Marching(self, number, step, stage, clock, schedule, start).run(procedure)
+        Marching(self, number, step, stage, clock, arc, schedule, start).run(procedure)
+        if riks:
+            self.environment = settled(self.environment, arc)
 
     def _stop(self) -> None:
         """Statics is at rest; velocities it ends are named."""

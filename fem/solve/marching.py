@@ -25,6 +25,7 @@ from fem.solve.advice import (
 from fem.solve.clock import Clock
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
+from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
@@ -40,6 +41,7 @@ from fem.solve.start import (
     start_dependents,
     start_supports,
 )
+from fem.solve.statics.riks import MOST_INCREMENTS, ArcClock
 
 if TYPE_CHECKING:
     from fem.solve.loop import Run
@@ -74,10 +76,19 @@ class Marching:
     """One static or dynamic step on its way."""
 
     def __init__(
-        self, run: Run, number: int, step: Step, stage: Stage, clock: Clock, schedule: Schedule, start: StepStart
+        self,
+        run: Run,
+        number: int,
+        step: Step,
+        stage: Stage,
+        clock: Clock | ArcClock,
+        arc: Arc,
+        schedule: Schedule,
+        start: StepStart,
     ) -> None:
         self.whole, self.number, self.step, self.stage = run, number, step, stage
-        self.clock, self.schedule, self.start = clock, schedule, start
+        self.clock, self.arc, self.schedule, self.start = clock, arc, schedule, start
+        self.most = step.max_increments or (MOST_INCREMENTS if len(arc.last) else None)
         self.sink, self.progress, self.system = run.sink, run.progress, run.system
         self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
         everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
@@ -170,8 +181,8 @@ class Marching:
         if self.progress.increment < SETTLING:
             count = min(count, SETTLING - self.progress.increment)
         count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
-        if self.step.max_increments is not None:
-            count = min(count, self.step.max_increments - self.progress.increment)
+        if self.most is not None:
+            count = min(count, self.most - self.progress.increment)
         return max(1, count)
 
     def _plan(self) -> tuple[Floats, Floats]:
@@ -181,10 +192,10 @@ class Marching:
         return times[: due + 1], steps[:due]
 
     def _chunk(self) -> None:
-        if self.step.max_increments is not None and self.progress.increment >= self.step.max_increments:
+        if self.most is not None and self.progress.increment >= self.most:
             raise NoConvergence(
                 f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: "
-                f"it used up its {self.step.max_increments} increments (INC= of *STEP)"
+                f"it used up its {self.most} increments (INC= of *STEP)"
             )
         settled = self.progress.increment >= SETTLING
         self.stage.limits[groups.DRIFT_SHARE] = self.drift_share if settled else -1.0
@@ -216,7 +227,7 @@ class Marching:
             reason = march(
                 control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
                 stage.nodes, stage.bars, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
-                chunk, self.progress.motion, stage.work, kept,
+                chunk, self.arc, self.progress.motion, stage.work, kept,
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)
@@ -269,9 +280,13 @@ class Marching:
                 ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
                 ledger[:, groups.L_LARGEST], self.nodes,
                 kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
-                self.elements, kept.values[:done], is_end=self.clock.is_finished,
+                self.elements, kept.values[:done], is_end=self.clock.is_finished, load_factor=self._factors(ledger),
             )
         )  # fmt: skip
+
+    def _factors(self, ledger: Floats) -> Floats | None:
+        """Load factors of an arc length step."""
+        return ledger[:, groups.L_FACTOR] if len(self.arc.last) else None
 
     def _send_frame(self, is_end: bool) -> None:
         """The whole field, where VTK or the end of the step (or of the run) ask for it."""

@@ -7,7 +7,7 @@ from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
-from fem.model import Dynamic, Frequency, Static
+from fem.model import ArcEnd, Dynamic, Frequency, Static
 from fem.model.steps import Procedure
 
 MAX_INCREMENTS = 1e9
@@ -31,15 +31,19 @@ def set_procedure(card: Card, draft: Draft, procedure: Procedure) -> None:
     step.procedure, step.procedure_place = procedure, card.place
 
 
-def times_of(card: Card, draft: Draft, direct: bool) -> tuple[Row, list[float | None]] | None:
-    """dt0, T, dtmin, dtmax of the one data line, None where blank; None without a data line."""
+def times_of(card: Card, draft: Draft, direct: bool, most: int = 4) -> tuple[Row, list[float | None]] | None:
+    """dt0, T, dtmin, dtmax of the one data line, None where blank; None without a data line.
+
+    ``most``: entries the line may have.
+    """
     rows = list(draft.rows(card, needed=False))
     if not rows:
         return None
     if len(rows) > 1:
         raise Mistake(rows[1].place, f"*{card.keyword} takes one data line, got a second")
     row = rows[0]
-    row.end(4, "first increment, period, smallest increment, largest increment")
+    what = "first increment, period, smallest increment, largest increment"
+    row.end(most, what if most == 4 else f"{what}, largest load factor, node, dof, displacement")
     times: list[float | None] = []
     for at, what in enumerate(TIME_ENTRIES):
         field = row.field(at)
@@ -84,17 +88,34 @@ def check_times(row: Row, first: float, period: float, smallest: float | None, l
 def static(card: Card, draft: Draft) -> None:
     """``dt0, T, dtmin, dtmax``; without a data line 1, 1."""
     direct = card.flag("DIRECT")
-    if card.flag("RIKS"):
-        raise Mistake(card.parameters["RIKS"].place, "*STATIC, RIKS is not yet supported")
-    given = times_of(card, draft, direct)
+    riks = card.flag("RIKS")
+    given = times_of(card, draft, direct, 8 if riks else 4)
     if given is None:
-        set_procedure(card, draft, Static(direct=direct))
+        set_procedure(card, draft, Static(direct=direct, riks=ArcEnd() if riks else None))
         return
     row, times = given
     period = times[1] if times[1] is not None else 1.0
     first = times[0] if times[0] is not None else period
     check_times(row, first, period, times[2], times[3])
-    set_procedure(card, draft, Static(first, period, times[2], times[3], direct))
+    end = arc_end(row, draft) if riks else None
+    set_procedure(card, draft, Static(first, period, times[2], times[3], direct, end))
+
+
+def arc_end(row: Row, draft: Draft) -> ArcEnd:
+    """Largest load factor, node, dof, displacement: entries 5 to 8 of ``*STATIC, RIKS``."""
+    factor = row.field(4).number("the largest load factor") if row.field(4).text else None
+    if factor is not None and factor <= 0.0:
+        raise Mistake(row.field(4).place, f"the largest load factor must be positive, got {factor:g}")
+    if not any(row.field(at).text for at in (5, 6, 7)):
+        return ArcEnd(1.0 if factor is None else factor)
+    target = draft.target(row, 5, "node")
+    dof = row.field(6).integer("the dof (1, 2 or 3)")
+    if dof not in (1, 2, 3):
+        raise Mistake(row.field(6).place, f"the dof must be 1, 2 or 3, got {dof}")
+    value = row.field(7).number("the displacement at which the step ends")
+    if value == 0.0:
+        raise Mistake(row.field(7).place, "the displacement at which the step ends must not be zero")
+    return ArcEnd(factor, target, dof, value)
 
 
 @keyword(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fem.deck.writer.text import card, field, name_text, number, rows_of
 from fem.model import (
+    ArcEnd,
     Boundary,
     Controls,
     DistributedLoad,
@@ -52,8 +53,16 @@ def procedure_lines(procedure: Procedure) -> list[str]:
     times = [number(procedure.dt), number(procedure.period), *("" if t is None else number(t) for t in limits)]
     flags = ["DIRECT"] if procedure.direct else []
     if isinstance(procedure, Static):
+        if procedure.riks is not None:
+            return [card("STATIC", "RIKS", *flags), ", ".join([*times, *arc_end(procedure.riks)])]
         return [card("STATIC", *flags), ", ".join(times)]
     return [dynamic_line(procedure, flags), ", ".join(times)]
+
+
+def arc_end(end: ArcEnd) -> list[str]:
+    """The second half of the data line of ``*STATIC, RIKS``."""
+    factor = "" if end.factor is None else number(end.factor)
+    return [factor] if end.target is None else [factor, field(end.target), str(end.dof), number(end.value)]
 
 
 def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:

@@ -20,7 +20,7 @@ RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1,
 INCREMENT, ITERATION, PHASE, WAITING, WORST = 0, 1, 2, 3, 4
 CONTROL = 5
 # Phases of an increment
-OPEN, TRIAL, CORRECT, PROJECT_VELOCITY, PROJECT_ACCELERATION, CLOSE = 0, 1, 2, 3, 4, 5
+OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, CLOSE = 0, 1, 2, 3, 4, 5, 6
 # Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term
 LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING = 0, 1, 2, 3
 # and of the converged increment while its velocities are projected: stored energy, |R|, D, flags
@@ -32,10 +32,10 @@ KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0,
 )  # fmt: skip
 TALLY = 12
 # Columns of the ledger
-L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS = (
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS, L_FACTOR = (
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 )  # fmt: skip
-LEDGER = 10
+LEDGER = 11
 # Flags of an increment
 AT_FLOOR, LOADS_VANISHED = 1, 2
 

@@ -27,6 +27,19 @@ from fem.mechanics.springs import Springs
 from fem.solve.linear.band import assemble_band, solve_band
 from fem.solve.linear.chain import Tree, solve_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
+from fem.solve.newton.arc import (
+    FACTOR,
+    RADIUS,
+    Arc,
+    close_arc,
+    combine_arc,
+    hold_end,
+    load_direction,
+    open_arc,
+    predict,
+    set_factor,
+    strays,
+)
 from fem.solve.newton.groups import (
     BAND,
     BICGSTAB,
@@ -45,8 +58,10 @@ from fem.solve.newton.groups import (
     INCREMENT,
     ITERATION,
     ITERATIONS,
+    L_FACTOR,
     L_NORM,
     LAST_RESIDUAL,
+    LOAD_DIRECTION,
     LOADS_VANISHED,
     NEED_SOLVE,
     NOT_CONVERGED,
@@ -97,7 +112,7 @@ HUGE = 1e300
 @kernel
 def fill_blocks(phase: int, scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work: Scratch) -> None:
     """Blocks within one node of the matrix to solve with: the effective tangent's, or the mass."""
-    if phase == CORRECT:
+    if phase in (CORRECT, LOAD_DIRECTION):
         nodal_blocks(scheme, dt, nodes, springs, work)
     else:
         mass_blocks(nodes, work)
@@ -154,8 +169,8 @@ def solve_compiled(
 @kernel
 def march(
     control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
-    bars: Bars, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, motion: Motion,
-    work: Scratch, record: Record,
+    bars: Bars, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
+    motion: Motion, work: Scratch, record: Record,
 ) -> int:  # fmt: skip
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
 
@@ -166,6 +181,7 @@ def march(
     DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete
     """
     memory = motion.memory
+    on_arc = arc.numbers[RADIUS] > 0.0
     while control[INCREMENT] < loading.dt.shape[0]:
         k = control[INCREMENT]
         dt = loading.dt[k]
@@ -174,6 +190,8 @@ def march(
         phase = control[PHASE]
         if phase == OPEN:
             begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
+            if on_arc:
+                open_arc(arc, k, loading, work)
             control[ITERATION] = 0
             phase = TRIAL
         if phase == TRIAL:
@@ -183,11 +201,21 @@ def march(
             if control[ITERATION] == 0:
                 if loading.support_dofs.shape[0] > 0:
                     lift(scheme, dt, nodes, bars, springs, links, work)
+                if on_arc:
+                    phase = LOAD_DIRECTION
             elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
                 return NOT_FINITE
             else:
                 scale = scale_of(scheme, dt, nodes, bars, work) if limits[RELATIVE] >= 0.0 else 0.0
                 good, flags = is_converged(limits, norm, scale, control[ITERATION], bars, motion, work)
+                if good and on_arc:
+                    good = not strays(arc, motion, work)
+                    if not good:
+                        control[ITERATION] = int(limits[ITERATIONS])
+                if good and on_arc and hold_end(arc, motion, work):
+                    set_factor(arc, k, loading, work)
+                    control[PHASE] = TRIAL
+                    continue
                 if good or control[ITERATION] >= limits[ITERATIONS]:
                     if limits[RELATIVE] < 0.0:
                         scale = scale_of(scheme, dt, nodes, bars, work)
@@ -202,13 +230,23 @@ def march(
             memory[PREVIOUS] = norm
         if phase != CLOSE:
             if control[WAITING] == 0:
+                if phase == LOAD_DIRECTION:
+                    load_direction(arc, nodes, bars, links, loading, work)
                 fill_matrix(phase, scheme, dt, nodes, bars, springs, work)
                 if not solve_compiled(solver, nodes, bars, springs, tree, equation, memory, work):
                     fill_blocks(phase, scheme, dt, nodes, springs, work)
                     control[PHASE], control[WAITING] = phase, 1
                     return NEED_SOLVE
             control[WAITING] = 0
-            if phase == CORRECT:
+            if phase == CORRECT and on_arc:
+                phase = LOAD_DIRECTION
+            elif phase in (CORRECT, LOAD_DIRECTION):
+                if on_arc:
+                    if control[ITERATION] == 0:
+                        predict(arc, bars, links, work)
+                    else:
+                        combine_arc(arc, bars, links, work)
+                    set_factor(arc, k, loading, work)
                 if not correct(scheme, dt, nodes, bars, links, work):
                     return NOT_FINITE
                 control[ITERATION] += 1
@@ -226,6 +264,9 @@ def march(
                 memory[LAST_RESIDUAL] = norm
                 if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
                     memory[SMALLEST_SCALE] = scale
+            if on_arc:
+                close_arc(arc, motion, work)
+            record.ledger[k, L_FACTOR] = arc.numbers[FACTOR]
             error = close_increment(
                 scheme, secant, k, memory[CLOSING_STRAIN], nodes, bars, springs, links, loading, motion, work
             )

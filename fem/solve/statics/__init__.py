@@ -1,0 +1,1 @@
+"""Statics beyond the ramp of loads."""

@@ -1,0 +1,127 @@
+"""``*STATIC, RIKS``: how long the arcs are, what the load factor scales, and what stays in force afterwards.
+
+Arc lengths are those of Abaqus: the first increment changes the load factor by dt/period. Later ones grow and shrink
+with the square root of the iterations they took (Crisfield, vol. 1, 9.5.1) and are halved on trouble.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.assembly.cases import Case, Span
+from fem.assembly.curves import Constant, Ramp, evaluate
+from fem.assembly.environment import Environment
+from fem.assembly.system import System
+from fem.errors import ModelError
+from fem.model import ArcEnd, Controls, Static
+from fem.solve.newton.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
+from fem.solve.newton.groups import Motion
+from fem.solve.stage import Stage
+
+WANTED_ITERATIONS = 5
+"""An arc that took so many solves had the right length."""
+MOST_INCREMENTS = 10_000
+"""Without INC= a path that leads nowhere ends here."""
+
+
+class ArcClock:
+    """Arc lengths of one step, with the face of ``Clock``; time is the arc length gone so far."""
+
+    is_static = True
+    is_steady = False
+
+    def __init__(self, procedure: Static, controls: Controls, start: float, arc: Arc) -> None:
+        self.start, self.end, self.time = start, start + procedure.period, start
+        self.is_direct, self.controls, self.arc = procedure.direct, controls, arc
+        self.dt, self.period = procedure.dt, procedure.period
+        self.smallest = procedure.dt_min or procedure.dt * controls.cut_factor**controls.max_cutbacks * (1.0 - 1e-9)
+        self.largest = procedure.dt_max or math.inf
+        self._cuts = 0
+
+    @property
+    def is_finished(self) -> bool:
+        """The end of the path is reached."""
+        return bool(self.arc.numbers[ENDING] == REACHED)
+
+    def plan(self, count: int) -> tuple[Floats, Floats]:
+        """One arc."""
+        self.arc.numbers[RADIUS] = math.sqrt(2.0) * self.dt / self.period
+        return np.array([self.time, self.time + self.dt]), np.array([self.dt])
+
+    def advance(self, time: float, done: int, iterations: int) -> None:
+        """An arc went well in so many iterations."""
+        self.time, self._cuts = time, 0
+        if not self.is_direct:
+            share = math.sqrt(WANTED_ITERATIONS / max(iterations, 1))
+            self.dt = min(max(self.dt * min(max(share, 0.5), 2.0), self.smallest), self.largest)
+
+    def cut(self) -> bool:
+        """Shorten the next arc; False where that is not allowed any more."""
+        dt = self.dt * self.controls.cut_factor
+        if self.is_direct or self._cuts >= self.controls.max_cutbacks or dt < self.smallest:
+            return False
+        self.dt, self._cuts = dt, self._cuts + 1
+        return True
+
+
+def make_arc(stage: Stage, motion: Motion, span: Span, end: ArcEnd) -> Arc:
+    """What the march needs to follow a path from here.
+
+    ModelError where something other than loads would have to follow the load factor, or nothing does.
+    """
+    system, environment = stage.system, stage.environment
+    if len(environment.supports.moving(motion.u)):
+        raise ModelError("*STATIC, RIKS follows loads only: a moving support is not supported; load its node instead")
+    if any(isinstance(case.curve, Ramp) for case in environment.heat):
+        raise ModelError("*STATIC, RIKS follows loads only: a temperature that changes is not supported")
+    base, slope = np.zeros(len(stage.loads.cases)), np.zeros(len(stage.loads.cases))
+    for p, case in enumerate(stage.loads.cases):
+        base[p] = evaluate(case.curve, np.array([span.start]))[0]
+        if isinstance(case.curve, Ramp):
+            slope[p] = case.curve.last - case.curve.first
+    reference = slope @ stage.loads.vectors if len(slope) else np.zeros(system.size)
+    if not np.any(reference[stage.nodes.free != 0]):
+        raise ModelError(
+            "*STATIC, RIKS: no load changes in this step; those with AMPLITUDE do not follow the load factor"
+        )
+    numbers = np.zeros(NUMBERS)
+    numbers[LARGEST] = math.inf if end.factor is None else end.factor
+    numbers[DOF] = -1.0 if end.target is None else _end_dof(system, stage, end)
+    numbers[VALUE] = end.value
+    direction, pending, normal, last = np.zeros((4, system.size))
+    return Arc(numbers, base, slope, direction, pending, normal, last, np.zeros(len(stage.bars.nodes)))
+
+
+def _end_dof(system: System, stage: Stage, end: ArcEnd) -> float:
+    """The dof whose displacement ends the step."""
+    assert end.target is not None
+    nodes = system.nodes_of(end.target)
+    if len(nodes) != 1:
+        raise ModelError(f"*STATIC, RIKS: set {end.target} has {len(nodes)} nodes; the step ends by the motion of one")
+    dof = 3 * int(nodes[0]) + end.dof - 1
+    if stage.nodes.free[dof] != 1:
+        raise ModelError(f"*STATIC, RIKS: {system.name_dof(dof)}, whose displacement ends the step, is not free")
+    return float(dof)
+
+
+def settled(environment: Environment, arc: Arc) -> Environment:
+    """What acts at the load factor the step has ended with, for the steps that follow."""
+    factor = float(arc.numbers[FACTOR])
+
+    def hold(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+        return tuple(
+            replace(case, curve=Constant(case.curve.first + factor * (case.curve.last - case.curve.first)))
+            if isinstance(case.curve, Ramp)
+            else case
+            for case in cases
+        )
+
+    return replace(
+        environment,
+        nodal=hold(environment.nodal), body=hold(environment.body), gravity=hold(environment.gravity),
+        released=hold(environment.released),
+    )  # fmt: skip
