@@ -196,7 +196,6 @@ def _energy_figure(histories: dict[str, Any]) -> Any:
             axes.plot(time[-1], error[-1], "x", color=colour, markersize=9, markeredgewidth=2)
     axes.axhline(0.1, color="black", linewidth=0.8, linestyle=(0, (1, 3)))
     axes.text(100, 0.07, "10 %: the energy watch", fontsize=8, ha="right", va="top")
-    axes.set_ylabel("largest |energy error| so far / exchanged energy")
     if any(len(history.time) < len(histories["energy momentum"].time) for history in histories.values()):
         axes.plot([], [], "x", color="black", label="Newton fails")
     tools.legend(axes)
