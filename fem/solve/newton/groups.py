@@ -79,7 +79,10 @@ class Loading(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """The last good state: u, v, a, internal force, reaction (3n,), the energy tally and the convergence memory."""
+    """The last good state: u, v, a, internal force, reaction (3n,), the energy tally and the convergence memory.
+
+    After an increment of a secant scheme a, force and reaction are those of the increment, u and v those of its end.
+    """
 
     u: Floats
     v: Floats
