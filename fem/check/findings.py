@@ -121,7 +121,8 @@ def increments(model: Model, bars: Bars) -> list[str]:
         if procedure.integrator == "NEWMARK" and procedure.dt > UNRESOLVED_PERIODS * shortest:
             found.append(
                 f"{where}: dt = {procedure.dt:g} is {procedure.dt / shortest:.3g} periods of bar {label}; the "
-                "trapezoidal rule then lets bar forces alternate and, in large motion, energy drift: watch energy_error"
+                "trapezoidal rule then lets bar forces alternate and, in large motion, energy drift: watch "
+                "energy_error, or use TIME INTEGRATOR=ENERGY MOMENTUM"
             )
         if slack.size and procedure.dt > bars.snap_time[slack].min():
             found.append(

@@ -9,7 +9,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.system import BAR_FAMILY
 from fem.mechanics import bar
-from fem.model import Step
+from fem.model import Dynamic, Step
 from fem.solve.clock import Clock
 from fem.solve.newton.groups import INCREMENT, ITERATION, L_ERROR, L_NORM, NOT_CONVERGED, NOT_FINITE, WORST
 from fem.solve.stage import Stage
@@ -72,9 +72,20 @@ def drift_message(stage: Stage, step: Step, time: float, dt: float, row: Floats)
         f"energy drift at t = {time:.6g}: the energy balance is off by {tally_error:.4g}, more than {share:g} of what "
         "the step has exchanged so far, so the motion beyond this point cannot be trusted."
         + _against_dt(stage, dt)
-        + " Use smaller increments, or numerical damping (*DYNAMIC, GAMMA= above 0.5); *CONTROLS, ENERGY DRIFT= sets "
-        "the allowed share, OFF goes on regardless. Everything computed so far is written"
+        + f" {_cure_of_drift(step, tally_error)}; *CONTROLS, ENERGY DRIFT= sets the allowed share, OFF goes on "
+        "regardless. Everything computed so far is written"
     )
+
+
+def _cure_of_drift(step: Step, error: float) -> str:
+    """What to change, by integrator."""
+    integrator = step.procedure.integrator if isinstance(step.procedure, Dynamic) else ""
+    if integrator == "ENERGY MOMENTUM":
+        return "Iterate to round-off (leave out RESI_GLOB_RELA), or use smaller increments"
+    cure = "*DYNAMIC, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any increment, or smaller increments"
+    if integrator != "NEWMARK" and error < 0.0:
+        return f"The numerical damping of {integrator} took it. Use {cure}"
+    return f"Use {cure}"
 
 
 def failure_message(

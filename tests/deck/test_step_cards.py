@@ -42,6 +42,14 @@ def step(procedure: str, head: str = "*STEP, NLGEOM", cards: str = "") -> object
          Dynamic(0.1, 2.0, direct=True, beta=0.3, gamma=0.55)),
         ("*DYNAMIC, INITIAL=NO, SINGULAR MASS=WARNING\n0.1, 2, , 0.2\n",
          Dynamic(0.1, 2.0, dt_max=0.2, initial_acceleration=False, singular_mass="WARNING")),
+        ("*DYNAMIC, ALPHA=-0.1\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.1)),
+        ("*DYNAMIC, TIME INTEGRATOR=HHT\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.05)),
+        ("*DYNAMIC, TIME INTEGRATOR=HHT, ALPHA=0\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=0.0)),
+        ("*DYNAMIC, TIME INTEGRATOR=Generalized Alpha\n0.1, 2\n",
+         Dynamic(0.1, 2.0, integrator="GENERALIZED ALPHA", rho=0.8)),
+        ("*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0\n0.1, 2\n",
+         Dynamic(0.1, 2.0, integrator="GENERALIZED ALPHA", rho=0.0)),
+        ("*DYNAMIC, TIME INTEGRATOR=BACKWARD EULER\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="BACKWARD EULER")),
         ("*FREQUENCY, EIGENSOLVER=LANCZOS\n5\n", Frequency(5)),
     ],
 )  # fmt: skip
@@ -62,12 +70,12 @@ def test_undamped_notice() -> None:
 @pytest.mark.parametrize(
     ("line", "fragment"),
     [
-        ("*DYNAMIC, ALPHA=-0.05", "HHT is not yet"),
-        ("*DYNAMIC, TIME INTEGRATOR=HHT", "HHT is not yet"),
-        ("*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.8", "GENERALIZED ALPHA is not yet"),
         ("*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=1.8", "RHO=1.8 lies outside"),
         ("*DYNAMIC, RHO=0.8", "RHO belongs"),
-        ("*DYNAMIC, TIME INTEGRATOR=BACKWARD EULER", "BACKWARD EULER is not yet"),
+        ("*DYNAMIC, TIME INTEGRATOR=HHT, ALPHA=0.1", "ALPHA=0.1 lies outside"),
+        ("*DYNAMIC, TIME INTEGRATOR=ENERGY MOMENTUM, ALPHA=-0.1", "contradicts"),
+        ("*DYNAMIC, ALPHA=-0.1, RHO=0.8", "RHO belongs"),
+        ("*DYNAMIC, TIME INTEGRATOR=BACKWARD EULER, GAMMA=0.6", "GAMMA belongs"),
         ("*DYNAMIC, TIME INTEGRATOR=CENTRAL DIFFERENCE", "CENTRAL DIFFERENCE is not yet"),
         ("*DYNAMIC, EXPLICIT", "EXPLICIT is not yet"),
         ("*DYNAMIC, EXPLICIT, TIME INTEGRATOR=NEWMARK", "contradicts"),
@@ -120,6 +128,17 @@ def controls(cards: str) -> Controls:
 )  # fmt: skip
 def test_controls(cards: str, expected: Controls) -> None:
     assert controls(cards) == expected
+
+
+def test_energy_momentum_iterates_to_round_off_unless_told() -> None:
+    def tolerances(cards: str) -> tuple[float | None, float | None]:
+        found = step("*DYNAMIC, TIME INTEGRATOR=ENERGY MOMENTUM\n0.1, 2\n", cards=cards).controls  # type: ignore[attr-defined]
+        return found.residual_relative, found.residual_absolute
+
+    assert tolerances("") == (None, None)
+    assert tolerances("*CONTROLS, ENERGY DRIFT=OFF\n") == (None, None)
+    assert tolerances("*CONTROLS, RESI_GLOB_RELA=1e-9\n") == (1e-9, None)
+    assert tolerances("*CONTROLS, RESI_GLOB_MAXI=1e-3\n") == (None, 1e-3)
 
 
 def test_controls_stick() -> None:

@@ -135,6 +135,8 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
         Static(0.1, 2.0, direct=True),
         Static(0.1, 1.0, 1e-3, 0.5),
         Dynamic(0.01, 1.0, beta=0.3025, gamma=0.6, initial_acceleration=False, singular_mass="WARNING"),
+        Dynamic(0.01, 1.0, integrator="HHT", alpha=-0.1),
+        Dynamic(0.01, 1.0, integrator="GENERALIZED ALPHA", rho=0.0),
         Frequency(3),
     )
     residuals = draw(st.sampled_from([(1e-6, None), (None, 1e-3), (1e-8, 1.0)]))

@@ -156,7 +156,8 @@ def dynamic(card: Card, draft: Draft) -> None:
         draft.notice(UNDAMPED)
     if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
-    damping = {name: value for name, value in (("alpha", alpha), ("rho", rho)) if value is not None}
+    owners = (("alpha", alpha, "HHT"), ("rho", rho, "GENERALIZED ALPHA"))
+    damping = {name: value for name, value, owner in owners if value is not None and integrator == owner}
     procedure = Dynamic(
         first, period, times[2], times[3], direct, integrator, beta, gamma, initial, singular, **damping
     )

@@ -86,6 +86,9 @@ class Loading(NamedTuple):
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, reaction (3n,), multipliers of rods (m,), the energy tally and the
     convergence memory.
+
+    After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
+    its end.
     """
 
     u: Floats
