@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-FIGURES = ("energies", "iterations", "displacements", "velocities", "accelerations", "angles", "links")
-FIGURES += ("reactions", "joints", "phase", "phase_angles")
+FIGURES = (
+    *("energies", "iterations", "displacements", "velocities", "accelerations"),
+    *("angles", "links", "reactions", "joints", "phase", "phase_angles"),
+)
 FORMATS = ("png", "svg", "pdf")
 FILM = "motion"
 FILMS = ("gif", "mp4", "html")
