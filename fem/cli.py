@@ -128,7 +128,9 @@ def add_pictures(commands: Any) -> None:
     film.add_argument("--trail", metavar="N", type=count, default=30, help="frames of the trail, 0: none (default: 30)")
     film.add_argument("--nodes", metavar="LABEL", type=int, nargs="+", default=[], help="nodes with a trail: labels")
     film.add_argument("--fps", type=positive, default=30.0, help="frames per second (default: 30)")
-    film.add_argument("--frames", metavar="N", type=count, default=300, help="at most so many frames (default: 300)")
+    film.add_argument(
+        "--frames", metavar="N", type=positive_count, default=300, help="at most so many frames (default: 300)"
+    )
     film.set_defaults(command=animate_command)
     for command in (plot, film):
         command.add_argument("folder", metavar="DIR", type=folder_name, help="folder of the results of a run")
@@ -145,6 +147,13 @@ def workers(text: str) -> int:
     """1, 2, ..."""
     if not text.isdecimal() or len(text) > 9 or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1, 2, ...)")
+    return int(text)
+
+
+def positive_count(text: str) -> int:
+    """A whole number above zero."""
+    if count(text) == 0:
+        raise argparse.ArgumentTypeError("at least 1")
     return int(text)
 
 

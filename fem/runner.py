@@ -14,8 +14,7 @@ from fem.compiled import is_first_start
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, NoConvergence
 from fem.model import Model
-from fem.pictures import FILES as PICTURES
-from fem.pictures import WITH_A_RUN
+from fem.pictures import PICTURES, PLOTTED
 from fem.results import run_record
 from fem.results.console import ConsoleSink
 from fem.results.history import History, HistorySink
@@ -26,7 +25,6 @@ from fem.results.vtk import VtkSink, remove_fields
 from fem.solve.loop import solve
 
 TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "frequencies.csv")
-FIGURES = tuple(f"{name}.png" for name in WITH_A_RUN)
 
 
 def run(
@@ -201,7 +199,7 @@ class RunFiles:
         """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
         name = deck_name(self._model)
         lists = [f"{name}.pvd", *(f"{name}_modes_step{step + 1}.pvd" for step in range(len(self._model.steps)))]
-        wanted = [*TABLES, *(lists if self.has_fields else []), *FIGURES, run_record.RUN_RECORD]
+        wanted = [*TABLES, *(lists if self.has_fields else []), *PLOTTED, run_record.RUN_RECORD]
         return [file for file in wanted if (self.folder / file).is_file()]
 
     def _record(self, timing: Mapping[str, float]) -> None:

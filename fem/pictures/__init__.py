@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-WITH_A_RUN = ("energies", "iterations", "displacements")
-"""Figures that ``run --plot`` draws."""
 FIGURES = (
-    *WITH_A_RUN,
-    *("velocities", "accelerations", "angles", "links", "reactions", "joints", "phase", "phase_angles"),
+    *("energies", "iterations", "displacements", "velocities", "accelerations"),
+    *("angles", "links", "reactions", "joints", "phase", "phase_angles"),
 )
-"""Names of all figures, without their ending."""
 FORMATS = ("png", "svg", "pdf")
 FILM = "motion"
 FILMS = ("gif", "mp4", "html")
-FILES = tuple(f"{name}.{form}" for name in FIGURES for form in FORMATS) + tuple(f"{FILM}.{form}" for form in FILMS)
-"""Everything drawn into a folder of results: stale once the deck runs again."""
+PLOTTED = tuple(f"{name}.png" for name in FIGURES[:3])
+"""What ``run --plot`` draws."""
+PICTURES = tuple(f"{name}.{form}" for name in FIGURES for form in FORMATS) + tuple(f"{FILM}.{form}" for form in FILMS)
+"""Everything that is drawn into a folder of results: stale once the deck runs again."""

@@ -142,7 +142,7 @@ class Scene:
             return [known[label] for label in labels]
         count = np.bincount(self._bars.ravel(), minlength=len(known))
         still = overview(self._results).at_rest
-        free = np.flatnonzero((count == 1) & ~still & (overview(self._results).reaction == 0.0))
+        free = np.flatnonzero((count == 1) & ~still & ~overview(self._results).reaction.any(axis=1))
         if len(free):
             return [int(node) for node in free]
         farthest = np.abs(self._x - self._x[0]).max(axis=(0, 2))

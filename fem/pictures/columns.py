@@ -32,8 +32,8 @@ def parse_lines(text: Bytes, places: Ints, out: Floats) -> int:
     places  (columns,)        for each column of the table its column in ``out``, -1: skipped
     out     (lines, numbers)  out; NaN for an empty cell
 
-    The first 18 digits count and the power of ten is applied once: right to a few units in the last place, which is
-    far below what a picture shows, at a tenth of the time of exact reading.
+    The first 18 digits count and the power of ten is applied once: right to a few units in the last place (numbers
+    below 1e-307 may become zero), far below what a picture shows, at a tenth of the time of exact reading.
     """
     row = cell = 0
     mantissa = digits = shift = power = 0
@@ -144,14 +144,15 @@ class Table:
 
     def curves(self, names: Sequence[str], labels: Sequence[int], instants: Floats | None = None) -> dict[int, Floats]:
         """Label -> (lines, 3 + names): step, increment, time, values; at all its lines, or those of some ``instants``
-        (keys of ``instant_keys``)."""
+        (rising keys of ``instant_keys``)."""
         width = 3 + len(names)
         size = share_size(sum(self.lines_of[label] for label in labels), width) if instants is None else 1
         parts: dict[int, list[Floats]] = {label: [] for label in labels}
         for block in self.blocks((*KEY, *names, self.columns[3])):
             keep = np.isin(block[:, -1], labels)
             if instants is not None:
-                keep &= np.isin(instant_keys(block), instants)
+                keys = instant_keys(block)
+                keep &= instants[np.searchsorted(instants, keys).clip(0, len(instants) - 1)] == keys
             rows = block[keep]
             rows = rows[np.argsort(rows[:, -1], kind="stable")]
             found, starts = np.unique(rows[:, -1], return_index=True)

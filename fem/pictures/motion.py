@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,42 +41,40 @@ class Motion:
 class Overview:
     """What some fields of a run show, n nodes, m elements.
 
-    at_rest  (n,)    nodes that are in their first place in all of them
-    reaction (n,)    largest magnitude; RF or, without it, zeros
+    moved    (n, 3)  components of nodes that leave their first place
+    reaction (n, 3)  largest magnitudes of RF, zeros without it
     low, high (3,)   box around all positions
-    tension  (2,)    smallest and largest T of a bar; NaN without T
     """
 
-    at_rest: Flags
+    moved: Flags
     reaction: Floats
     low: Floats
     high: Floats
-    tension: Floats
+
+    @property
+    def at_rest(self) -> Flags:
+        """(n,) nodes that are in their first place in all fields."""
+        resting: Flags = np.logical_not(self.moved.any(axis=1))
+        return resting
 
 
-@cache
+@lru_cache(maxsize=1)
 def overview(results: Results) -> Overview:
     """Look at up to ``SAMPLES`` fields. Missing: there are none."""
     mesh = results.mesh
     chosen = np.unique(np.linspace(0, len(results.fields) - 1, SAMPLES).round().astype(int))
-    at_rest = np.ones(len(mesh.node_labels), bool)
-    reaction = np.zeros(len(mesh.node_labels))
+    moved = np.zeros(mesh.coordinates.shape, bool)
+    reaction = np.zeros(mesh.coordinates.shape)
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    tension: list[Floats] = []
     for k in chosen:
-        field = read_field(results.fields[k][1], ("displacement", "reaction", "T"))
+        field = read_field(results.fields[k][1], ("displacement", "reaction"))
         u = field.get("displacement", np.zeros_like(mesh.coordinates))
-        at_rest &= ~u.any(axis=1)
+        moved |= u != 0.0
         if "reaction" in field:
-            reaction = np.maximum(reaction, np.abs(field["reaction"]).max(axis=1))
+            reaction = np.maximum(reaction, np.abs(field["reaction"]))
         low = np.minimum(low, (mesh.coordinates + u).min(axis=0))
         high = np.maximum(high, (mesh.coordinates + u).max(axis=0))
-        if "T" in field:
-            tension.append(field["T"][mesh.is_bar])
-    every = np.concatenate([np.zeros(0), *tension])
-    every = every[np.isfinite(every)]
-    scale = np.array([every.min(), every.max()]) if len(every) else np.full(2, np.nan)
-    return Overview(at_rest, reaction, low, high, scale)
+    return Overview(moved, reaction, low, high)
 
 
 def plane_of(results: Results) -> tuple[int, ...]:
@@ -231,7 +229,7 @@ def chain_of(results: Results) -> tuple[list[int], list[int]]:
         raise Missing("the bars are not one chain from end to end")
     look = overview(results)
     # A held end is the first; where both are, or neither, the one with the smaller label.
-    here = min(ends, key=lambda node: (not look.at_rest[node], look.reaction[node] == 0.0, mesh.node_labels[node]))
+    here = min(ends, key=lambda node: (not look.at_rest[node], not look.reaction[node].any(), mesh.node_labels[node]))
     nodes, links, used = [here], [], -1
     while step := [(bar, j) for bar, j in beside[here] if bar != used]:
         used, here = step[0]

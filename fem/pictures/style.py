@@ -54,7 +54,8 @@ def shortened(text: str, most: int = 90) -> str:
 def curve(axes: Axes, time: Floats, values: Floats, place: int, label: str | None = None, **style: Any) -> Line2D:
     """One of several lines: its colour and dashes by its place."""
     width = 1.4 if len(time) <= MOST_POINTS else 0.9
-    look = {"color": OKABE_ITO[place % MOST_CURVES], "ls": DASHES[place % len(DASHES)], "lw": width} | style
+    dashes = DASHES[place % len(DASHES)]
+    look = {"color": OKABE_ITO[place % MOST_CURVES], "ls": dashes, "lw": width} | style
     (line,) = axes.plot(*thinned(time, values), label=label, **look)
     return line
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ class Links:
     source: str
 
 
-@cache
+@lru_cache(maxsize=1)
 def read_links(results: Results, with_tension: bool = False, most: int = MOST_CURVES) -> Links:
     """At most ``most`` links of the chain. Missing: no chain, or no motion of both ends."""
     nodes, elements = chain_of(results)

@@ -13,13 +13,12 @@ from fem.arrays import Floats
 from fem.pictures.columns import extremes
 from fem.pictures.figures.links import angles_of, frame_of, read_links
 from fem.pictures.figures.nodes import printed
-from fem.pictures.figures.reactions import supported
 from fem.pictures.folder import Missing, Results
-from fem.pictures.motion import read_motion
+from fem.pictures.motion import REST, overview, read_motion
 from fem.pictures.style import DASHES, OKABE_ITO, TITLE, legend_beside, moving, shortened, some_of, tidy
 
 MOST_ORBITS = 4
-MOST_POINTS = 20_000
+MOST_POINTS = 10_000
 
 
 def phase(results: Results) -> Figure:
@@ -49,13 +48,13 @@ def phase(results: Results) -> Figure:
 
 
 def moving_support(results: Results) -> int | None:
-    """The one supported node that moves; None where there is none, or more than one."""
-    found = []
-    for label in supported(results)[: 2 * MOST_ORBITS]:
-        u, force = (read_motion(results, [label], ("RF",)).values.get(name) for name in ("U", "RF"))
-        if u is not None and force is not None and (u.any(axis=(0, 1)) & force.any(axis=(0, 1))).any():
-            found.append(label)
-    return found[0] if len(found) == 1 else None
+    """The one node that is held in a direction in which it moves; None where there is none, or more than one."""
+    if not results.fields:
+        return None
+    look = overview(results)
+    held = look.reaction > REST * look.reaction.max()
+    found = results.mesh.node_labels[(held & look.moved).any(axis=1)]
+    return int(found[0]) if len(found) == 1 else None
 
 
 def phase_angles(results: Results) -> Figure:
@@ -86,6 +85,8 @@ def orbit(panel: Axes, x: Floats, y: Floats, place: int, label: str) -> None:
     rows = np.stack([x, y], axis=1)
     rows = extremes(rows, -(-len(rows) * 4 // MOST_POINTS)) if len(rows) > MOST_POINTS else rows
     look: dict[str, Any] = {"color": OKABE_ITO[place], "ls": DASHES[place], "lw": 1.2}
+    if len(x) > MOST_POINTS:
+        look |= {"ls": "-", "lw": 0.5}
     panel.plot(rows[:, 0], rows[:, 1], label=label, **look)
     panel.plot(x[0], y[0], "o", color=OKABE_ITO[place], ms=5)
 

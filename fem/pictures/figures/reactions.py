@@ -32,7 +32,7 @@ def supported(results: Results) -> list[int]:
     """Labels of nodes with reactions, the largest first."""
     largest: dict[int, float] = {}
     if results.fields:
-        sizes = overview(results).reaction
+        sizes = overview(results).reaction.max(axis=1)
         largest = dict(zip(results.mesh.node_labels.tolist(), sizes.tolist(), strict=True))
     elif "RF1" in results.nodes.columns:
         rows = results.nodes.curves(["RF1", "RF2", "RF3"], list(results.nodes.lines_of))

@@ -1,0 +1,144 @@
+"""``fem plot``: the figures are there, say what is missing, and show the laws of motion."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fem.cli import main
+from fem.pictures import FIGURES
+from fem.pictures.figures.links import angles_of, frame_of, read_links
+from fem.pictures.figures.nodes import displacements
+from fem.pictures.figures.phase import moving_support
+from fem.pictures.folder import open_results
+from fem.pictures.motion import plane_of
+from tests.pictures.runs import SIDEWAYS, chain
+
+
+@pytest.fixture(scope="module")
+def swing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of a chain of three bars in the x-z plane, everything printed."""
+    return chain(tmp_path_factory.mktemp("swing"))
+
+
+def png_size(path: Path) -> tuple[int, int]:
+    content = path.read_bytes()
+    assert content[:8] == b"\x89PNG\r\n\x1a\n" and content[12:16] == b"IHDR"
+    width, height = struct.unpack(">II", content[16:24])
+    return width, height
+
+
+def test_all_figures_of_a_chain(swing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plot", str(swing), "--output", str(tmp_path / "new" / "figures")]) == 0
+    folder = tmp_path / "new" / "figures"
+    assert {path.stem for path in folder.iterdir()} == set(FIGURES)
+    assert all(min(png_size(path)) > 400 for path in folder.iterdir())
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == len(FIGURES) and not any("no " in line or "note" in line for line in printed)
+
+
+@pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def test_formats_and_equal_bytes(swing: Path, tmp_path: Path, form: str, start: bytes) -> None:
+    for name in "ab":
+        assert main(["plot", str(swing), "--what", "energy", "--format", form, "--output", str(tmp_path / name)]) == 0
+    first, second = ((tmp_path / name / f"energies.{form}").read_bytes() for name in "ab")
+    assert first.startswith(start) and first == second
+
+
+def test_what_is_skipped_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = chain(tmp_path, output="*NODE FILE\nU\n*EL FILE\nE")
+    assert main(["plot", str(folder)]) == 0
+    output = capsys.readouterr().out
+    assert "no velocities: nodes.csv holds fewer than three instants" in output and "*NODE PRINT" in output
+    assert "no reactions: " in output and "no joints: " in output and "angles.png (from the 31 fields" in output
+    assert main(["plot", str(folder), "--what", "phase"]) == 2
+    error = capsys.readouterr().err
+    assert "no phase: no node has a velocity" in error and "no phase angles: no velocities" in error
+
+
+def test_wrong_folders_are_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "run").mkdir()
+    for command in ("plot", "animate"):
+        for name, message in (("none", "does not exist"), ("file", "is not a folder"), ("run", "no run.json")):
+            assert main([command, str(tmp_path / name)]) == 2
+            assert message in capsys.readouterr().err
+    (tmp_path / "run" / "run.json").write_text("[1]")
+    assert main(["plot", str(tmp_path / "run")]) == 2 and "cannot be read" in capsys.readouterr().err
+
+
+def test_a_run_that_was_killed_is_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = chain(tmp_path)
+    record = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(record | {"verdict": "running"}))
+    for name in ("increments.csv", "nodes.csv"):
+        path = folder / name
+        path.write_bytes(path.read_bytes()[:-25])
+    assert main(["plot", str(folder), "--what", "links"]) == 0 and main(["plot", str(folder), "--what", "energy"]) == 0
+    assert "note: the run is still going on, or was killed" in capsys.readouterr().out
+
+
+def test_a_new_run_removes_the_old_pictures(tmp_path: Path) -> None:
+    folder = chain(tmp_path)
+    assert main(["plot", str(folder), "--what", "links", "--format", "svg"]) == 0 and (folder / "angles.svg").exists()
+    chain(tmp_path)
+    assert not (folder / "angles.svg").exists()
+
+
+# -------------------------------------------------------------------------------------- what they show
+def test_angles_are_those_of_the_positions_and_their_rate_is_the_derivative(swing: Path) -> None:
+    """theta' against central differences of theta: the error is dt^2/6 theta''', of size 1e-2 with theta''' ~ 1e3."""
+    results = open_results(swing)
+    links = read_links(results)
+    down, across, name = frame_of(results)
+    assert name == "−z" and links.labels == [11, 12, 13] and links.time.tolist() == pytest.approx(np.arange(31) * 0.01)
+    angle, rate = angles_of(links, down, across)
+    assert rate is not None and np.allclose(angle[0], np.pi / 2, atol=1e-12)
+    slope = np.gradient(angle, links.time, axis=0)[2:-2]
+    assert np.abs(rate[2:-2] - slope).max() < 0.02 * np.abs(rate).max()
+
+
+def test_joint_force_and_weight_of_the_first_node_are_the_reaction(swing: Path) -> None:
+    """RF = -T d / |d| of the first link, plus the weight of the half bar that the rule LUMPED puts on the support."""
+    results = open_results(swing)
+    links = read_links(results, with_tension=True)
+    assert links.tension is not None
+    force = -links.tension[:, 0, None] * links.direction[:, 0] / np.linalg.norm(links.direction[:, 0], axis=1)[:, None]
+    reaction = results.nodes.curves(["RF1", "RF2", "RF3"], [1])[1][:, 3:]
+    np.testing.assert_allclose(reaction[1:], force[1:] + [0.0, 0.0, 0.5 * 9.81], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("extra", "gravity", "plane", "down"),
+    [
+        ("", "0., 0., -1.", (0, 2), "−z"),
+        ("", "0., -1., 0.", (0, 1), "−y"),
+        (SIDEWAYS, "0., 0., -1.", (0, 1, 2), "−z"),
+        ("", "1., 0., 0.", (0, 2), "+x"),
+    ],
+)
+def test_the_plane_of_the_motion(tmp_path: Path, extra: str, gravity: str, plane: tuple[int, ...], down: str) -> None:
+    results = open_results(chain(tmp_path, extra, gravity, period=0.05))
+    assert plane_of(results) == plane and frame_of(results)[2] == down
+
+
+def test_units_are_named_where_the_deck_names_them(swing: Path) -> None:
+    results = open_results(swing)
+    assert results.unit("length/time²") == "m/s²"
+    assert displacements(results).axes[0].get_ylabel() == "U1\n[m]"
+    del results.settings["heading"][:]
+    unnamed = open_results(swing)
+    unnamed.settings["heading"] = ["no units here"]
+    assert unnamed.unit("length/time²") == "length/time²"
+
+
+def test_a_support_that_moves_is_found(swing: Path, tmp_path: Path) -> None:
+    assert moving_support(open_results(swing)) is None
+    sway = "*AMPLITUDE, NAME=SWAY\n0., 0., 1., 1."
+    folder = chain(tmp_path, sway, output="*BOUNDARY, AMPLITUDE=SWAY\n1, 1, 1, 0.5\n*NODE PRINT, NSET=ALL\nU, V")
+    assert moving_support(open_results(folder)) == 1
+    assert main(["plot", str(folder), "--what", "phase"]) == 0
