@@ -23,7 +23,10 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Dynamic:
-    """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING."""
+    """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING.
+
+    dt  0: left to the solver, 0.9 of the critical increment (CENTRAL DIFFERENCE only, whose increments are all equal)
+    """
 
     dt: float
     period: float

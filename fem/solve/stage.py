@@ -17,10 +17,10 @@ from fem.model import Controls
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import SparseTangent
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
-from fem.solve.newton.groups import BAND, CG, CHAIN, EXTERNAL, LEDGER, WM, Loading, Motion, Nodes, Record, Scratch
-from fem.solve.schemes import Scheme
+from fem.solve.newton.groups import BAND, CG, CHAIN, EXTERNAL, LEDGER, NOTHING, WM, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.schemes import CentralDifference, Scheme
 
-NAMES = {EXTERNAL: "direct", CHAIN: "chain", BAND: "band", CG: "conjugate gradients"}
+NAMES = {EXTERNAL: "direct", CHAIN: "chain", BAND: "band", CG: "conjugate gradients", NOTHING: "none"}
 """Linear solvers as the user is told of them."""
 
 
@@ -58,6 +58,11 @@ class Stage:
         return bool(self.row[WM] != 0.0)
 
     @property
+    def is_explicit(self) -> bool:
+        """Nothing is solved: the march is that of ``solve/explicit``."""
+        return isinstance(self.scheme, CentralDifference)
+
+    @property
     def tangent(self) -> SparseTangent:
         """The sparse tangent, with its pattern."""
         if self._tangent is None:
@@ -89,7 +94,10 @@ def prepare(
     row = np.array(scheme.coefficients())
     is_static = bool(row[WM] == 0.0)
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
-    choice = choose_solver(system, free, links, not is_static and symmetric, wanted, is_static)
+    if isinstance(scheme, CentralDifference):
+        choice = nothing_to_solve("central differences, lumped mass")
+    else:
+        choice = choose_solver(system, free, links, not is_static and symmetric, wanted, is_static)
     return Stage(
         system, environment, bars, nodes, links, load_set(system, environment), scheme, row,
         limits_of(controls, bars), choice, scratch(system, bars, choice),
@@ -140,6 +148,12 @@ def choose_solver(system: System, free: Ints, links: Links, may_iterate: bool, w
     if may_iterate:
         return Choice(CG, no_tree, nothing, 0, f"half bandwidth {width}, symmetric, with inertia")
     return Choice(EXTERNAL, no_tree, nothing, 0, f"half bandwidth {width} is too wide")
+
+
+def nothing_to_solve(reason: str) -> Choice:
+    """For explicit steps."""
+    nothing = np.zeros(0, np.int64)
+    return Choice(NOTHING, Tree(nothing, nothing, nothing), nothing, 0, reason)
 
 
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:

@@ -9,7 +9,7 @@ from fem.arrays import Floats, Ints
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = 0, 1, 2, 3, 4
 # Linear solvers
-EXTERNAL, CHAIN, BAND, CG = 0, 1, 2, 3
+EXTERNAL, CHAIN, BAND, CG, NOTHING = 0, 1, 2, 3, 4
 # Entries of a scheme row; MOMENTUM weighs |M v|/dt in the scale D, VISCOUS switches rate terms on
 VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 # Entries of limits: None on the Python side is a negative number here

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar, Protocol
 
 from fem.model import Dynamic
+from fem.solve.schemes.central_difference import CentralDifference
 from fem.solve.schemes.equilibrium import Equilibrium
 from fem.solve.schemes.newmark import Newmark
 
@@ -20,7 +21,8 @@ class Scheme(Protocol):
 
 SCHEMES: dict[str, Callable[[Dynamic], Scheme]] = {
     "NEWMARK": lambda procedure: Newmark(procedure.beta, procedure.gamma),
+    "CENTRAL DIFFERENCE": lambda procedure: CentralDifference(),
 }
 """Name in the deck -> scheme of a ``*DYNAMIC`` step."""
 
-__all__ = ["SCHEMES", "Equilibrium", "Newmark", "Scheme"]
+__all__ = ["SCHEMES", "CentralDifference", "Equilibrium", "Newmark", "Scheme"]
