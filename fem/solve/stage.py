@@ -17,7 +17,20 @@ from fem.model import Controls
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import SparseTangent
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
-from fem.solve.newton.groups import BAND, CG, CHAIN, EXTERNAL, LEDGER, NOTHING, WM, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.newton.groups import (
+    BAND,
+    CG,
+    CHAIN,
+    EXTERNAL,
+    LEDGER,
+    NOTHING,
+    WM,
+    Loading,
+    Motion,
+    Nodes,
+    Record,
+    Scratch,
+)
 from fem.solve.schemes import CentralDifference, Scheme
 
 NAMES = {EXTERNAL: "direct", CHAIN: "chain", BAND: "band", CG: "conjugate gradients", NOTHING: "none"}

@@ -208,7 +208,7 @@ def unsupported_integrator(card: Card, integrator: str) -> Mistake:
     """A scheme that is planned."""
     name = next((name for name in ("TIME INTEGRATOR", "ALPHA", "EXPLICIT") if card.has(name)), "")
     place = card.field(name).place if name else card.place
-    return Mistake(place, f"the time integrator {integrator} is not yet supported", "NEWMARK and EXPLICIT are")
+    return Mistake(place, f"the time integrator {integrator} is not yet supported", "NEWMARK is")
 
 
 @keyword(

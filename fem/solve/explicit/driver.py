@@ -109,8 +109,6 @@ class Explicit:
         )
 
 
-
-
 def _moved(stage: Stage) -> Moved:
     """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
     if len(stage.bars.off_mass):
