@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -131,7 +132,7 @@ def test_order_two_of_an_undamped_chain():
 
     exact = end(12800)
     error = [np.abs(end(n) - exact).max() for n in (200, 400, 800)]
-    for coarse, fine in zip(error[:-1], error[1:], strict=True):
+    for coarse, fine in itertools.pairwise(error):
         assert 1.95 <= np.log2(coarse / fine) <= 2.05
 
 

@@ -1,7 +1,7 @@
 """The critical increment: which one would make the motion unstable, and which element sets it.
 
-Two figures bracket omega_max: the bound of ``bound.py`` from above and Lanczos' iteration from below. An increment within
-the bound is safe and nothing more is computed; beyond it, the sharp figure of Lanczos decides.
+Two figures bracket omega_max: the bound of ``bound.py`` from above and Lanczos' iteration from below. An increment
+within the bound is safe and nothing more is computed; beyond it, the sharp figure of Lanczos decides.
 """
 
 from __future__ import annotations

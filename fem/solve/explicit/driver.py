@@ -69,7 +69,7 @@ class Explicit:
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal) > 1)
         if not is_free or np.any(factors[1:] != factors[:-1]):
             return np.ones(len(asked), np.bool_)
-        due = asked | (increments % BOOKS == 0)
+        due: Flags = asked | (increments % BOOKS == 0)
         due[-1] = True  # where the motion is handed back
         return due
 

@@ -107,10 +107,10 @@ def forces(thermal: Floats, bars: Bars, springs: Springs, work: Scratch) -> floa
 @kernel
 def is_new(k: int, factors: Floats) -> bool:
     """Load factors at the end of increment k differ from those at its start."""
+    change = 0.0
     for p in range(factors.shape[1]):
-        if factors[k + 1, p] != factors[k, p]:
-            return True
-    return False
+        change += abs(factors[k + 1, p] - factors[k, p])
+    return change != 0.0
 
 
 @kernel
