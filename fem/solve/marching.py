@@ -159,8 +159,8 @@ class Marching:
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
         if self.progress.increment < SETTLING:
             count = min(count, SETTLING - self.progress.increment)
-        if self.explicit and (self.progress.increment + count) % BOOKS < count:
-            count -= (self.progress.increment + count) % BOOKS
+        if self.explicit and self.progress.increment >= SETTLING:
+            count += BOOKS - (self.progress.increment + count) % BOOKS
         count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
         if self.step.max_increments is not None:
             count = min(count, self.step.max_increments - self.progress.increment)

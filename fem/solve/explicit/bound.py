@@ -1,7 +1,7 @@
 """An upper bound of the largest eigenvalue of M^-1 K, node by node, in one sweep over the bars.
 
 For a bar with the stiffness block B >= 0 between nodes i and j, (d_i - d_j).B (d_i - d_j) <= 2 d_i.B d_i + 2 d_j.B d_j,
-and it is d_i.B d_i where j is held. So K is at most a matrix of 3 x 3 blocks, one per node, and the largest eigenvalue of
+and it is d_i.B d_i where j is held. So K is at most a matrix of 3 x 3 blocks, one per node; the largest eigenvalue of
 m_i^-1 times these bounds omega^2; for long chains and nets of equal bars it is the exact one. Parts of B that are
 negative (compression) count by their size.
 Source: the element eigenvalue theorem of Irons, with blocks of nodes in place of elements; Belytschko et al. 1985.

@@ -17,7 +17,7 @@ from fem.solve.stage import Stage
 
 SAFE = 0.9
 """Share of the critical increment that a blank increment becomes."""
-BOOKS = 10
+BOOKS = 50
 """The books are closed, and energy watched, at least this often."""
 
 
