@@ -11,7 +11,6 @@ from pathlib import Path
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
-from benchmarks.ours import not_supported
 from benchmarks.report import markdown, rows_of, write_report
 
 
@@ -41,8 +40,6 @@ def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> tuple
     for work in works:
         reason = no_sweep() if work == "W5" else ""
         found = [] if work == "W5" else [job for job in jobs_of(work, tuple(sizes)) if match in job.name]
-        if found and work == "W4":
-            reason = not_supported(found[0])
         if reason:
             skipped.append(f"{work}: not yet supported ({reason})")
         else:

@@ -16,8 +16,14 @@ from benchmarks.decks import write_deck
 from benchmarks.jobs import DENSITY, GRAVITY, Job, jobs_of
 from benchmarks.process import LONG_JOB, run_job, run_process
 
-PEERS = {"OpenSees": ("peer_opensees", "openseespy.opensees"), "Exudyn": ("peer_exudyn", "exudyn")}
+PEERS = {
+    "OpenSees": ("peer_opensees", "openseespy.opensees"),
+    "Exudyn": ("peer_exudyn", "exudyn"),
+    "MuJoCo": ("peer_mujoco", "mujoco"),
+}
 """Program: our module that runs a job in it, the module it needs."""
+EXPLICIT = ("MuJoCo",)
+"""Programs for explicit jobs; the others run all the rest."""
 OURS = "fem"
 REFERENCES = Path(__file__).with_name("references.json")
 ENERGY_TOLERANCE = 1e-6
@@ -161,8 +167,8 @@ def missing_peers(plan: Plan) -> dict[str, str]:
 
 def measure(job: Job, plan: Plan, say: Callable[[str], None] = lambda _: None) -> list[Outcome]:
     """Ours and every peer, one run each in turn, ``repeat`` times; what is long runs once, what failed never again."""
-    # The peers' modules have no explicit runs.
-    outcomes = [Outcome(job, OURS), *(Outcome(job, name) for name in plan.peers if not job.explicit)]
+    peers = [name for name in plan.peers if job.explicit == (name in EXPLICIT)]
+    outcomes = [Outcome(job, OURS), *(Outcome(job, name) for name in peers)]
     for _ in range(plan.repeat):
         for outcome in outcomes:
             if outcome.failed or (outcome.runs and outcome.seconds > LONG_JOB):

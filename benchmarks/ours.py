@@ -18,17 +18,6 @@ WARMING = 20
 """Increments of the untimed run that loads or compiles the kernels."""
 
 
-def not_supported(job: Job) -> str:
-    """Why the reader refuses the deck of a job; empty when it does not."""
-    import fem
-
-    try:
-        fem.parse_deck(deck_text(job), name=job.slug)
-    except fem.FemError as error:
-        return str(error).partition("\n")[0]
-    return ""
-
-
 def run(job: Job, solver: str = "AUTO") -> dict[str, Any]:
     """Warm, then time the job until the passes last long enough to be trusted; the end state of the last pass."""
     import fem

@@ -14,7 +14,7 @@ from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
 from benchmarks.jobs import GRAVITY, Job, critical_increment, jobs_of
 from benchmarks.measure import OURS, Outcome, Plan, missing_peers, reference_of, references, verdict_of
-from benchmarks.ours import not_supported, run
+from benchmarks.ours import run
 from benchmarks.output_cost import saving_deck
 from benchmarks.reference import solve
 from benchmarks.report import COLUMNS, csv_text, markdown, rows_of, write_report
@@ -23,6 +23,7 @@ SMALL = [
     dataclasses.replace(jobs_of("W1")[0], increments=200),
     *jobs_of("W2", (10,)),
     *(dataclasses.replace(job, increments=min(10, job.increments)) for job in jobs_of("W3", (5,))),
+    *(dataclasses.replace(job, increments=50) for job in jobs_of("W4", (6,))),
 ]
 
 
@@ -80,11 +81,9 @@ def test_critical_increment_of_a_long_chain():
     assert critical_increment("W2") == pytest.approx(1e-4, rel=1e-12)
 
 
-def test_explicit_work_is_skipped_while_the_reader_refuses_it():
+def test_work_that_does_not_exist_yet_is_named():
     jobs, skipped = chosen_jobs(["W4", "W5"], [5], "")
-    is_refused = bool(not_supported(jobs_of("W4", (5,))[0]))
-    assert bool(jobs) is not is_refused
-    assert any(line.startswith("W4: not yet supported") for line in skipped) is is_refused
+    assert [job.name for job in jobs] == ["W4 W2 5", "W4 W3 5"]
     assert any("W5" in line for line in skipped)
 
 

@@ -62,7 +62,8 @@ def describe_step(number: int, step: Step, bars: Bars) -> str:
     kind = "STATIC" if isinstance(procedure, Static) else f"DYNAMIC {procedure.integrator}"
     control = "equal" if procedure.direct else "automatic"
     count = f"{procedure.period / procedure.dt:.6g} " if procedure.dt > 0 else ""
-    text = f"{name}: {kind}, dt {procedure.dt:g}, period {procedure.period:g}, {count}{control} increments, {geometry}"
+    dt = f"{procedure.dt:g}" if procedure.dt > 0 else "0.9 of the critical one"
+    text = f"{name}: {kind}, dt {dt}, period {procedure.period:g}, {count}{control} increments, {geometry}"
     stiffest = stiffest_bar(bars)
     if isinstance(procedure, Dynamic) and stiffest is not None and procedure.dt > 0:
         text += f"; dt is {procedure.dt / bars.period[stiffest]:.3g} periods of the stiffest bar"

@@ -23,6 +23,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
+from fem.mechanics.ends import add_forces, take_differences
 from fem.mechanics.laws import BILINEAR, RIGID, TABLE, active_rise, bilinear, share, table_point, table_secant
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 
@@ -36,9 +37,8 @@ CONSTANTS = 20
 # Rows of the store: the nine numbers of a bar, and the constraint of a rod
 GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
 STORED = 10
-
-# Indices that come out of arrays are unsigned: numba then has no negative ones to look after.
-ONE, TWO = np.uintp(1), np.uintp(2)
+STRIP = 256
+"""Bars evaluated in one go: their numbers stay in the fastest cache."""
 
 
 class Bars(NamedTuple):
@@ -82,21 +82,27 @@ def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) ->
 
 @kernel
 def evaluate_block(
-    kind: int, law: int, secant: bool, is_viscous: bool, first: int, last: int, weight: float, rate: float,
-    u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats, store: Floats,
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int,
+    weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats,
+    store: Floats,
 ) -> float:  # fmt: skip
     """The nine numbers of the bars first..last of one kind; returns the energy they store at u1.
 
-    Inlined with literal kinds it is branch-free and runs on vectors of bars.
+    They go to the columns of the store from ``at`` on. ``tangent`` False: only the force on node j, rows P. Differences
+    between nodes are taken beforehand: inlined with literal kinds the rest is branch-free and runs on vectors of bars.
     """
-    nodes, constants, table = bars.nodes, bars.constants, bars.table
+    constants, table = bars.constants, bars.table
+    take_differences(first, last, at, Q, Q + 1, Q + 2, u1, bars.nodes, store)
+    if secant:
+        take_differences(first, last, at, P, P + 1, P + 2, u0, bars.nodes, store)
+    if is_viscous:
+        take_differences(first, last, at, GEOMETRIC, ALPHA, PULL, v1, bars.nodes, store)
     energy = 0.0
-    for e in range(first, last):
-        i = np.uintp(3 * nodes[e, 0])
-        j = np.uintp(3 * nodes[e, 1])
+    for number in range(last - first):
+        e, s = np.uintp(first + number), np.uintp(at + number)
         inverse = constants[INV_LENGTH, e]
         dx, dy, dz = constants[REF, e], constants[REF + 1, e], constants[REF + 2, e]
-        wx, wy, wz = u1[j] - u1[i], u1[j + ONE] - u1[i + ONE], u1[j + TWO] - u1[i + TWO]
+        wx, wy, wz = store[Q, s], store[Q + 1, s], store[Q + 2, s]
         if kind == LINEAR:
             dx, dy, dz = constants[BASE, e], constants[BASE + 1, e], constants[BASE + 2, e]
             green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
@@ -107,7 +113,7 @@ def evaluate_block(
         px, py, pz = qx, qy, qz
         green0 = green1
         if secant:
-            ox, oy, oz = u0[j] - u0[i], u0[j + ONE] - u0[i + ONE], u0[j + TWO] - u0[i + TWO]
+            ox, oy, oz = store[P, s], store[P + 1, s], store[P + 2, s]
             if kind == LINEAR:
                 green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
             else:
@@ -147,14 +153,14 @@ def evaluate_block(
                 factor = 1.0 + granted / stress
                 stress, modulus = stress * factor, modulus * factor
         normal = area * stress * slope
-        tangent = area * (modulus * slope1 * slope + stress * curvature)
+        stiffness = area * (modulus * slope1 * slope + stress * curvature)
         half = 0.5
         if not secant:
-            tangent *= 2.0
+            stiffness *= 2.0
             half = 1.0
-        alpha = weight * tangent * inverse * inverse * inverse
+        alpha = weight * stiffness * inverse * inverse * inverse
         if is_viscous and not secant:
-            rx, ry, rz = v1[j] - v1[i], v1[j + ONE] - v1[i + ONE], v1[j + TWO] - v1[i + TWO]
+            rx, ry, rz = store[GEOMETRIC, s], store[ALPHA, s], store[PULL, s]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
             eta = constants[VISCOUS, e] * active
             viscous = eta * slope1 * approach
@@ -174,28 +180,33 @@ def evaluate_block(
             alpha = 1.0
         if law == RIGID:
             normal, alpha = multiplier[e] / inverse, np.inf
-            store[GAP, e] = e1 / (inverse * inverse)
+            store[GAP, s] = e1 / (inverse * inverse)
         pull = normal * inverse
+        if not tangent:
+            store[P, s] = pull * px
+            store[P + 1, s] = pull * py
+            store[P + 2, s] = pull * pz
+            continue
         stiffening = 0.0
         if kind != LINEAR:
             starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
             stiffening = starting * inverse if abs(normal) < 1e-6 * starting else pull
-        store[GEOMETRIC, e] = weight * half * stiffening
-        store[ALPHA, e] = alpha
-        store[P, e] = px
-        store[P + 1, e] = py
-        store[P + 2, e] = pz
-        store[Q, e] = qx
-        store[Q + 1, e] = qy
-        store[Q + 2, e] = qz
-        store[PULL, e] = pull
+        store[GEOMETRIC, s] = weight * half * stiffening
+        store[ALPHA, s] = alpha
+        store[P, s] = px
+        store[P + 1, s] = py
+        store[P + 2, s] = pz
+        store[Q, s] = qx
+        store[Q + 1, s] = qy
+        store[Q + 2, s] = qz
+        store[PULL, s] = pull
     return energy
 
 
 @kernel
 def evaluate_bars(
     secant: bool, weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats,
-    bars: Bars, thermal: Floats, multiplier: Floats, force: Floats, store: Floats,
+    bars: Bars, thermal: Floats, multiplier: Floats, force: Floats, store: Floats, tangent: bool = True,
 ) -> float:  # fmt: skip
     """Internal force of all bars and their nine numbers; returns the energy stored at u1.
 
@@ -207,50 +218,34 @@ def evaluate_bars(
     multiplier    (m,)         N/L0 of rods
     force         (3n,)        out, added to
     store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0
+    tangent       False (a literal): forces only, the store is room
     """
-    nodes, blocks = bars.nodes, bars.blocks
+    blocks = bars.blocks
     energy = 0.0
     for b in range(blocks.shape[0]):
-        kind, law, first, last = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
+        kind, law = blocks[b, 0], blocks[b, 1]
         viscous = rate != 0.0 and blocks[b, 4] == 1
-        # The common kinds with literals, so that the compiler drops every branch; all others through the same source.
-        if law == BILINEAR and kind == GREEN and not secant and not viscous:
-            energy += evaluate_block(
-                GREEN, BILINEAR, False, False, first, last, weight, rate, u0, u1, v1, bars, thermal, multiplier, store
-            )
-        elif law == BILINEAR and kind == ENGINEERING and not secant and not viscous:
-            energy += evaluate_block(
-                ENGINEERING,
-                BILINEAR,
-                False,
-                False,
-                first,
-                last,
-                weight,
-                rate,
-                u0,
-                u1,
-                v1,
-                bars,
-                thermal,
-                multiplier,
-                store,
-            )
-        else:
-            energy += evaluate_block(
-                kind, law, secant, viscous, first, last, weight, rate, u0, u1, v1, bars, thermal, multiplier, store
-            )
-    for e in range(nodes.shape[0]):
-        i = np.uintp(3 * nodes[e, 0])
-        j = np.uintp(3 * nodes[e, 1])
-        pull = store[PULL, e]
-        fx, fy, fz = pull * store[P, e], pull * store[P + 1, e], pull * store[P + 2, e]
-        force[i] -= fx
-        force[i + ONE] -= fy
-        force[i + TWO] -= fz
-        force[j] += fx
-        force[j + ONE] += fy
-        force[j + TWO] += fz
+        for first in range(blocks[b, 2], blocks[b, 3], STRIP):
+            last = min(first + STRIP, blocks[b, 3])
+            at = first if tangent else 0
+            # The common kinds with literals, so that the compiler drops every branch; all others through the same
+            # source.
+            if law == BILINEAR and kind == GREEN and not secant and not viscous:
+                energy += evaluate_block(
+                    GREEN, BILINEAR, False, False, tangent, first, last, at, weight, rate, u0, u1, v1, bars, thermal,
+                    multiplier, store,
+                )  # fmt: skip
+            elif law == BILINEAR and kind == ENGINEERING and not secant and not viscous:
+                energy += evaluate_block(
+                    ENGINEERING, BILINEAR, False, False, tangent, first, last, at, weight, rate, u0, u1, v1, bars,
+                    thermal, multiplier, store,
+                )  # fmt: skip
+            else:
+                energy += evaluate_block(
+                    kind, law, secant, viscous, tangent, first, last, at, weight, rate, u0, u1, v1, bars, thermal,
+                    multiplier, store,
+                )  # fmt: skip
+            add_forces(first, last, at, P, PULL if tangent else -1, bars.nodes, store, force)
     return energy
 
 

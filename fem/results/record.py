@@ -35,7 +35,9 @@ class StepStart:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """k consecutive increments of one step: the ledger, and the recorded nodes and elements.
+    """k increments of one step, in order: the ledger, and the recorded nodes and elements.
+
+    An explicit step leaves out some of those nobody asked for.
 
     increment, iterations, cutbacks (k,) int; time, dt, residual_norm, largest_u and the energies (k,)
     nodes     (p,)        node indices recorded; u, v, a, reaction (k, p, 3) at them

@@ -73,8 +73,10 @@ class TotalsSink(SilentSink):
         self.totals = Totals()
         self.notices: list[str] = []
         self.linear_solvers: list[str] = []
+        self._increment = 0
 
     def begin(self, start: StepStart) -> None:
+        self._increment = 0
         self.totals.steps = start.step
         self.linear_solvers.append(start.solver)
 
@@ -82,7 +84,9 @@ class TotalsSink(SilentSink):
         totals = self.totals
         if not len(rows.increment):
             return
-        totals.increments += int(np.count_nonzero(rows.increment))
+        # Rows may leave out increments nobody asked for.
+        totals.increments += int(rows.increment[-1]) - self._increment
+        self._increment = int(rows.increment[-1])
         totals.iterations += int(rows.iterations.sum())
         totals.cutbacks += int(rows.cutbacks.sum())
         totals.largest_residual_norm = max(totals.largest_residual_norm, largest(rows.residual_norm))

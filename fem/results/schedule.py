@@ -120,6 +120,10 @@ class Schedule:
         names = {request.times for request in requests if request.times is not None}
         points = {t for name in names for t in model.time_points[name] if 0.0 < t <= period * (1.0 + LANDING)}
         self.instants = np.array(sorted(start_time + t for t in points))
+        wanted = [request for request in requests if request.kind.endswith("PRINT") and is_active(request)]
+        self._rows = [request_cadence(request, model, start_time, period) for request in wanted]
+        if all(request.kind != "ENERGY PRINT" for request in requests):
+            self._rows.append(Cadence(1))
         self._expected = expected_increments
         self._fields = field_cadences(model, requests, start_time, period, expected_increments) if fields else []
         self._asked = (-1, False)
@@ -131,6 +135,16 @@ class Schedule:
             answers = [cadence.is_due(increment, time, is_last) for cadence in self._fields]
             self._asked = (increment, any(answers))
         return self._asked[1]
+
+    def rows_due(self, increment: Ints, time: Floats, is_end: bool) -> Flags:
+        """(k,) consecutive increments of which a table or the ledger wants a row. Ask in order, once.
+
+        ``is_end``: the last of them ends the step. Without ``*ENERGY PRINT`` the ledger wants every increment.
+        """
+        due = np.zeros(len(increment), np.bool_)
+        for cadence in self._rows:
+            due |= cadence.due(increment, time, is_end)
+        return due
 
     def next_field(self, increment: int) -> int:
         """The next increment after this one whose field is due because of its number; ``NEVER`` for none.

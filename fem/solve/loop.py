@@ -13,6 +13,7 @@ from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
 from fem.solve.clock import Clock, expected_increments
+from fem.solve.explicit.driver import Explicit
 from fem.solve.marching import Marching, Progress
 from fem.solve.modes import find_modes
 from fem.solve.newton.arc import no_arc
@@ -71,6 +72,11 @@ class Run:
             self._stop()
         stage = prepare(self.system, self.environment, self._bars_of(step), scheme, step.controls, self.solver)
         self.progress.increment = 0
+        explicit: Explicit | None = None
+        if stage.is_explicit and isinstance(procedure, Dynamic):
+            explicit = Explicit(stage)
+            instant = loading(stage, motion, np.array([span.start, span.start]), np.ones(1))
+            procedure = explicit.choose(procedure, motion, instant.thermal[0])
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
             return
@@ -87,7 +93,7 @@ class Run:
         start = StepStart(number, step.name, name, span.start, period, expected, solver)
         if isinstance(procedure, Dynamic) and (procedure.dt_max or 0.0) > procedure.dt and not procedure.direct:
             self.sink.notice(f"step {number}: automatic increments of *DYNAMIC do not grow beyond the first one yet")
-        Marching(self, number, step, stage, clock, arc, schedule, start).run(procedure)
+        Marching(self, number, step, stage, clock, arc, schedule, start, explicit).run(procedure)
         if riks:
             self.environment = settled(self.environment, arc)
 

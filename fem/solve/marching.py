@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.errors import EnergyDrift, NoConvergence
 from fem.mechanics.energy import element_values
 from fem.model import Dynamic, Static, Step
@@ -23,6 +23,7 @@ from fem.solve.advice import (
     snap_notice,
 )
 from fem.solve.clock import Clock
+from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
@@ -76,18 +77,11 @@ class Marching:
     """One static or dynamic step on its way."""
 
     def __init__(
-        self,
-        run: Run,
-        number: int,
-        step: Step,
-        stage: Stage,
-        clock: Clock | ArcClock,
-        arc: Arc,
-        schedule: Schedule,
-        start: StepStart,
-    ) -> None:
+        self, run: Run, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
+        start: StepStart, explicit: Explicit | None = None,
+    ) -> None:  # fmt: skip
         self.whole, self.number, self.step, self.stage = run, number, step, stage
-        self.clock, self.arc, self.schedule, self.start = clock, arc, schedule, start
+        self.clock, self.arc, self.schedule, self.start, self.explicit = clock, arc, schedule, start, explicit
         self.most = step.max_increments or (MOST_INCREMENTS if len(arc.last) else None)
         self.sink, self.progress, self.system = run.sink, run.progress, run.system
         self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
@@ -133,6 +127,8 @@ class Marching:
             evaluate_start(stage, motion, instant)
         held, notice = hold_loose_directions(stage, self.step)
         self._tell(notice)
+        if self.explicit:
+            self.explicit.refuse_massless(held, motion)
         if isinstance(procedure, Dynamic):
             self._tell(initial_acceleration(stage, motion, held, procedure))
             self._tell(snap_notice(stage, self.clock.dt))
@@ -147,7 +143,7 @@ class Marching:
         note_increment(
             0, 0, 0.0, 0.0, 0, tally[groups.ERROR0], stage.bars, self.system.springs, instant.thermal[0], motion, first
         )
-        self._send_rows(first, 1, np.array([now]), np.zeros(1))
+        self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
 
@@ -180,6 +176,8 @@ class Marching:
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
         if self.progress.increment < SETTLING:
             count = min(count, SETTLING - self.progress.increment)
+        if self.explicit and self.progress.increment >= SETTLING:
+            count += BOOKS - (self.progress.increment + count) % BOOKS
         count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
         if self.most is not None:
             count = min(count, self.most - self.progress.increment)
@@ -203,13 +201,14 @@ class Marching:
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
         control = np.zeros(groups.CONTROL, np.int64)
+        due = self._due(times, chunk)
         began = wall.perf_counter()
-        reason = self._march(control, chunk, kept)
+        reason = self._march(control, due, chunk, kept)
         spent = wall.perf_counter() - began
         done = int(control[groups.INCREMENT])
         if done:
-            self._accept(kept, done, times, steps, chunk)
-            if spent < 0.5 * CHUNK_SECONDS and done == self.progress.chunk:
+            self._accept(kept, due[:done], times, steps, chunk)
+            if spent < 0.5 * CHUNK_SECONDS and done + BOOKS > self.progress.chunk:
                 self.progress.chunk = min(4 * self.progress.chunk, LONGEST_CHUNK)
             elif spent > 2.0 * CHUNK_SECONDS:
                 self.progress.chunk = max(1, self.progress.chunk // 2)
@@ -218,11 +217,21 @@ class Marching:
                 drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1])
             )
         if reason != groups.DONE:
-            self._recover(reason, control, kept.ledger, float(steps[done]))
+            self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
 
-    def _march(self, control: Ints, chunk: Loading, kept: Record) -> int:
+    def _due(self, times: Floats, chunk: Loading) -> Flags:
+        """(k,) increments of a chunk whose rows are wanted: all but those an explicit step may skip."""
+        if self.explicit is None or self.whole.record_all:
+            return np.ones(len(times) - 1, np.bool_)
+        increments = self.progress.increment + np.arange(1, len(times))
+        asked = self.schedule.rows_due(increments, times[1:], bool(times[-1] >= self.clock.end))
+        return self.explicit.due(chunk, asked, increments)
+
+    def _march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Call the march until it needs no more linear solves from here."""
         stage = self.stage
+        if self.explicit:
+            return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
         while True:
             reason = march(
                 control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
@@ -244,12 +253,13 @@ class Marching:
                 self.stage.choice = replace(choice, solver=groups.EXTERNAL)
                 self._tell("iterative solves gave up on indefinite or stiff systems: solved directly from here on")
 
-    def _accept(self, kept: Record, done: int, times: Floats, steps: Floats, chunk: Loading) -> None:
+    def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
+        done = len(due)
         ledger = kept.ledger[:done]
         self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
         self.progress.time = float(times[done])
         self._remark(ledger)
-        self._send_rows(kept, done, times[1 : done + 1], steps[:done])
+        self._send_rows(kept, due, times[1 : done + 1], steps[:done])
         self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
         self._send_frame(self.clock.is_finished)
 
@@ -265,22 +275,22 @@ class Marching:
         for _, text in sorted((int(where.argmax()), text) for where, text in remarks if where.any()):
             self._tell(text)
 
-    def _send_rows(self, kept: Record, done: int, time: Floats, dt: Floats) -> None:
-        ledger, kinematics = kept.ledger[:done], kept.kinematics[:done]
-        is_opening = not np.any(dt)
-        increment = self.progress.increment + np.arange(0 if is_opening else 1, done + (0 if is_opening else 1))
-        cutbacks = np.zeros(done, np.int64)
+    def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
+        (rows,) = np.nonzero(due)
+        ledger, kinematics = kept.ledger[rows], kept.kinematics[rows]
+        increment = self.progress.increment + rows + (1 if np.any(dt) else 0)
+        cutbacks = np.zeros(len(rows), np.int64)
         cutbacks[0], self.progress.cutbacks = self.progress.cutbacks, 0
         self.progress.increment = int(increment[-1])
         self.sink.rows(
             Rows(
-                self.number, increment, time, dt,
+                self.number, increment, time[rows], dt[rows],
                 ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], cutbacks,
                 ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
                 ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
                 ledger[:, groups.L_LARGEST], self.nodes,
                 kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
-                self.elements, kept.values[:done], is_end=self.clock.is_finished, load_factor=self._factors(ledger),
+                self.elements, kept.values[rows], is_end=self.clock.is_finished, load_factor=self._factors(ledger),
             )
         )  # fmt: skip
 
@@ -310,6 +320,9 @@ class Marching:
         """Cut the increment back, or say why that is not possible."""
         if self.progress.increment == 0 and self.clock.is_static:
             refuse_mechanism(self.stage, self.progress.motion, self.progress.time, self.number)
+        if self.explicit:
+            motion, time = self.progress.motion, self.progress.time
+            raise NoConvergence(self.explicit.failure(reason, self.number, time, dt, motion, self.thermal))
         if self.clock.cut():
             self.progress.cutbacks += 1
             self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))

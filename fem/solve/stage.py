@@ -24,6 +24,7 @@ from fem.solve.newton.groups import (
     CHAIN,
     EXTERNAL,
     LEDGER,
+    NOTHING,
     PROJECT,
     WC,
     WM,
@@ -33,7 +34,7 @@ from fem.solve.newton.groups import (
     Record,
     Scratch,
 )
-from fem.solve.schemes import Scheme
+from fem.solve.schemes import CentralDifference, Scheme
 
 NAMES = {
     EXTERNAL: "direct",
@@ -41,6 +42,7 @@ NAMES = {
     BAND: "band",
     CG: "conjugate gradients",
     BICGSTAB: "stabilised biconjugate gradients",
+    NOTHING: "none",
 }
 """Linear solvers as the user is told of them."""
 NEAR_FLOOR = 1e-6
@@ -81,6 +83,11 @@ class Stage:
         return bool(self.row[WM] != 0.0)
 
     @property
+    def is_explicit(self) -> bool:
+        """Nothing is solved: the march is that of ``solve/explicit``."""
+        return isinstance(self.scheme, CentralDifference)
+
+    @property
     def tangent(self) -> SparseTangent:
         """The sparse tangent, with its pattern."""
         if self._tangent is None:
@@ -113,8 +120,11 @@ def prepare(
     is_static = bool(row[WM] == 0.0)
     row[PROJECT] = float(len(bars.rods) > 0 and not is_static and not scheme.secant)
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
-    may_iterate = not is_static and len(bars.rods) == 0
-    choice = choose_solver(system, free, links, may_iterate, wanted, is_static)
+    if isinstance(scheme, CentralDifference):
+        choice = nothing_to_solve("central differences, lumped mass")
+    else:
+        may_iterate = not is_static and len(bars.rods) == 0
+        choice = choose_solver(system, free, links, may_iterate, wanted, is_static)
     if choice.solver == CG and not symmetric:
         choice = replace(choice, solver=BICGSTAB, reason=choice.reason.replace("symmetric", "unsymmetric"))
     return Stage(
@@ -151,24 +161,35 @@ def choose_solver(system: System, free: Ints, links: Links, may_iterate: bool, w
     Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
     """
     nothing = np.zeros(0, np.int64)
-    no_tree = Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing)
     if len(links.slave) or wanted == "DIRECT":
-        return Choice(EXTERNAL, no_tree, nothing, 0, "asked for" if wanted == "DIRECT" else "equations couple dofs")
+        return Choice(EXTERNAL, no_tree(), nothing, 0, "asked for" if wanted == "DIRECT" else "equations couple dofs")
     if wanted == "CG" and may_iterate:
-        return Choice(CG, no_tree, nothing, 0, "asked for")
+        return Choice(CG, no_tree(), nothing, 0, "asked for")
     if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
         tree = find_tree(system, free)
         if tree is not None:
             return Choice(CHAIN, tree, nothing, 0, "bars form paths or trees")
     count = int(np.count_nonzero(free == 1))
     if count == 0:
-        return Choice(EXTERNAL, no_tree, nothing, 0, "nothing is free to move")
+        return Choice(EXTERNAL, no_tree(), nothing, 0, "nothing is free to move")
     equation, width = number_band(system, free)
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
-        return Choice(BAND, no_tree, equation, width, f"narrow band, half width {width}")
+        return Choice(BAND, no_tree(), equation, width, f"narrow band, half width {width}")
     if may_iterate:
-        return Choice(CG, no_tree, nothing, 0, f"half bandwidth {width}, symmetric, with inertia")
-    return Choice(EXTERNAL, no_tree, nothing, 0, f"half bandwidth {width} is too wide")
+        return Choice(CG, no_tree(), nothing, 0, f"half bandwidth {width}, symmetric, with inertia")
+    return Choice(EXTERNAL, no_tree(), nothing, 0, f"half bandwidth {width} is too wide")
+
+
+def no_tree() -> Tree:
+    """For solvers that follow no elimination order."""
+    nothing = np.zeros(0, np.int64)
+    return Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing)
+
+
+def nothing_to_solve(reason: str) -> Choice:
+    """For explicit steps."""
+    nothing = np.zeros(0, np.int64)
+    return Choice(NOTHING, no_tree(), nothing, 0, reason)
 
 
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:

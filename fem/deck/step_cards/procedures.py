@@ -14,6 +14,7 @@ MAX_INCREMENTS = 1e9
 INTEGRATORS = (
     "NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", "CENTRAL DIFFERENCE", "EXPLICIT",
 )  # fmt: skip
+EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
 AUTOMATIC = "is not supported: automatic increments follow convergence, not the half-increment residual"
 UNDAMPED = (
@@ -145,8 +146,9 @@ def dynamic(card: Card, draft: Draft) -> None:
     integrator = integrator_of(card, alpha, explicit)
     beta, gamma = newmark_constants(card)
     given = times_of(card, draft, direct)
-    if integrator in ("CENTRAL DIFFERENCE", "EXPLICIT"):
-        raise unsupported_integrator(card, integrator)
+    if integrator in EXPLICIT:
+        set_procedure(card, draft, explicit_procedure(card, given, initial, singular))
+        return
     if given is None or given[1][0] is None or given[1][1] is None:
         raise card.mistake("*DYNAMIC needs a data line with the first increment and the period")
     row, times = given
@@ -162,6 +164,25 @@ def dynamic(card: Card, draft: Draft) -> None:
         first, period, times[2], times[3], direct, integrator, beta, gamma, initial, singular, **damping
     )
     set_procedure(card, draft, procedure)
+
+
+def explicit_procedure(
+    card: Card, given: tuple[Row, list[float | None]] | None, initial: bool, singular: str
+) -> Dynamic:
+    """Equal increments, DIRECT or not; a blank one is chosen from the critical one when the step begins."""
+    if given is None or given[1][1] is None:
+        raise card.mistake("*DYNAMIC, EXPLICIT needs a data line with the increment (may be blank) and the period")
+    row, (first, period, smallest, largest) = given
+    assert period is not None
+    if smallest is not None or largest is not None:
+        hint = "an EXPLICIT step has equal increments"
+        raise Mistake(row.field(2 if smallest is not None else 3).place, "limits of the increment with EXPLICIT", hint)
+    if first is not None:
+        check_times(row, first, period, None, None)
+    return Dynamic(
+        first or 0.0, period, direct=True, integrator="CENTRAL DIFFERENCE", initial_acceleration=initial,
+        singular_mass=singular,
+    )  # fmt: skip
 
 
 def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float | None:
@@ -203,13 +224,6 @@ def newmark_constants(card: Card) -> tuple[float, float]:
         hint = "below 1/2 the rule feeds energy into the motion"
         raise Mistake(card.field("GAMMA").place, f"GAMMA must be at least 0.5 (and at most 10), got {gamma:g}", hint)
     return beta, gamma
-
-
-def unsupported_integrator(card: Card, integrator: str) -> Mistake:
-    """A scheme that is planned."""
-    name = next((name for name in ("TIME INTEGRATOR", "ALPHA", "EXPLICIT") if card.has(name)), "")
-    place = card.field(name).place if name else card.place
-    return Mistake(place, f"the time integrator {integrator} is not yet supported", "the implicit ones are")
 
 
 @keyword(

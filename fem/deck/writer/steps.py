@@ -50,7 +50,8 @@ def procedure_lines(procedure: Procedure) -> list[str]:
     if isinstance(procedure, Frequency):
         return ["*FREQUENCY", str(procedure.modes)]
     limits = (procedure.dt_min, procedure.dt_max)
-    times = [number(procedure.dt), number(procedure.period), *("" if t is None else number(t) for t in limits)]
+    first = number(procedure.dt) if procedure.dt else ""
+    times = [first, number(procedure.period), *("" if t is None else number(t) for t in limits)]
     flags = ["DIRECT"] if procedure.direct else []
     if isinstance(procedure, Static):
         if procedure.riks is not None:

@@ -9,7 +9,7 @@ from fem.arrays import Floats, Ints
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = 0, 1, 2, 3, 4
 # Linear solvers
-EXTERNAL, CHAIN, BAND, CG, BICGSTAB = 0, 1, 2, 3, 4
+EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING = 0, 1, 2, 3, 4, 5
 # Entries of a scheme row; WC weighs damping and external loads, MOMENTUM |M v|/dt in the scale D; VISCOUS VU/dt is the
 # derivative of the rates that viscous stresses and dashpots follow (0: none); PROJECT switches the projection of
 # velocities and accelerations of rods on

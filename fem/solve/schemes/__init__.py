@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 
 from fem.model import Dynamic
 from fem.solve.schemes.backward_euler import BackwardEuler
+from fem.solve.schemes.central_difference import CentralDifference
 from fem.solve.schemes.energy_momentum import EnergyMomentum
 from fem.solve.schemes.equilibrium import Equilibrium
 from fem.solve.schemes.generalized_alpha import GeneralizedAlpha
@@ -35,6 +36,7 @@ SCHEMES: dict[str, Callable[[Dynamic], Scheme]] = {
     "GENERALIZED ALPHA": lambda procedure: GeneralizedAlpha(procedure.rho),
     "BACKWARD EULER": lambda procedure: BackwardEuler(),
     "ENERGY MOMENTUM": lambda procedure: EnergyMomentum(),
+    "CENTRAL DIFFERENCE": lambda procedure: CentralDifference(),
 }
 """Name in the deck -> scheme of a ``*DYNAMIC`` step."""
 
@@ -42,6 +44,7 @@ __all__ = [
     "HHT",
     "SCHEMES",
     "BackwardEuler",
+    "CentralDifference",
     "EnergyMomentum",
     "Equilibrium",
     "GeneralizedAlpha",

@@ -1,0 +1,135 @@
+"""The critical increment: which one would make the motion unstable, and which element sets it.
+
+Two figures bracket omega_max: the bound of ``bound.py`` from above and Lanczos' iteration from below. An increment
+within the bound is safe and nothing more is computed; beyond it, the sharp figure of Lanczos decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
+from fem.mechanics.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, Bars, P
+from fem.mechanics.links import condense, expand
+from fem.solve.explicit.bound import largest_square
+from fem.solve.explicit.leapfrog import Moved
+from fem.solve.linear.krylov import multiply
+from fem.solve.newton.groups import Motion
+from fem.solve.newton.tangent import nodal_blocks
+from fem.solve.schemes import Equilibrium
+from fem.solve.stage import Stage
+
+FAR = 1e200
+"""An increment so long that viscous stiffness 4/dt C vanishes."""
+LANCZOS = 80
+SETTLED = 1e-7
+"""The iteration ends when omega^2 grows by less than this share in five steps."""
+ROUNDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Critical:
+    """The critical increment ``dt`` (infinite: nothing limits it) and the node around which the fastest mode is."""
+
+    dt: float
+    node: int
+
+
+def as_stiff_as_can_be(bars: Bars) -> Bars:
+    """The bars with slack ones taut: what is slack now will not be for long."""
+    constants = bars.constants.copy()
+    constants[PLUS] = constants[MINUS] = np.maximum(constants[PLUS], constants[MINUS])
+    return bars._replace(constants=constants)
+
+
+def bound_of(stage: Stage, taut: Bars, moved: Moved, motion: Motion, thermal: Floats, dt: float) -> tuple[float, int]:
+    """Upper bound of omega^2, damping for this dt included, and its node. The tangent is left in ``stage.work``."""
+    square, node = largest_square(
+        stage.row, dt, thermal, moved.inverse, stage.nodes, taut, stage.system.springs, stage.links, motion, stage.work
+    )
+    return float(square), int(node)
+
+
+def critical_increment(stage: Stage, taut: Bars, moved: Moved, motion: Motion, thermal: Floats) -> Critical:
+    """Where dt^2 omega^2 = 4 for the largest omega^2 = a + b/dt of K + 4/dt C'; a, b: without and with damping."""
+    _, node = bound_of(stage, taut, moved, motion, thermal, FAR)
+    stiff = fastest_square(stage, moved, node)
+    dt = 2.0 / np.sqrt(stiff) if stiff > 0.0 else np.inf
+    is_viscous = np.any(taut.blocks[:, 4]) or np.any(stage.system.springs.constants[:, 1])
+    for _ in range(ROUNDS if is_viscous else 0):
+        before = dt
+        _, node = bound_of(stage, taut, moved, motion, thermal, min(before, FAR))
+        damped = fastest_square(stage, moved, node)
+        slope = max(damped - stiff, 0.0) * min(before, FAR)
+        if slope + stiff > 0.0:
+            dt = 8.0 / (slope + np.sqrt(slope**2 + 16.0 * stiff))
+        if abs(dt - before) <= 1e-9 * before:
+            break
+    return Critical(float(dt), node)
+
+
+def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
+    """Largest omega^2 of the tangent in ``stage.work``, from below, by Lanczos' iteration on M^-1/2 K M^-1/2.
+
+    It starts from everything at random and most of all from ``node``.
+    """
+    work, links = stage.work, stage.links
+    static = np.array(Equilibrium().coefficients())
+    nodal_blocks(static, 1.0, stage.nodes._replace(held=np.zeros((0, 9))), stage.system.springs, work)
+    scale = np.sqrt(moved.inverse)
+    moving = np.flatnonzero(scale > 0.0)
+    if len(moving) == 0:
+        return 0.0
+    vector = np.random.default_rng(1).standard_normal(len(scale)) * (scale > 0.0)
+    vector[3 * node : 3 * node + 3] *= np.sqrt(len(moving))
+    vector /= np.linalg.norm(vector)
+    previous, size = np.zeros_like(vector), 0.0
+    diagonal: list[float] = []
+    off: list[float] = []
+    squares: list[float] = []
+    everywhere, nothing, x, product = np.ones_like(vector), np.zeros(0), np.empty_like(vector), np.empty_like(vector)
+    for _ in range(min(LANCZOS, len(moving))):
+        x[:] = scale * vector
+        expand(links, x)
+        multiply(
+            stage.bars.nodes, work.store, nothing, work.block, stage.system.springs, work.spring_stiffness, everywhere,
+            x, product,
+        )  # fmt: skip
+        condense(links, product)
+        image = scale * product - size * previous
+        diagonal.append(float(vector @ image))
+        image -= diagonal[-1] * vector
+        matrix = np.diag(diagonal) + np.diag(off, 1) + np.diag(off, -1)
+        squares.append(float(np.linalg.eigvalsh(matrix)[-1]))
+        size = float(np.linalg.norm(image))
+        if size <= 1e-12 * abs(squares[-1]) or (len(squares) > 5 and squares[-1] - squares[-6] < SETTLED * squares[-1]):
+            break
+        off.append(size)
+        previous, vector = vector, image / size
+    return squares[-1]
+
+
+def stiffest_at(stage: Stage, node: int) -> str:
+    """The stiffest element at a node, with what it is made of; its tangent is in ``stage.work``."""
+    system, store = stage.system, stage.work.store
+    stiffness = np.abs(store[ALPHA]) * (store[P : P + 3] ** 2).sum(axis=0) + np.abs(store[GEOMETRIC])
+    stiffness = np.where((stage.bars.nodes == node).any(axis=1), stiffness, -1.0)
+    springs = np.abs(stage.work.spring_stiffness)
+    springs = np.where((system.springs.dofs // 3 == node).any(axis=1), springs, -1.0)
+    family, index = BAR_FAMILY, int(stiffness.argmax()) if len(stiffness) else 0
+    if springs.max(initial=-1.0) > stiffness.max(initial=-1.0):
+        family, index = SPRING_FAMILY, int(springs.argmax())
+    element = int(np.flatnonzero((system.family[:, 0] == family) & (system.family[:, 1] == index))[0])
+    return f"element {system.element_labels[element]}{_made_of(system, element)}"
+
+
+def _made_of(system: System, element: int) -> str:
+    """Material and section of a bar."""
+    for section in reversed(system.model.sections):
+        if np.any(system.model.mesh.element_sets[section.element_set] == element):
+            area = system.bars.constants[AREA, system.family[element, 1]]
+            return f" (material {section.material}, *SOLID SECTION of {section.element_set}, area {area:.6g})"
+    return ""

@@ -1,0 +1,144 @@
+"""An explicit step beside the increment loop: what it refuses, when it closes its books, how it calls the march."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.errors import ModelError
+from fem.mechanics.bar import Bars
+from fem.model import Dynamic
+from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
+from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, WATCH, Moved, leapfrog
+from fem.solve.newton.groups import INCREMENT, Loading, Motion, Record
+from fem.solve.stage import Stage
+
+SAFE = 0.9
+"""Share of the critical increment that a blank increment becomes."""
+BOOKS = 50
+"""The books are closed, and energy watched, at least this often."""
+
+
+class Explicit:
+    """The explicit march of one step. ``taut``, ``moved``: as in ``leapfrog``."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.taut: Bars = as_stiff_as_can_be(stage.bars)
+        self.moved = _moved(stage)
+        springs = stage.system.springs
+        self.is_dissipative = bool(
+            len(stage.nodes.damping) or np.any(stage.bars.blocks[:, 4]) or np.any(springs.constants[:, 1])
+        )
+
+    def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats) -> Dynamic:
+        """The procedure with its increment: a blank one (0) becomes ``SAFE`` of the critical one.
+
+        ModelError for an increment above the critical one.
+        """
+        if procedure.dt > 0.0 and not self._is_too_long(procedure.dt, motion, thermal):
+            return procedure
+        critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal)
+        if procedure.dt == 0.0 and not np.isfinite(critical.dt):
+            raise ModelError("nothing stiff limits the increment of this EXPLICIT step: give it on the data line")
+        if procedure.dt > 0.0:
+            raise ModelError(
+                f"the increment {procedure.dt:.6g} of an EXPLICIT step exceeds the critical one, {critical.dt:.6g}, "
+                f"set by {stiffest_at(self.stage, critical.node)}: take {SAFE * critical.dt:.3g} or less (a blank "
+                "increment is chosen so), make that element longer, softer or its nodes heavier, or leave out EXPLICIT"
+            )
+        return replace(procedure, dt=procedure.dt or min(SAFE * critical.dt, procedure.period))
+
+    def refuse_massless(self, held: Ints, motion: Motion) -> None:
+        """ModelError where a free dof has no mass; held ones (nothing acts on them) rest."""
+        massless = (self.stage.nodes.free == 1) & (self.moved.inverse == 0.0)
+        massless[held] = False
+        motion.v[held], motion.a[held] = 0.0, 0.0
+        if np.any(massless):
+            name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
+            raise ModelError(
+                f"{name} is free and has no mass, which EXPLICIT divides by: give it mass (*DENSITY, *MASS), hold it "
+                "with *BOUNDARY, or leave out EXPLICIT"
+            )
+
+    def due(self, chunk: Loading, asked: Flags, increments: Ints) -> Flags:
+        """(k,) increments whose books have to be closed: all where work depends on the path in between."""
+        factors = chunk.factors
+        is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal) > 1)
+        if not is_free or np.any(factors[1:] != factors[:-1]):
+            return np.ones(len(asked), np.bool_)
+        due: Flags = asked | (increments % BOOKS == 0)
+        due[-1] = True  # where the motion is handed back
+        return due
+
+    def march(self, control: Ints, before: int, due: Flags, chunk: Loading, motion: Motion, kept: Record) -> int:
+        """Call the march until the chunk ends, or until the increment is in fact too long (STIFFENED)."""
+        stage = self.stage
+        control[BEFORE] = before
+        while True:
+            reason = leapfrog(
+                control, stage.row, stage.limits, due.astype(np.int64), self.moved, stage.nodes, stage.bars,
+                stage.system.springs, stage.links, chunk, motion, stage.work, kept,
+            )  # fmt: skip
+            if reason != WATCH:
+                return int(reason)
+            done = int(control[INCREMENT])
+            if self._is_too_long(float(chunk.dt[done - 1]), motion, chunk.thermal[min(done, len(chunk.thermal) - 1)]):
+                return STIFFENED
+
+    def _is_too_long(self, dt: float, motion: Motion, thermal: Floats) -> bool:
+        """dt exceeds the critical one: the bound that is cheap and safe is asked first."""
+        square, _ = bound_of(self.stage, self.taut, self.moved, motion, thermal, dt)
+        return dt**2 * square > 4.0 and dt > critical_increment(self.stage, self.taut, self.moved, motion, thermal).dt
+
+    def failure(self, reason: int, number: int, time: float, dt: float, motion: Motion, thermal: Floats) -> str:
+        """Why the step stopped."""
+        if reason != STIFFENED:
+            what = "the motion is not finite any more (overflow)."
+        else:
+            critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal)
+            what = (
+                f"the structure has become stiffer, the increment {dt:.6g} exceeds what is now the critical one, "
+                f"{critical.dt:.6g}, set by {stiffest_at(self.stage, critical.node)}."
+            )
+        return (
+            f"step {number} stopped at t = {time:.9g}: {what} Use smaller increments. Everything computed so far is "
+            "written"
+        )
+
+
+def _moved(stage: Stage) -> Moved:
+    """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
+    if len(stage.bars.rods):
+        name = stage.system.name_bar(int(stage.bars.rods[0]))
+        raise ModelError(
+            f"{name} keeps its length, which EXPLICIT does not support yet: use ENERGY MOMENTUM or another"
+        )
+    if len(stage.bars.off_mass):
+        bar = int(np.flatnonzero(stage.bars.off_mass)[0])
+        system = stage.system
+        element = int(np.flatnonzero((system.family[:, 0] == 0) & (system.family[:, 1] == bar))[0])
+        raise ModelError(
+            f"element {system.element_labels[element]} couples the masses of its nodes, EXPLICIT needs them apart: use "
+            "MASS=LUMPED in *SOLID SECTION"
+        )
+    links, free = stage.links, stage.nodes.free
+    mass = np.where(free == 1, stage.nodes.mass, 0.0)
+    damping = np.where(free == 1, stage.nodes.damping, 0.0) if len(stage.nodes.damping) else stage.nodes.damping
+    for k, slave in enumerate(links.slave):
+        parts = np.arange(links.start[k], links.start[k + 1])
+        parts = parts[free[links.master[parts]] == 1]
+        if len(parts) > 1:
+            names = " and ".join(stage.system.name_dof(int(dof)) for dof in links.master[parts[:2]])
+            raise ModelError(
+                f"an *EQUATION makes {stage.system.name_dof(int(slave))} depend on {names}, which couples their "
+                "masses; EXPLICIT supports one free dof per dependent one: leave out EXPLICIT"
+            )
+        for part in parts:
+            share = links.factor[part] ** 2
+            mass[links.master[part]] += share * stage.nodes.mass[slave]
+            if len(damping):
+                damping[links.master[part]] += share * stage.nodes.damping[slave]
+    return Moved(np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0), damping)

@@ -1,0 +1,164 @@
+"""The explicit march: central differences, one evaluation of the forces per increment and nothing to solve.
+
+It speaks the language of the implicit march (``newton/groups``): the same chunks, ledger, records and reasons to stop.
+Formulas: ``schemes/central_difference.py``.
+
+Between two rows that somebody wants the march does nothing but the motion: ``due`` marks the increments whose books are
+closed. Where work depends on the path (moving supports, damping, loads or temperatures that vary) the caller marks all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fem.arrays import Floats, Ints
+from fem.compiled import kernel
+from fem.mechanics.bar import Bars, evaluate_bars
+from fem.mechanics.links import Links, condense, expand
+from fem.mechanics.springs import Springs, evaluate_springs
+from fem.solve.newton.groups import (
+    DONE,
+    DRIFT,
+    DRIFT_SHARE,
+    INCREMENT,
+    NOT_FINITE,
+    Loading,
+    Motion,
+    Nodes,
+    Record,
+    Scratch,
+)  # fmt: skip
+from fem.solve.newton.iterate import combine, inertia_forces
+from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
+
+WATCH, STIFFENED = 10, 11
+"""Why leapfrog returned: time to look at stability; what the caller then says where the increment is too long."""
+BEFORE = 1
+"""Entry of control: increments of the step before this chunk."""
+WATCHED = 200
+"""Stability is looked at after every so many increments of a step."""
+HUGE = 1e300
+
+
+class Moved(NamedTuple):
+    """What moves with each free dof, dependent dofs included: inverse (3n,) of its mass, 0 at dofs that are not free;
+    damping (3n,), mass-proportional (empty: none).
+    """
+
+    inverse: Floats
+    damping: Floats
+
+
+@kernel
+def move(dt: float, work: Scratch) -> None:
+    """u1 = u + dt v + dt^2/2 a, and v + dt a in place of v; the force is cleared."""
+    u, v, a, force = work.u, work.v, work.a, work.force
+    half = 0.5 * dt * dt
+    for dof in range(u.shape[0]):
+        u[dof] += dt * v[dof] + half * a[dof]
+        v[dof] += dt * a[dof]
+        force[dof] = 0.0
+
+
+@kernel
+def accelerate(dt: float, moved: Moved, nodes: Nodes, links: Links, work: Scratch) -> None:
+    """a1 from the forces, and v1 = v + dt/2 (a + a1), where ``move`` left v + dt a."""
+    v, a, force, load, rest, inverse = work.v, work.a, work.force, work.load, work.residual, moved.inverse
+    half = 0.5 * dt
+    if nodes.damping.shape[0] == 0 and links.slave.shape[0] == 0:
+        for dof in range(v.shape[0]):
+            new = inverse[dof] * (load[dof] - force[dof])
+            v[dof] += half * (new - a[dof])
+            a[dof] = new
+        return
+    for dof in range(v.shape[0]):
+        rest[dof] = load[dof] - force[dof]
+    for dof in range(nodes.damping.shape[0]):
+        rest[dof] -= nodes.damping[dof] * (v[dof] - half * a[dof])
+    condense(links, rest)
+    for dof in range(v.shape[0]):
+        drag = half * moved.damping[dof] * inverse[dof] if moved.damping.shape[0] > 0 else 0.0
+        new = inverse[dof] * rest[dof] / (1.0 + drag)
+        v[dof] += half * (new - a[dof])
+        a[dof] = new
+
+
+@kernel
+def set_supports(k: int, links: Links, loading: Loading, work: Scratch) -> None:
+    """Supports have their exact motion; dependent dofs follow."""
+    for c in range(loading.support_dofs.shape[0]):
+        dof = loading.support_dofs[c]
+        work.u[dof] = loading.support_u[k, c]
+        work.v[dof] = loading.support_v[k, c]
+        work.a[dof] = loading.support_a[k, c]
+    expand(links, work.u)
+    expand(links, work.v)
+    expand(links, work.a)
+
+
+@kernel
+def forces(thermal: Floats, bars: Bars, springs: Springs, work: Scratch) -> float:
+    """Internal force at u1 and the velocity in ``work.v`` into ``work.force``, cleared before; the stored energy."""
+    u, v, force = work.u, work.v, work.force
+    energy: float = evaluate_bars(False, 1.0, 1.0, u, u, v, bars, thermal, work.multiplier, force, work.store, False)
+    return energy + evaluate_springs(False, 1.0, 1.0, u, u, v, springs, force, work.spring_stiffness)
+
+
+@kernel
+def is_new(k: int, factors: Floats) -> bool:
+    """Load factors at the end of increment k differ from those at its start."""
+    change = 0.0
+    for p in range(factors.shape[1]):
+        change += abs(factors[k + 1, p] - factors[k, p])
+    return change != 0.0
+
+
+@kernel
+def is_finite(strain: float, v: Floats) -> bool:
+    """Energy and velocities are numbers of usable size."""
+    total = 0.0
+    for dof in range(v.shape[0]):
+        total += abs(v[dof])
+    return bool(abs(strain) < HUGE and total < HUGE)
+
+
+@kernel
+def leapfrog(
+    control: Ints, scheme: Floats, limits: Floats, due: Ints, moved: Moved, nodes: Nodes, bars: Bars,
+    springs: Springs, links: Links, loading: Loading, motion: Motion, work: Scratch, record: Record,
+) -> int:  # fmt: skip
+    """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
+
+    due   (k,)  1 where the books of the increment are closed and its row is written; the last one has to be
+
+    DONE        all increments are done
+    NOT_FINITE  overflow after ``control[INCREMENT]``, where ``motion`` stands
+    DRIFT       the energy error left its band up to increment ``control[INCREMENT] - 1``, which is complete
+    WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
+    """
+    first = control[INCREMENT]
+    for dof in range(work.u.shape[0]):
+        work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
+    for k in range(first, loading.dt.shape[0]):
+        dt = loading.dt[k]
+        thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
+        move(dt, work)
+        set_supports(k, links, loading, work)
+        if k == first or is_new(k, loading.factors):
+            combine(loading.vectors, loading.factors, k + 1, work.load)
+        strain = forces(thermal, bars, springs, work)
+        accelerate(dt, moved, nodes, links, work)
+        set_supports(k, links, loading, work)
+        if due[k] == 0:
+            continue
+        if not is_finite(strain, work.v):
+            return NOT_FINITE
+        inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+        error = close_increment(scheme, False, k, strain, nodes, bars, springs, links, loading, motion, work)
+        note_increment(k, 0, 0.0, 0.0, 0, error, bars, springs, thermal, motion, record)
+        control[INCREMENT] = k + 1
+        if has_drifted(motion, error, limits[DRIFT_SHARE]):
+            return DRIFT
+        if (control[BEFORE] + k + 1) % WATCHED == 0:
+            return WATCH
+    return DONE
