@@ -19,7 +19,7 @@ from fem.errors import DeckError, FemError
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift or a missed validation target, 130 interrupted"""
-SOLVERS = ("auto", "chain", "band", "cg", "direct")
+SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,6 +46,9 @@ MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 MOST_REFUSALS = 3
 """Linear systems that conjugate gradients may give up in a step before the direct solver takes all."""
+MANY_PRODUCTS = 120
+"""Iterations of conjugate gradients per solve of a chunk beyond which kept factors are cheaper: on nets of 100 x 100 to
+300 x 300 a back-substitution costs 15 to 18 of them, and a solve with its share of factorisations 6 or 7 of those."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -206,22 +209,34 @@ class Marching:
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)
-            if not stage.tangent.solve(stage.work):
+            if not stage.direct.solve(stage.work, float(self.progress.motion.memory[groups.FORCING])):
                 return SINGULAR
             self._note_refusal()
 
     def _note_refusal(self) -> None:
         """Conjugate gradients gave a system up (indefinite, or too stiff for them): after a few, stop asking them."""
+        self.refusals += 1
+        if self.refusals >= MOST_REFUSALS:
+            self._stop_iterating("gave up on indefinite or stiff systems")
+
+    def _stop_iterating(self, reason: str) -> None:
+        """From conjugate gradients to the direct solver, for the rest of the step."""
         choice = self.stage.choice
         if choice.solver == groups.CG:
-            self.refusals += 1
-            if self.refusals >= MOST_REFUSALS:
-                self.stage.choice = replace(choice, solver=groups.EXTERNAL)
-                self._tell("conjugate gradients gave up on indefinite or stiff systems: solved directly from here on")
+            self.stage.choice = replace(choice, solver=groups.EXTERNAL)
+            self._tell(f"conjugate gradients {reason}: solved directly from here on ({choice.remark})")
+
+    def _judge_iterations(self, solves: float) -> None:
+        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept."""
+        memory = self.progress.motion.memory
+        if memory[groups.SPENT] > MANY_PRODUCTS * solves:
+            self._stop_iterating(f"need {memory[groups.SPENT] / solves:.0f} iterations a solve")
+        memory[groups.SPENT] = 0.0
 
     def _accept(self, kept: Record, done: int, times: Floats, steps: Floats, chunk: Loading) -> None:
         ledger = kept.ledger[:done]
         self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
+        self._judge_iterations(float(ledger[:, groups.L_ITERATIONS].sum()))
         self.progress.time = float(times[done])
         self._remark(ledger)
         self._send_rows(kept, done, times[1 : done + 1], steps[:done])

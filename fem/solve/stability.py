@@ -6,7 +6,7 @@ import numpy as np
 
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC
-from fem.solve.linear.direct import negative_directions, weakest_dof
+from fem.solve.linear.inertia import negative_directions, weakest_dof
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.ledger import has_drifted

@@ -17,9 +17,10 @@ RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE = 0, 1, 2, 3, 4, 
 # Entries of control
 INCREMENT, ITERATION, WAITING, WORST = 0, 1, 2, 3
 CONTROL = 4
-# Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term
-LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING = 0, 1, 2, 3
-MEMORY = 4
+# Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term,
+# iterations of conjugate gradients so far
+LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING, SPENT = 0, 1, 2, 3, 4
+MEMORY = 5
 # Entries of tally
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,

@@ -44,6 +44,7 @@ from fem.solve.newton.groups import (
     PREVIOUS,
     RELATIVE,
     SMALLEST_SCALE,
+    SPENT,
     WAITING,
     WM,
     WORST,
@@ -103,6 +104,7 @@ def solve_compiled(
             bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
+        memory[SPENT] += max(spent, 0)
         return bool(spent >= 0)
     return False
 
