@@ -108,7 +108,7 @@ class DirectSolver:
         self.solves += 1
         error = np.linalg.norm(self._multiply(work, solution) - right)
         if left or not error <= 2.0 * forcing * np.linalg.norm(right):
-            self.patience = max(self.factors.price // 4, self.patience // 2)
+            self.patience = max(self.factors.price // 3, self.patience // 2)
             return None
         self.patience = self.factors.price
         self.has_factor = spent * self.solves <= self.spent
