@@ -22,7 +22,7 @@ from fem.pendulum.options import add_options, described, write_pendulum
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift or a missed validation target, 130 interrupted"""
 FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase")
-SOLVERS = ("auto", "chain", "band", "cg", "direct")
+SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -43,7 +43,7 @@ def run(
     deck          path of the ``.inp``, or a ``Model``
     output        folder for the files of a run (README, "What a run writes"), overwritten; None: no files
     parameters    values that override the deck's ``*PARAMETER``
-    solver        AUTO, CHAIN, BAND, CG or DIRECT
+    solver        AUTO, CHAIN, BAND, CG, DIRECT (best library there is), SUPERLU or PARDISO
     output_every  save every k-th increment in the history; the last of a step always
 
     Raises

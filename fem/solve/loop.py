@@ -8,6 +8,7 @@ from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, first_environment, next_environment
 from fem.assembly.system import System, linearised
+from fem.errors import CommandError
 from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
@@ -19,7 +20,7 @@ from fem.solve.modes import find_modes
 from fem.solve.newton.arc import no_arc
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import SCHEMES, Equilibrium, Scheme
-from fem.solve.stage import NAMES, Stage, loading, prepare
+from fem.solve.stage import SOLVERS, Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 
@@ -27,17 +28,21 @@ from fem.solve.statics.riks import ArcClock, make_arc, settled
 def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True) -> None:
     """Run all steps of a model and tell ``sink`` what happens.
 
-    solver      AUTO, CHAIN, BAND, CG or DIRECT
+    solver      one of ``fem.solve.stage.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
     record_all  rows carry every node and element, not only the printed ones
     fields      False: no whole fields but those at the ends of steps
 
     Raises
     ------
+    CommandError   no such solver, or it is not installed
     ModelError     the model cannot be solved as it is described
     NoConvergence  an increment failed and could not be cut back
     EnergyDrift    the energy balance of a dynamic step left its band
     """
-    Run(model, sink, solver.upper(), record_all, fields).run()
+    wanted = solver.upper()
+    if wanted not in SOLVERS:
+        raise CommandError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
+    Run(model, sink, wanted, record_all, fields).run()
 
 
 class Run:
@@ -89,8 +94,7 @@ class Run:
             arc = make_arc(stage, motion, span, riks)
             clock = ArcClock(procedure, step.controls, span.start, arc)
         name = "STATIC" if is_static else "DYNAMIC"
-        solver = f"{NAMES[stage.choice.solver]}: {stage.choice.reason}"
-        start = StepStart(number, step.name, name, span.start, period, expected, solver)
+        start = StepStart(number, step.name, name, span.start, period, expected, stage.choice.text)
         if isinstance(procedure, Dynamic) and (procedure.dt_max or 0.0) > procedure.dt and not procedure.direct:
             self.sink.notice(f"step {number}: automatic increments of *DYNAMIC do not grow beyond the first one yet")
         Marching(self, number, step, stage, clock, arc, schedule, start, explicit).run(procedure)

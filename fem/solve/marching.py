@@ -33,7 +33,7 @@ from fem.solve.newton.march import march
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities
 from fem.solve.stability import balance_notice, instability_notice, refuse_mechanism
-from fem.solve.stage import Stage, loading, record
+from fem.solve.stage import NAMES, Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
@@ -58,6 +58,9 @@ MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 MOST_REFUSALS = 3
 """Linear systems that the iterative solver may give up in a step before the direct solver takes all."""
+MANY_PRODUCTS = 120
+"""Iterations of conjugate gradients per solve of a chunk beyond which kept factors are cheaper: on nets of 100 x 100 to
+300 x 300 a back-substitution costs 15 to 18 of them, and a solve with its share of factorisations 6 or 7 of those."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -240,23 +243,35 @@ class Marching:
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)
-            if not stage.tangent.solve(stage.work):
+            if not stage.direct.solve(stage.work, float(self.progress.motion.memory[groups.FORCING])):
                 return SINGULAR
             self._note_refusal()
 
     def _note_refusal(self) -> None:
-        """The iterative solver gave a system up (indefinite, or too stiff for them): after a few, stop asking them."""
+        """The iterative solver gave a system up (indefinite, or too stiff for it): after a few, stop asking it."""
+        self.refusals += 1
+        if self.refusals >= MOST_REFUSALS:
+            self._stop_iterating("gave up on indefinite or stiff systems")
+
+    def _stop_iterating(self, reason: str) -> None:
+        """From iterative solves to the direct solver, for the rest of the step."""
         choice = self.stage.choice
         if choice.solver in (groups.CG, groups.BICGSTAB):
-            self.refusals += 1
-            if self.refusals >= MOST_REFUSALS:
-                self.stage.choice = replace(choice, solver=groups.EXTERNAL)
-                self._tell("iterative solves gave up on indefinite or stiff systems: solved directly from here on")
+            self.stage.choice = replace(choice, solver=groups.EXTERNAL)
+            self._tell(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")
+
+    def _judge_iterations(self, solves: float) -> None:
+        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept."""
+        memory = self.progress.motion.memory
+        if memory[groups.SPENT] > MANY_PRODUCTS * solves:
+            self._stop_iterating(f"need {memory[groups.SPENT] / solves:.0f} iterations a solve")
+        memory[groups.SPENT] = 0.0
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
         done = len(due)
         ledger = kept.ledger[:done]
         self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
+        self._judge_iterations(float(ledger[:, groups.L_ITERATIONS].sum()))
         self.progress.time = float(times[done])
         self._remark(ledger)
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])

@@ -6,7 +6,8 @@ import numpy as np
 
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC
-from fem.solve.linear.direct import negative_directions, weakest_dof
+from fem.solve.linear.inertia import negative_directions, weakest_dof
+from fem.solve.linear.saddle import bordered
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.ledger import has_drifted
@@ -41,7 +42,7 @@ def instability_notice(stage: Stage) -> str:
     # Held directions count with next to nothing, so that a hinge that buckles there is seen.
     nodal_blocks(stage.row, 1.0, stage.nodes._replace(held=1e-12 * stage.nodes.held), stage.system.springs, work)
     # Every rod's multiplier adds one negative eigenvalue of its own.
-    count = negative_directions(stage.tangent.matrix(work)) - len(stage.bars.rods)
+    count = negative_directions(bordered(stage.tangent, work)) - len(stage.bars.rods)
     count = max(count, 0)
     if count == 0:
         return ""

@@ -15,8 +15,11 @@ from fem.mechanics.bar import STORED, Bars
 from fem.mechanics.links import Links
 from fem.model import Controls
 from fem.solve.linear.chain import Tree
-from fem.solve.linear.direct import SparseTangent
+from fem.solve.linear.direct import DirectSolver
+from fem.solve.linear.factors import PARDISO, SUPERLU, library_for
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
+from fem.solve.linear.saddle import SaddleSolver
+from fem.solve.linear.sparse import SparseTangent
 from fem.solve.newton.groups import (
     BAND,
     BICGSTAB,
@@ -47,17 +50,31 @@ NAMES = {
 """Linear solvers as the user is told of them."""
 NEAR_FLOOR = 1e-6
 """Relative residual from which on an increment that iterates to round-off may stop when it no longer falls."""
+DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
+SOLVERS = ("AUTO", "CHAIN", "BAND", "CG", *DIRECT_SOLVERS)
+"""What may be asked for; DIRECT leaves the choice of the library to us."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen."""
+    """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen.
+
+    library, remark  what direct solves use, and how the record tells
+    """
 
     solver: int
     tree: Tree
     equation: Ints
     width: int
     reason: str
+    library: str
+    remark: str
+
+    @property
+    def text(self) -> str:
+        """The choice as the record of the run has it."""
+        remark = f" ({self.remark})" if self.solver == EXTERNAL else ""
+        return f"{NAMES[self.solver]}{remark}: {self.reason}"
 
 
 @dataclass(slots=True)
@@ -75,7 +92,9 @@ class Stage:
     limits: Floats
     choice: Choice
     work: Scratch
+    is_symmetric: bool
     _tangent: SparseTangent | None = field(default=None)
+    _direct: DirectSolver | SaddleSolver | None = field(default=None)
 
     @property
     def is_dynamic(self) -> bool:
@@ -94,6 +113,17 @@ class Stage:
             self._tangent = SparseTangent(self.system, self.nodes.free, self.links)
         return self._tangent
 
+    @property
+    def direct(self) -> DirectSolver | SaddleSolver:
+        """The direct solver of this step."""
+        if self._direct is None and len(self.bars.rods):
+            self._direct = SaddleSolver(self.system, self.tangent)
+        if self._direct is None:
+            self._direct = DirectSolver(
+                self.system, self.nodes.free, self.links, self.is_symmetric, self.choice.library
+            )
+        return self._direct
+
 
 def free_dofs(environment: Environment, links: Links) -> Ints:
     """(3n,) 1 free, 0 supported, 2 dependent."""
@@ -105,7 +135,7 @@ def free_dofs(environment: Environment, links: Links) -> Ints:
 def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> Stage:
-    """Gather what one step needs. ``wanted``: AUTO, CHAIN, BAND, CG or DIRECT."""
+    """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
     links = eliminate(system, environment.supports.supported)
     free = free_dofs(environment, links)
     damped = bool(np.any(system.damping))
@@ -129,7 +159,7 @@ def prepare(
         choice = replace(choice, solver=BICGSTAB, reason=choice.reason.replace("symmetric", "unsymmetric"))
     return Stage(
         system, environment, bars, nodes, links, load_set(system, environment), scheme, row,
-        limits_of(controls, bars), choice, scratch(system, bars, choice),
+        limits_of(controls, bars), choice, scratch(system, bars, choice), symmetric,
     )  # fmt: skip
 
 
@@ -161,23 +191,27 @@ def choose_solver(system: System, free: Ints, links: Links, may_iterate: bool, w
     Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
     """
     nothing = np.zeros(0, np.int64)
-    if len(links.slave) or wanted == "DIRECT":
-        return Choice(EXTERNAL, no_tree(), nothing, 0, "asked for" if wanted == "DIRECT" else "equations couple dofs")
+    count = int(np.count_nonzero(free == 1))
+    direct = Choice(EXTERNAL, no_tree(), nothing, 0, "asked for", *library_for(wanted, count))
+    if wanted in DIRECT_SOLVERS:
+        return direct
+    if len(links.slave):
+        return replace(direct, reason="equations couple dofs")
+    iterative = replace(direct, solver=CG)
     if wanted == "CG" and may_iterate:
-        return Choice(CG, no_tree(), nothing, 0, "asked for")
+        return iterative
     if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
         tree = find_tree(system, free)
         if tree is not None:
-            return Choice(CHAIN, tree, nothing, 0, "bars form paths or trees")
-    count = int(np.count_nonzero(free == 1))
+            return replace(direct, solver=CHAIN, tree=tree, reason="bars form paths or trees")
     if count == 0:
-        return Choice(EXTERNAL, no_tree(), nothing, 0, "nothing is free to move")
+        return replace(direct, reason="nothing is free to move")
     equation, width = number_band(system, free)
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
-        return Choice(BAND, no_tree(), equation, width, f"narrow band, half width {width}")
+        return replace(direct, solver=BAND, equation=equation, width=width, reason=f"narrow band, half width {width}")
     if may_iterate:
-        return Choice(CG, no_tree(), nothing, 0, f"half bandwidth {width}, symmetric, with inertia")
-    return Choice(EXTERNAL, no_tree(), nothing, 0, f"half bandwidth {width} is too wide")
+        return replace(iterative, reason=f"half bandwidth {width}, symmetric, with inertia")
+    return replace(direct, reason=f"half bandwidth {width} is too wide")
 
 
 def no_tree() -> Tree:
@@ -189,7 +223,7 @@ def no_tree() -> Tree:
 def nothing_to_solve(reason: str) -> Choice:
     """For explicit steps."""
     nothing = np.zeros(0, np.int64)
-    return Choice(NOTHING, no_tree(), nothing, 0, reason)
+    return Choice(NOTHING, no_tree(), nothing, 0, reason, "", "")
 
 
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:

@@ -1,11 +1,25 @@
-"""Chain, band and sparse direct solver give the same motion with the same iteration counts."""
+"""Chain, band, conjugate gradients and direct solvers give the same motion, but for CG with the same counts."""
 
 from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fem
+from fem.errors import CommandError
+from fem.solve.linear import direct
 from tests.decks import chain, run_text
+
+INPUTS = sorted((Path(__file__).resolve().parents[2] / "inputs").glob("*.inp"))
+SOME_INCREMENTS = 200
+"""Decks with more are cut short by INC=, which ends them with exit code 3 and the motion so far."""
+LIBRARIES = [
+    "SUPERLU",
+    pytest.param("PARDISO", marks=pytest.mark.skipif(find_spec("pypardiso") is None, reason="extra direct")),
+]
 
 TREE = """*NODE
 1,0,0,0
@@ -117,3 +131,85 @@ def test_history_does_not_depend_on_the_size_of_chunks(monkeypatch):
     assert np.array_equal(whole.u, parts.u)
     assert np.array_equal(whole.energy, parts.energy)
     assert np.array_equal(whole.iterations, parts.iterations)
+
+
+def history_of(path, solver):
+    """The first increments of a deck."""
+    text = path.read_text(encoding="utf-8").replace("*STEP", f"*STEP, INC={SOME_INCREMENTS}")
+    try:
+        return run_text(text, solver=solver)
+    except fem.NoConvergence as error:
+        assert isinstance(error, fem.EnergyDrift) or "INC=" in str(error)
+        return error.history
+
+
+@pytest.mark.parametrize("path", INPUTS, ids=[path.stem for path in INPUTS])
+def test_every_deck_has_one_answer(path):
+    """1e-9 of the largest displacement and equal counts; conjugate gradients only as exact as the deck asks for.
+
+    Where a residual ends within round-off of its bound, one more solve may be taken: at most in one of 100 increments.
+    """
+    reference = history_of(path, "SUPERLU")
+    size = np.abs(reference.u).max(initial=0.0)
+    for solver in ("AUTO", "CHAIN", "BAND", "CG"):
+        history = history_of(path, solver)
+        bound = 1e-5 if solver == "CG" else 1e-9
+        assert np.abs(history.u - reference.u).max(initial=0.0) <= bound * size, solver
+        if solver != "CG":
+            differing = history.iterations != reference.iterations
+            assert np.count_nonzero(differing) <= 0.01 * len(differing), solver
+            assert np.abs(history.iterations - reference.iterations).max(initial=0) <= 1, solver
+
+
+STATIC_NET = "*STATIC, DIRECT\n0.1, 1."
+
+
+def heavy(deck):
+    """A static net: ten steps of load."""
+    return deck.replace("*DYNAMIC, DIRECT\n0.002, 0.04", STATIC_NET)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("deck", [net(14, 10.0), heavy(net(14, 10.0))], ids=["motion", "statics"])
+def test_kept_factors_change_no_answer(deck, library, monkeypatch):
+    """Tight criterion, loose linear solves: the motion is the same, the counts nearly."""
+    reference = run_text(deck, solver="SUPERLU")
+    made = []
+    whole = direct.DirectSolver._factor
+    monkeypatch.setattr(direct.DirectSolver, "_factor", lambda self, *rest: made.append(1) or whole(self, *rest))
+    monkeypatch.setattr(direct, "SMALLEST_KEPT", 0)
+    history = run_text(deck, solver=library)
+    assert np.abs(history.u - reference.u).max() < 1e-9 * np.abs(reference.u).max()
+    assert len(made) < 0.5 * reference.iterations.sum()
+    assert history.iterations.sum() <= 1.3 * reference.iterations.sum() + 5
+
+
+@pytest.mark.parametrize("kept", [0, 10**9], ids=["kept factors", "exact solves"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_indefinite_tangents_are_solved(library, kept, monkeypatch):
+    """Compressed bars beyond buckling: no Cholesky, no positive curvature, the same motion as with a pivoting band."""
+    deck = net(8, -150.0, "0.02, 0.1")
+    monkeypatch.setattr(direct, "SMALLEST_KEPT", kept)
+    reference, history = run_text(deck, solver="BAND"), run_text(deck, solver=library)
+    assert np.abs(history.u - reference.u).max() < 1e-8
+    assert reference.elements[-1, :, 3].min() < -100.0
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_unsymmetric_tangents_are_solved(library):
+    """Viscous bars."""
+    deck = net(6, 10.0).replace("*DENSITY", "*DAMPING, BETA=0.01\n*DENSITY")
+    reference, history = run_text(deck, solver="BAND"), run_text(deck, solver=library)
+    assert np.abs(history.u - reference.u).max() < 1e-12
+    assert np.array_equal(history.iterations, reference.iterations)
+
+
+def test_unknown_solver_is_refused():
+    with pytest.raises(CommandError, match="no solver 'choleski'; there are AUTO, CHAIN, BAND"):
+        run_text(TREE, solver="choleski")
+
+
+@pytest.mark.skipif(find_spec("pypardiso") is not None, reason="it is installed")
+def test_missing_library_is_refused():
+    with pytest.raises(CommandError, match="pip install"):
+        run_text(TREE, solver="PARDISO")

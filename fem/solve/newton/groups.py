@@ -21,11 +21,12 @@ INCREMENT, ITERATION, PHASE, WAITING, WORST = 0, 1, 2, 3, 4
 CONTROL = 5
 # Phases of an increment
 OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, CLOSE = 0, 1, 2, 3, 4, 5, 6
-# Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term
-LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING = 0, 1, 2, 3
+# Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term,
+# iterations of conjugate gradients so far
+LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING, SPENT = 0, 1, 2, 3, 4
 # and of the converged increment while its velocities are projected: stored energy, |R|, D, flags
-CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 4, 5, 6, 7
-MEMORY = 8
+CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 5, 6, 7, 8
+MEMORY = 9
 # Entries of tally
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,

@@ -74,6 +74,7 @@ from fem.solve.newton.groups import (
     PROJECT_VELOCITY,
     RELATIVE,
     SMALLEST_SCALE,
+    SPENT,
     TRIAL,
     WAITING,
     WM,
@@ -156,6 +157,7 @@ def solve_compiled(
             bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
+        memory[SPENT] += max(spent, 0)
         return bool(spent >= 0)
     elif solver == BICGSTAB:
         spent = solve_bicgstab(
