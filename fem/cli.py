@@ -1,4 +1,4 @@
-"""The command line: ``fem run``, ``check``, ``sweep``, ``pendulum``, ``plot``, ``animate``, ``validate``.
+"""The command line: ``fem run``, ``check``, ``sweep``, ``pendulum``, ``plot``, ``animate``, ``validate``, ``warmup``.
 
 Heavy modules are imported by the command that needs them, so that ``--help`` answers at once.
 """
@@ -111,6 +111,9 @@ def parser() -> argparse.ArgumentParser:
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
     validate.add_argument("--output", metavar="DIR", type=Path, help="folder of the report")
     validate.set_defaults(command=validate_command)
+
+    warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
+    warm.set_defaults(command=warmup_command)
     return top
 
 
@@ -287,6 +290,17 @@ def validate_command(options: argparse.Namespace) -> int:
     from fem.validation import validate
 
     return validate(options.cases, options.output)
+
+
+def warmup_command(options: argparse.Namespace) -> int:
+    """``fem warmup``."""
+    from fem.compiled import without_blas
+
+    with without_blas():
+        from fem.warmup import warmup
+
+    warmup()
+    return 0
 
 
 def complain(text: str) -> None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any
 
 from fem.compiled import is_first_start
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, NoConvergence
 from fem.model import Model
+from fem.outlet import FanOut, InterruptGuard, Writer, cannot_write
 from fem.pictures import PICTURES, PLOTTED
 from fem.results import run_record
 from fem.results.console import ConsoleSink
 from fem.results.history import History, HistorySink
-from fem.results.record import Event, Frame, Modes, Rows, Sink, StepStart
+from fem.results.record import Sink
 from fem.results.run_record import Timing, TotalsSink, deck_name, default_folder, usable_folder, write_run_record
 from fem.results.tables import TableSink
 from fem.results.vtk import VtkSink, remove_fields
@@ -101,10 +99,8 @@ def run_to_files(
         if console is not None:
             for text in model.notices:
                 console.notice(text)
-            if is_first_start():
-                console.notice(
-                    "the solver is compiled once after every installation or update; this takes half a minute"
-                )
+        if is_first_start():
+            compile_first(console is not None)
         try:
             drive(model, solver, [] if console is None else [console], files, timing, guard)
         finally:
@@ -114,6 +110,14 @@ def run_to_files(
                 write_plots(folder)
             if console is not None and files.is_open:
                 console.summary(files.progress.totals, files.verdict, timing.total(), folder, files.names())
+
+
+def compile_first(is_told: bool) -> None:
+    """The first run after an installation or update compiles the solver before it starts."""
+    from fem.warmup import announced, compile_all
+
+    with announced(sys.stdout) if is_told else contextlib.nullcontext():
+        compile_all()
 
 
 def drive(
@@ -184,7 +188,7 @@ class RunFiles:
         sinks: list[Sink] = [TableSink(self.folder, self._model)]
         if self.has_fields:
             sinks.append(VtkSink(self.folder, name, self._model))
-        return sinks
+        return [Writer(sinks)]
 
     def finish(self, verdict: str, timing: Timing) -> None:
         """The last ``run.json``."""
@@ -204,107 +208,3 @@ class RunFiles:
 
     def _record(self, timing: Mapping[str, float]) -> None:
         write_run_record(self.folder, self._model, self._solver, self.progress, self.verdict, timing)
-
-
-class InterruptGuard:
-    """Ctrl-C stops the solver at once, but waits while files are being written, so that lines stay whole."""
-
-    def __init__(self) -> None:
-        self.is_busy = False
-        self._is_pending = False
-        self._previous: Any = None
-
-    def __enter__(self) -> InterruptGuard:
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._previous = signal.signal(signal.SIGINT, self._interrupt)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
-
-    def release(self) -> None:
-        """Writing is done: let a waiting Ctrl-C through."""
-        self.is_busy = False
-        if self._is_pending:
-            self._is_pending = False
-            raise KeyboardInterrupt
-
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self.is_busy:
-            self._is_pending = True
-        else:
-            raise KeyboardInterrupt
-
-
-class FanOut:
-    """Passes a run on to several sinks; those that write files are made when the first step begins."""
-
-    def __init__(
-        self,
-        sinks: Sequence[Sink],
-        open_files: Callable[[], list[Sink]],
-        timing: Timing,
-        guard: InterruptGuard | None,
-    ) -> None:
-        self._sinks = list(sinks)
-        self._open_files: Callable[[], list[Sink]] | None = open_files
-        self._timing = timing
-        self._guard = guard or InterruptGuard()
-        self._stage = "assemble"
-
-    def begin(self, start: StepStart) -> None:
-        self._pass("begin", start)
-
-    def rows(self, rows: Rows) -> None:
-        self._pass("rows", rows)
-
-    def frame(self, frame: Frame) -> None:
-        self._pass("frame", frame)
-
-    def event(self, event: Event) -> None:
-        self._pass("event", event)
-
-    def modes(self, modes: Modes) -> None:
-        self._pass("modes", modes)
-
-    def notice(self, text: str) -> None:
-        self._pass("notice", text)
-
-    def close(self) -> None:
-        """Close every sink, once."""
-        self._pass("close")
-        self._sinks = []
-
-    def abandon(self) -> None:
-        """Close after a failure: every sink gets its chance, and no second error hides the first."""
-        sinks, self._sinks = self._sinks, []
-        self._guard.is_busy = True
-        for sink in sinks:
-            with contextlib.suppress(Exception):
-                sink.close()
-        self._guard.is_busy = False
-
-    def _pass(self, method: str, *what: Any) -> None:
-        self._timing.mark(self._stage)
-        self._guard.is_busy = True
-        try:
-            if method == "begin" and self._open_files is not None:
-                self._sinks += self._open_files()
-                self._open_files, self._stage = None, "solve"
-            for sink in self._sinks:
-                getattr(sink, method)(*what)
-        except OSError as error:
-            raise cannot_write(error) from error
-        finally:
-            self._timing.mark("write")
-        self._guard.release()
-
-
-def cannot_write(error: OSError) -> CommandError:
-    """A full disk or a locked file, said in one line."""
-    where = f" {error.filename}" if error.filename else ""
-    return CommandError(f"cannot write{where}: {error.strerror or error}")

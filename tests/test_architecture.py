@@ -14,7 +14,7 @@ ROOMS = {
     "model": set(),
     "deck": {"model"},
     "assembly": {"model", "mechanics"},
-    "results": {"model"},
+    "results": {"model", "compiled"},
     "pictures": {"results", "compiled"},
     "solve": {"assembly", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
@@ -67,3 +67,28 @@ def test_rooms_and_files_stay_small():
         assert len(files) <= MOST_FILES, folder
         for path in files:
             assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES, path
+
+
+def test_python_calls_no_inner_kernel():
+    """Inner kernels have no entry for Python: only kernels call them."""
+    inner, calls = set(), []
+    for path in (ROOT / "fem").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        origin = {
+            alias.name: f"{node.module}.{alias.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+            decorators = {node.id for node in function.decorator_list if isinstance(node, ast.Name)}
+            if decorators & {"inner_kernel", "number_kernel"}:
+                inner.add(f"{module}.{function.name}")
+            elif "kernel" not in decorators:
+                names = [
+                    node.func.id for node in ast.walk(function) if isinstance(getattr(node, "func", None), ast.Name)
+                ]
+                calls += [origin.get(name, f"{module}.{name}") for name in names]
+    assert len(inner) > 10
+    assert not inner & set(calls)

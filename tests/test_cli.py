@@ -142,6 +142,26 @@ def test_check(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("results").exists()
 
 
+def test_warmup_says_when_there_is_nothing_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from fem import compiled, warmup
+
+    calls: list[str] = []
+    monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path / "kernels-new")
+    monkeypatch.setattr(warmup, "solve", lambda *_, **__: calls.append("solved"))
+    for name, days in (("old", 31.0), ("recent", 29.0)):
+        (tmp_path / f"kernels-{name}").mkdir()
+        then = time.time() - 86_400.0 * days
+        os.utime(tmp_path / f"kernels-{name}", (then, then))
+    assert main(["warmup"]) == 0
+    assert calls and "compiled in" in capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == {"kernels-new", "kernels-recent"}
+    calls.clear()
+    assert main(["warmup"]) == 0
+    assert not calls and "compiled already" in capsys.readouterr().out
+
+
 # ---------------------------------------------------------------------------------------------- with the solver
 def test_run(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "swing.inp", "--plot"]) == 0

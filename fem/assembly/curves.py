@@ -51,6 +51,8 @@ Curve: TypeAlias = Constant | Ramp | Follow
 def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, since: float = 0.0) -> Floats:
     """(k,) values of a curve, its derivative (order > 0) or its integral from ``since`` (order < 0)."""
     time = np.asarray(time, float)
+    if isinstance(curve, Constant) and order >= 0:
+        return np.full(len(time), curve.value if order == 0 else 0.0)
     if isinstance(curve, Follow):
         local, base = time - curve.origin, since - curve.origin
         if curve.amplitude.definition == "PERIODIC":

@@ -48,16 +48,17 @@ class Supports:
 
     def moving(self, u: Floats) -> Ints:
         """Dofs whose displacement changes, or is not yet the prescribed one."""
-        still = [k for k, (order, curve) in enumerate(self.groups) if order == 0 and isinstance(curve, Constant)]
-        at_rest = np.isin(self.group, still)
-        constant = np.array([c.value if isinstance(c, Constant) else 0.0 for _, c in self.groups] or [0.0])
-        arrived = at_rest & (u == self.base + self.value * constant[self.group])
+        # Where a group moves there is no constant place: NaN, at which nothing has arrived.
+        places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
+        arrived = u == self.base + self.value * np.array(places or [np.nan])[self.group]
         return np.flatnonzero(self.supported & ~arrived)
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
         """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""
         shape = (len(time), len(dofs))
         u, v, a = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        if not len(dofs):
+            return u, v, a
         for k, (order, curve) in enumerate(self.groups):
             columns = np.flatnonzero(self.group[dofs] == k)
             if columns.size == 0:

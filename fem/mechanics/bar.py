@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 from fem.mechanics.ends import add_forces, take_differences
 from fem.mechanics.laws import BILINEAR, RIGID, TABLE, active_rise, bilinear, share, table_point, table_secant
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
@@ -67,7 +67,7 @@ class Bars(NamedTuple):
     rods: Ints
 
 
-@kernel
+@inner_kernel
 def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) -> float:
     """Viscous stress of a bar: a cable (r_minus = 0) damps only while taut and by no more than its stress.
 
@@ -80,7 +80,7 @@ def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) ->
     return viscous
 
 
-@kernel
+@inner_kernel
 def evaluate_block(
     kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int,
     weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats,

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+from fem.compiled import inner_kernel
 
 # Indices that come out of arrays are unsigned: numba then has no negative ones to look after.
 ONE, TWO = np.uintp(1), np.uintp(2)
 
 
-@kernel
+@inner_kernel
 def take_differences(
     first: int, last: int, at: int, row0: int, row1: int, row2: int, x: Floats, nodes: Ints, store: Floats
 ) -> None:
@@ -28,7 +28,7 @@ def take_differences(
         store[row2, s] = x[j + TWO] - x[i + TWO]
 
 
-@kernel
+@inner_kernel
 def add_forces(
     first: int, last: int, at: int, row: int, factor: int, nodes: Ints, store: Floats, force: Floats
 ) -> None:

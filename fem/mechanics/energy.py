@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 from fem.mechanics.bar import (
     AREA,
     CONJUGATE,
@@ -33,7 +33,7 @@ def stored_energy(u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: F
     return total
 
 
-@kernel
+@inner_kernel
 def internal_dissipation(
     u0: Floats, u1: Floats, v0: Floats, v1: Floats, bars: Bars, springs: Springs, thermal: Floats,
     multiplier: Floats,
@@ -53,7 +53,7 @@ def internal_dissipation(
     return total
 
 
-@kernel
+@inner_kernel
 def thermal_work(
     u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
 ) -> float:
@@ -71,7 +71,7 @@ def thermal_work(
     return total
 
 
-@kernel
+@inner_kernel
 def secant_dissipation(
     rate: float, u0: Floats, u1: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats
 ) -> float:
@@ -99,7 +99,7 @@ def secant_dissipation(
     return total
 
 
-@kernel
+@inner_kernel
 def secant_thermal_work(
     u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
 ) -> float:

@@ -15,18 +15,18 @@ RIGID      a rod: its force is the multiplier of the constraint that keeps its l
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import kernel
+from fem.compiled import inner_kernel
 
 BILINEAR, TABLE, RIGID = 0, 1, 2
 
 
-@kernel
+@inner_kernel
 def share(trial: float, plus: float, minus: float) -> float:
     """Share of the modulus in force: that of tension for a trial stress >= 0, else that of compression."""
     return plus if trial >= 0.0 else minus
 
 
-@kernel
+@inner_kernel
 def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> tuple[float, float]:
     """Secant stress between two trial stresses and its derivative with respect to e1."""
     r0 = share(t0, plus, minus)
@@ -38,7 +38,7 @@ def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> t
     return secant, young * (r1 * t1 - secant) / span
 
 
-@kernel
+@inner_kernel
 def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) -> float:
     """Rise e1 - e0 of strain, less what falls to the share of the modulus that is not in force (a slack cable).
 
@@ -52,7 +52,7 @@ def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) ->
     return rise * (r1 * t1 - r0 * t0) / (t1 - t0)
 
 
-@kernel
+@inner_kernel
 def table_segment(x: float, first: int, count: int, table: Floats) -> int:
     """Index of the last row with elongation <= x, first - 1 before the table."""
     low, high = first - 1, first + count
@@ -65,7 +65,7 @@ def table_segment(x: float, first: int, count: int, table: Floats) -> int:
     return low
 
 
-@kernel
+@inner_kernel
 def table_point(x: float, first: int, count: int, table: Floats) -> tuple[float, float, float]:
     """Force, slope and energy of a tabulated law at elongation x.
 
@@ -86,7 +86,7 @@ def table_point(x: float, first: int, count: int, table: Floats) -> tuple[float,
     return force, slope, table[near, 2] + step * (table[near, 1] + 0.5 * slope * step)
 
 
-@kernel
+@inner_kernel
 def table_secant(x0: float, x1: float, first: int, count: int, table: Floats) -> tuple[float, float]:
     """Secant force (W1 - W0)/(x1 - x0) of a tabulated law and its derivative with respect to x1.
 

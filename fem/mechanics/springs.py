@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 from fem.mechanics.laws import table_point, table_secant
 
 # Columns of Springs.constants
@@ -24,7 +24,7 @@ class Springs(NamedTuple):
     table: Floats
 
 
-@kernel
+@inner_kernel
 def gap(dofs: Ints, s: int, x: Floats) -> float:
     """x_a - x_b of spring s."""
     value: float = x[dofs[s, 0]]

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import math
 
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 
 GREEN, ENGINEERING, LOG, LINEAR = 0, 1, 2, 3
 MEASURES = {"GREEN": GREEN, "ENGINEERING": ENGINEERING, "LOG": LOG}
 
 
-@kernel
+@inner_kernel
 def log_ratio(y: float) -> tuple[float, float]:
     """phi = ln(1 + y)/y and its derivative, by series where the quotient would lose digits."""
     if abs(y) < 1e-3:

@@ -44,7 +44,8 @@ class Totals:
 
 
 class Timing:
-    """Wall-clock seconds of the stages; ``write`` is time spent inside sinks, taken off the others."""
+    """Wall-clock seconds of the stages; ``write`` is time the solver spends on the console and waits for the
+    thread that writes files, taken off the others."""
 
     def __init__(self) -> None:
         self._begun = self._mark = time.perf_counter()

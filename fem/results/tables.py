@@ -1,4 +1,4 @@
-"""The CSV tables of a run: one file each, whole lines only, every number with all its digits (``repr``).
+"""The CSV tables of a run: one file each, whole lines only, every number with all its digits (as ``repr`` has them).
 
 What is printed when follows the deck's PRINT requests (``schedule.py``); a run that ends early still gets the last
 increment it computed.
@@ -6,14 +6,15 @@ increment it computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Floats, Ints
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
+from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
 from fem.results.schedule import Cadence, is_active, request_cadence, target_indices, union
 
@@ -21,16 +22,19 @@ LEDGER = ("kinetic", "strain", "potential", "external_work", "dissipated", "ener
 INCREMENT_COLUMNS = ("step", "increment", "time", "dt", "iterations", "residual_norm", "cutbacks", *LEDGER)
 NODE_VARIABLES = ("U", "V", "A", "RF")
 ELEMENT_VARIABLES = ("E", "S", "N", "T")
+HEAD = ("step", "increment", "time")
 EVENT_COLUMNS = ("step", "increment", "time", "element", "event", "energy_loss")
 FREQUENCY_COLUMNS = ("step", "mode", "frequency", "omega", "generalized_mass")
 Wanted: TypeAlias = tuple[Ints, frozenset[str]]
+COUNTED = frozenset(("step", "increment", "iterations", "cutbacks", "node", "element", "mode"))
+"""Columns of whole numbers."""
 LINES_AT_ONCE = 20_000
 """Lines formatted in one go: bounds the memory of the text, not its meaning."""
 
 
-def texts(values: Any) -> list[str]:
-    """Each number of an array as ``repr`` writes it, in memory order."""
-    return list(map(repr, np.asarray(values).ravel().tolist()))
+def kinds_of(columns: Sequence[str]) -> np.ndarray:
+    """(1, c) kinds of cells by the names of their columns."""
+    return np.array([[WHOLE if name in COUNTED else NUMBER for name in columns]], np.uint8)
 
 
 class Table:
@@ -38,20 +42,24 @@ class Table:
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
+        self.kinds = kinds_of(columns)
         self._file = path.open("wb")
-        self._write(",".join(columns) + "\n")
+        self.add_line(",".join(columns))
 
-    def add(self, columns: Iterable[Iterable[str]]) -> None:
-        """Append lines given column by column."""
-        text = "\n".join(map(",".join, zip(*columns, strict=True)))
-        if text:
-            self._write(text + "\n")
+    def add(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
+        """Append lines: numbers (k, c), kinds of cells (p, c) for line 0, p, 2p, ..., as the columns' names if None."""
+        if len(numbers):
+            self._write(lines(numbers, self.kinds if kinds is None else kinds))
+
+    def add_line(self, text: str) -> None:
+        """Append one line of text."""
+        self._write(text.encode() + b"\n")
 
     def close(self) -> None:
         self._file.close()
 
-    def _write(self, text: str) -> None:
-        self._file.write(text.encode())
+    def _write(self, content: bytes | memoryview) -> None:
+        self._file.write(content)
         self._file.flush()
 
 
@@ -74,7 +82,7 @@ class Printer:
         self._labels = labels
         self._requests = requests
         self._variables = variables
-        self._layouts: dict[int, tuple[Ints, dict[str, bool | Flags]]] = {}
+        self._layouts: dict[int, tuple[Ints, np.ndarray]] = {}
         self._last: tuple[int, Ints, Floats, Ints, dict[str, Floats]] | None = None
 
     def add(
@@ -110,16 +118,18 @@ class Printer:
             everything = (1 << len(self._requests)) - 1
             self._print(everything, step, increment, time, recorded, values, np.zeros(1, np.int64))
 
-    def _layout(self, which: int) -> tuple[Ints, dict[str, bool | Flags]]:
-        """Indices printed when the requests in ``which`` are due; for each variable: all, none, or a mask."""
+    def _layout(self, which: int) -> tuple[Ints, np.ndarray]:
+        """Indices printed when the requests in ``which`` are due, and the kinds of their cells."""
         if which not in self._layouts:
             chosen = [want for bit, (_, wants) in enumerate(self._requests) if which >> bit & 1 for want in wants]
             items = union([indices for indices, _ in chosen])
-            given: dict[str, bool | Flags] = {}
-            for name in self._variables:
-                mask = np.isin(items, union([indices for indices, variables in chosen if name in variables]))
-                given[name] = mask if mask.any() and not mask.all() else bool(mask.all())
-            self._layouts[which] = (items, given)
+            kinds = np.tile(self._table.kinds, (len(items), 1))
+            column = len(HEAD) + 1
+            for name, width in self._variables.items():
+                given = np.isin(items, union([indices for indices, variables in chosen if name in variables]))
+                kinds[~given, column : column + width] = EMPTY
+                column += width
+            self._layouts[which] = (items, kinds)
         return self._layouts[which]
 
     def _print(
@@ -132,32 +142,23 @@ class Printer:
         values: Mapping[str, Floats],
         group: Ints,
     ) -> None:
-        items, given = self._layout(which)
+        items, kinds = self._layout(which)
         if not items.size:
             return
         places = np.searchsorted(recorded, items)
-        labels = texts(self._labels[items])
         at_once = max(1, LINES_AT_ONCE // len(items))
         for first in range(0, len(group), at_once):
             part = slice(first, first + at_once)
-            chunk = group[part]
-            heads = [f"{step},{i},{t!r}" for i, t in zip(increment[part].tolist(), time[part].tolist(), strict=True)]
-            columns = [[head for head in heads for _ in labels], labels * len(chunk)]
+            numbers = np.empty((len(group[part]), len(items), kinds.shape[1]))
+            numbers[:, :, 0] = step
+            numbers[:, :, 1] = increment[part, None]
+            numbers[:, :, 2] = time[part, None]
+            numbers[:, :, 3] = self._labels[items]
+            column = len(HEAD) + 1
             for name, width in self._variables.items():
-                columns += self._cells(values[name], chunk, places, width, given[name])
-            self._table.add(columns)
-
-    @staticmethod
-    def _cells(values: Floats, rows: Ints, places: Ints, width: int, given: bool | Flags) -> list[list[str]]:
-        """``width`` columns of text; empty cells where a variable was not asked for."""
-        if given is False:
-            return [[""] * (len(rows) * len(places))] * width
-        block = values[np.ix_(rows, places)]
-        columns = [texts(block[:, :, axis]) for axis in range(width)]
-        if given is True:
-            return columns
-        mask = np.tile(given, len(rows)).tolist()
-        return [[cell if shown else "" for cell, shown in zip(column, mask, strict=True)] for column in columns]
+                numbers[:, :, column : column + width] = values[name][np.ix_(group[part], places)]
+                column += width
+            self._table.add(numbers.reshape(-1, kinds.shape[1]), kinds)
 
 
 class TableSink(SilentSink):
@@ -171,16 +172,15 @@ class TableSink(SilentSink):
         nodes = [f"{name}{axis}" for name in self._node_variables for axis in "123"]
         self._has_load_factor = any(getattr(step.procedure, "riks", None) is not None for step in model.steps)
         ledger = (*INCREMENT_COLUMNS, *(["load_factor"] if self._has_load_factor else []))
-        head = ("step", "increment", "time")
         self._increments = Table(folder / "increments.csv", ledger)
-        self._nodes = Table(folder / "nodes.csv", (*head, "node", *nodes))
-        self._elements = Table(folder / "elements.csv", (*head, "element", *ELEMENT_VARIABLES))
+        self._nodes = Table(folder / "nodes.csv", (*HEAD, "node", *nodes))
+        self._elements = Table(folder / "elements.csv", (*HEAD, "element", *ELEMENT_VARIABLES))
         self._events = Table(folder / "events.csv", EVENT_COLUMNS)
         self._frequencies = None
         if any(isinstance(step.procedure, Frequency) for step in model.steps):
             self._frequencies = Table(folder / "frequencies.csv", FREQUENCY_COLUMNS)
         self._ledger_cadences = [Cadence(1)]
-        self._last_ledger: list[list[str]] | None = None
+        self._last_ledger: Floats | None = None
         self._printers: list[Printer] = []
         self._prints_ends = True
         self._last_frame: Frame | None = None
@@ -215,15 +215,14 @@ class TableSink(SilentSink):
                 self._print_frame()
 
     def event(self, event: Event) -> None:
-        head = f"{event.step},{event.increment},{float(event.time)!r},{event.element}"
-        self._events.add([[head], [event.event], [repr(float(event.energy_loss))]])
+        cells = (event.step, event.increment, float(event.time), event.element, event.event, float(event.energy_loss))
+        self._events.add_line(",".join(map(str, cells)))
 
     def modes(self, modes: Modes) -> None:
         if self._frequencies is not None:
             k = len(modes.frequency)
-            head = [[str(modes.step)] * k, [str(mode + 1) for mode in range(k)]]
-            tail = [texts(column) for column in (modes.frequency, modes.omega, modes.generalized_mass)]
-            self._frequencies.add(head + tail)
+            head = np.full(k, modes.step), np.arange(1, k + 1)
+            self._frequencies.add(np.column_stack([*head, modes.frequency, modes.omega, modes.generalized_mass]))
 
     def close(self) -> None:
         try:
@@ -251,38 +250,46 @@ class TableSink(SilentSink):
             due |= cadence.due(rows.increment, rows.time, rows.is_end)
         (chosen,) = np.nonzero(due)
         for first in range(0, len(chosen), LINES_AT_ONCE):
-            self._increments.add(self._ledger_cells(rows, chosen[first : first + LINES_AT_ONCE]))
+            self._add_increments(ledger_numbers(rows, chosen[first : first + LINES_AT_ONCE]))
         self._last_ledger = None
         is_silent = all(cadence.every == 0 and cadence.instants is None for cadence in self._ledger_cadences)
         if len(due) and not due[-1] and not rows.is_end and not is_silent:
-            self._last_ledger = self._ledger_cells(rows, np.array([len(due) - 1]))
+            self._last_ledger = ledger_numbers(rows, np.array([len(due) - 1]))
 
-    def _ledger_cells(self, rows: Rows, chosen: Ints) -> list[list[str]]:
-        columns = [[str(rows.step)] * len(chosen)]
-        columns += [texts(getattr(rows, name)[chosen]) for name in INCREMENT_COLUMNS[1:]]
-        if self._has_load_factor:
-            factor = rows.load_factor
-            columns.append([""] * len(chosen) if factor is None else texts(factor[chosen]))
-        return columns
+    def _add_increments(self, numbers: Floats) -> None:
+        """Lines of ``increments.csv``; the load factor is empty in the steps that have none."""
+        kinds = self._increments.kinds
+        if self._has_load_factor and numbers.shape[1] < kinds.shape[1]:
+            numbers = np.column_stack([numbers, np.zeros(len(numbers))])
+            kinds = kinds * (np.arange(kinds.shape[1]) < kinds.shape[1] - 1).astype(np.uint8)
+        self._increments.add(numbers, kinds)
 
     def _print_frame(self) -> None:
         """U of all nodes: what ``nodes.csv`` holds without ``*NODE PRINT``."""
         frame, self._last_frame = self._last_frame, None
         if frame is None:
             return
-        n = len(self._node_labels)
-        head = f"{frame.step},{frame.increment},{float(frame.time)!r}"
-        columns = [[head] * n, texts(self._node_labels), *(texts(frame.u[:, axis]) for axis in range(3))]
-        self._nodes.add(columns + [[""] * n] * (3 * len(self._node_variables) - 3))
+        numbers = np.zeros((len(self._node_labels), len(self._nodes.columns)))
+        numbers[:, :3] = frame.step, frame.increment, frame.time
+        numbers[:, 3], numbers[:, 4:7] = self._node_labels, frame.u
+        kinds = self._nodes.kinds.copy()
+        kinds[:, 7:] = EMPTY
+        self._nodes.add(numbers, kinds)
 
     def _finish_step(self) -> None:
         """What is still owed when a step ended without saying so."""
         if self._last_ledger is not None:
-            self._increments.add(self._last_ledger)
+            self._add_increments(self._last_ledger)
             self._last_ledger = None
         for printer in self._printers:
             printer.finish()
         self._print_frame()
+
+
+def ledger_numbers(rows: Rows, chosen: Ints) -> Floats:
+    """The chosen rows of ``increments.csv``, one column more where there is a load factor."""
+    columns = [np.full(len(chosen), rows.step), *(getattr(rows, name)[chosen] for name in INCREMENT_COLUMNS[1:])]
+    return np.column_stack([*columns, *([] if rows.load_factor is None else [rows.load_factor[chosen]])])
 
 
 def request_variables(request: OutputRequest) -> frozenset[str]:

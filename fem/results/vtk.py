@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -53,9 +53,21 @@ def little_endian(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=kind)
 
 
-def raw(array: np.ndarray) -> bytes:
-    """Length and bytes, as appended data wants them."""
-    return array.nbytes.to_bytes(8, "little") + array.tobytes()
+class Appended:
+    """Arrays as appended data wants them, each after its length; ``heads`` adds some and returns their XML."""
+
+    def __init__(self, blobs: Sequence[bytes | memoryview] = (), size: int = 0) -> None:
+        self.blobs = list(blobs)
+        self.size = size
+
+    def heads(self, arrays: Mapping[str, np.ndarray]) -> str:
+        lines = []
+        for name, array in arrays.items():
+            array = little_endian(array)
+            lines.append(data_array(array, name, self.size))
+            self.blobs += [array.nbytes.to_bytes(8, "little"), array.data if array.size else b""]
+            self.size += 8 + array.nbytes
+        return "".join(lines)
 
 
 def text_array(name: str, words: Sequence[str]) -> str:
@@ -76,46 +88,36 @@ class Skeleton:
         sizes = np.concatenate([np.zeros(0, np.int64), *(np.full(len(p), p.shape[1]) for p in pairs)])
         types = np.where(sizes == 2, LINE, VERTEX).astype(np.uint8)
         nodes = np.concatenate([np.zeros(0, np.int64), *(p.ravel() for p in pairs)])
-        self._names, section, radius = section_of_elements(model)
-        self._points = {"": little_endian(mesh.coordinates)}
-        cells = {"connectivity": nodes, "offsets": np.cumsum(sizes), "types": types}
-        self._cells = {name: little_endian(array) for name, array in cells.items()}
-        self._node_labels = {"node": little_endian(mesh.node_labels)}
-        constant = {"element": mesh.element_labels, "section": section, "radius": radius}
-        self._constant = {name: little_endian(array) for name, array in constant.items()}
-        blobs = [*self._points.values(), *self._cells.values(), *self._node_labels.values(), *self._constant.values()]
-        self._bytes = b"".join(map(raw, blobs))
-        self._size = (len(mesh.node_labels), len(mesh.element_labels))
+        names, section, radius = section_of_elements(model)
+        parts: list[dict[str, np.ndarray]] = [
+            {"": mesh.coordinates},
+            {"connectivity": nodes, "offsets": np.cumsum(sizes), "types": types},
+            {"node": mesh.node_labels},
+            {"element": mesh.element_labels, "section": section, "radius": radius},
+        ]
+        self._appended = Appended()
+        points, cells, self._node_labels, self._constant = map(self._appended.heads, parts)
+        self._names = text_array("section_names", names)
+        self._piece = (
+            f'</FieldData>\n<Piece NumberOfPoints="{len(mesh.node_labels)}" NumberOfCells="{len(types)}">\n'
+            f"<Points>\n{points}</Points>\n<Cells>\n{cells}</Cells>\n"
+        )
 
     def field(self, time_value: float, points: dict[str, Floats], cells: dict[str, Floats]) -> bytes:
         """The bytes of one .vtu file: vectors (n, 3) at the points, scalars (m,) in the cells."""
-        moving = [{name: little_endian(values) for name, values in part.items()} for part in (points, cells)]
-        offset = 0
-
-        def heads(*parts: dict[str, np.ndarray]) -> str:
-            nonlocal offset
-            lines = []
-            for name, array in [item for part in parts for item in part.items()]:
-                lines.append(data_array(array, name, offset))
-                offset += 8 + array.nbytes
-            return "".join(lines)
-
-        fixed = [heads(part) for part in (self._points, self._cells, self._node_labels, self._constant)]
-        point_heads, cell_heads = heads(moving[0]), heads(moving[1])
+        appended = Appended(self._appended.blobs, self._appended.size)
+        point_heads, cell_heads = appended.heads(points), appended.heads(cells)
         vectors = ' Vectors="displacement"' if "displacement" in points else ""
         head = (
             '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian"'
             ' header_type="UInt64">\n<UnstructuredGrid>\n<FieldData>\n'
             f'<DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time_value!r}'
-            f"</DataArray>\n{text_array('section_names', self._names)}</FieldData>\n"
-            f'<Piece NumberOfPoints="{self._size[0]}" NumberOfCells="{self._size[1]}">\n'
-            f"<Points>\n{fixed[0]}</Points>\n<Cells>\n{fixed[1]}</Cells>\n"
-            f"<PointData{vectors}>\n{point_heads}{fixed[2]}</PointData>\n"
-            f"<CellData>\n{cell_heads}{fixed[3]}</CellData>\n"
+            f"</DataArray>\n{self._names}{self._piece}"
+            f"<PointData{vectors}>\n{point_heads}{self._node_labels}</PointData>\n"
+            f"<CellData>\n{cell_heads}{self._constant}</CellData>\n"
             '</Piece>\n</UnstructuredGrid>\n<AppendedData encoding="raw">\n_'
         )
-        appended = [raw(array) for part in moving for array in part.values()]
-        return b"".join([head.encode(), self._bytes, *appended, b"\n</AppendedData>\n</VTKFile>\n"])
+        return b"".join([head.encode(), *appended.blobs, b"\n</AppendedData>\n</VTKFile>\n"])
 
 
 def section_of_elements(model: Model) -> tuple[list[str], np.ndarray, Floats]:
@@ -160,7 +162,7 @@ class VtkSink(SilentSink):
         self._variables = field_variables(self._model, start.step - 1)
 
     def frame(self, frame: Frame) -> None:
-        self._displacement = frame.u.copy()
+        self._displacement = frame.u
         if not frame.for_vtk or (frame.increment == 0 and frame.time == self._time):
             return
         nodal, cellwise = self._variables

@@ -15,7 +15,7 @@ from fem.results.record import Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
 from fem.solve.clock import Clock, expected_increments
 from fem.solve.explicit.driver import Explicit
-from fem.solve.marching import Marching, Progress
+from fem.solve.marching import Marching, Progress, first_chunk
 from fem.solve.modes import find_modes
 from fem.solve.newton.arc import no_arc
 from fem.solve.newton.tangent import nodal_blocks
@@ -52,7 +52,7 @@ class Run:
         self.model, self.sink, self.solver, self.record_all = model, sink, solver, record_all
         self.fields = fields
         self.system: System = assemble(model)
-        self.progress = Progress(first_motion(self.system))
+        self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
         self.has_started = False

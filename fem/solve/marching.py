@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.system import System
 from fem.errors import EnergyDrift, NoConvergence
 from fem.mechanics.energy import element_values
 from fem.model import Dynamic, Static, Step
@@ -52,6 +53,8 @@ CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
 CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
+ELEMENT_SECONDS = 5e-6
+"""What an increment takes for each element at most, where it is solved without conjugate gradients or statics."""
 SETTLING = 10
 """The energy watch judges from this increment of a step on: the first ones exchange too little to compare with."""
 MANY_ITERATIONS = 15
@@ -73,7 +76,13 @@ class Progress:
     increment: int = 0
     time: float = 0.0
     cutbacks: int = 0
-    chunk: int = 16
+    chunk: int = LONGEST_CHUNK
+
+
+def first_chunk(system: System) -> int:
+    """Increments of the first chunk of a run: small models do in one what would take longer to hand over."""
+    count = len(system.family) + len(system.labels)
+    return max(1, min(LONGEST_CHUNK, int(CHUNK_SECONDS / (ELEMENT_SECONDS * count))))
 
 
 class Marching:
@@ -177,9 +186,7 @@ class Marching:
         if self.system.expansions:
             numbers += len(self.system.bars.nodes)
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
-        if self.progress.increment < SETTLING:
-            count = min(count, SETTLING - self.progress.increment)
-        if self.explicit and self.progress.increment >= SETTLING:
+        if self.explicit:
             count += BOOKS - (self.progress.increment + count) % BOOKS
         count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
         if self.most is not None:
@@ -198,13 +205,12 @@ class Marching:
                 f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: "
                 f"it used up its {self.most} increments (INC= of *STEP)"
             )
-        settled = self.progress.increment >= SETTLING
-        self.stage.limits[groups.DRIFT_SHARE] = self.drift_share if settled else -1.0
         times, steps = self._plan()
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         due = self._due(times, chunk)
+        control[groups.JUDGED] = SETTLING - self.progress.increment
         began = wall.perf_counter()
         reason = self._march(control, due, chunk, kept)
         spent = wall.perf_counter() - began

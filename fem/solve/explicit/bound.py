@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from fem.arrays import Floats
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 from fem.mechanics.bar import ALPHA, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
@@ -20,7 +20,7 @@ from fem.solve.newton.groups import Motion, Nodes, Scratch
 from fem.solve.newton.iterate import evaluate
 
 
-@kernel
+@inner_kernel
 def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: float) -> float:
     """Of the symmetric matrix [a ab ac; ab b bc; ac bc c]. Source: Smith, Comm. ACM 4 (1961) 168."""
     mean = (a + b + c) / 3.0
@@ -42,7 +42,7 @@ def share_of(other: int, nodes: Nodes) -> float:
     return 1.0
 
 
-@kernel
+@inner_kernel
 def gather_blocks(nodes: Nodes, bars: Bars, springs: Springs, links: Links, work: Scratch) -> None:
     """The 3 x 3 blocks of the bound into ``work.block``, those of dependent dofs added to what they depend on."""
     block, store, free = work.block, work.store, nodes.free

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 from fem.mechanics.bar import Bars, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.springs import Springs, evaluate_springs
@@ -21,6 +21,7 @@ from fem.solve.newton.groups import (
     DRIFT,
     DRIFT_SHARE,
     INCREMENT,
+    JUDGED,
     NOT_FINITE,
     Loading,
     Motion,
@@ -49,7 +50,7 @@ class Moved(NamedTuple):
     damping: Floats
 
 
-@kernel
+@inner_kernel
 def move(dt: float, work: Scratch) -> None:
     """u1 = u + dt v + dt^2/2 a, and v + dt a in place of v; the force is cleared."""
     u, v, a, force = work.u, work.v, work.a, work.force
@@ -60,7 +61,7 @@ def move(dt: float, work: Scratch) -> None:
         force[dof] = 0.0
 
 
-@kernel
+@inner_kernel
 def accelerate(dt: float, moved: Moved, nodes: Nodes, links: Links, work: Scratch) -> None:
     """a1 from the forces, and v1 = v + dt/2 (a + a1), where ``move`` left v + dt a."""
     v, a, force, load, rest, inverse = work.v, work.a, work.force, work.load, work.residual, moved.inverse
@@ -83,7 +84,7 @@ def accelerate(dt: float, moved: Moved, nodes: Nodes, links: Links, work: Scratc
         a[dof] = new
 
 
-@kernel
+@inner_kernel
 def set_supports(k: int, links: Links, loading: Loading, work: Scratch) -> None:
     """Supports have their exact motion; dependent dofs follow."""
     for c in range(loading.support_dofs.shape[0]):
@@ -104,7 +105,7 @@ def forces(thermal: Floats, bars: Bars, springs: Springs, work: Scratch) -> floa
     return energy + evaluate_springs(False, 1.0, 1.0, u, u, v, springs, force, work.spring_stiffness)
 
 
-@kernel
+@inner_kernel
 def is_new(k: int, factors: Floats) -> bool:
     """Load factors at the end of increment k differ from those at its start."""
     change = 0.0
@@ -113,7 +114,7 @@ def is_new(k: int, factors: Floats) -> bool:
     return change != 0.0
 
 
-@kernel
+@inner_kernel
 def is_finite(strain: float, v: Floats) -> bool:
     """Energy and velocities are numbers of usable size."""
     total = 0.0
@@ -157,7 +158,7 @@ def leapfrog(
         error = close_increment(scheme, False, k, strain, nodes, bars, springs, links, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, bars, springs, thermal, motion, record)
         control[INCREMENT] = k + 1
-        if has_drifted(motion, error, limits[DRIFT_SHARE]):
+        if k >= control[JUDGED] and has_drifted(motion, error, limits[DRIFT_SHARE]):
             return DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH

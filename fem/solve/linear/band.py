@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+from fem.compiled import inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this share of the largest entry of the matrix is taken as singular."""
 
 
-@kernel
+@inner_kernel
 def assemble_band(
     width: int, equation: Ints, bars: Bars, store: Floats, off: Floats, block: Floats,
     spring_dofs: Ints, spring_stiffness: Floats, band: Floats,
@@ -73,7 +73,7 @@ def assemble_band(
     return size
 
 
-@kernel
+@inner_kernel
 def couple_rods(width: int, equation: Ints, bars: Bars, store: Floats, size: float, band: Floats) -> None:
     """Rows and columns of the multipliers: + p, + q at the second node of a rod, - at the first."""
     dofs = equation.shape[0] - bars.nodes.shape[0]
@@ -90,7 +90,7 @@ def couple_rods(width: int, equation: Ints, bars: Bars, store: Floats, size: flo
                     band[own, row - own + width] += side * store[Q + a, e]
 
 
-@kernel
+@inner_kernel
 def largest_entry(width: int, band: Floats) -> float:
     """Largest magnitude in the band."""
     largest = 0.0
@@ -100,7 +100,7 @@ def largest_entry(width: int, band: Floats) -> float:
     return largest
 
 
-@kernel
+@inner_kernel
 def solve_band(
     width: int, equation: Ints, bars: Bars, store: Floats, size: float, residual: Floats, band: Floats, x: Floats,
     du: Floats, tau: Floats,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+from fem.compiled import inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
 
 SMALLEST_PIVOT = 1e-13
@@ -45,7 +45,7 @@ class Tree(NamedTuple):
     after: Ints
 
 
-@kernel
+@inner_kernel
 def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -> bool:
     """inverse[i] = (block[i] + shift I)^-1 restricted to the free dofs of node i; False where it has no safe pivot."""
     m00, m01, m02 = block[i, 0] + shift, block[i, 1], block[i, 2]
@@ -86,13 +86,13 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
     return True
 
 
-@kernel
+@inner_kernel
 def is_fixed(i: int, free: Floats) -> bool:
     """Nothing of node i is free: it leaves the rod to its parent to that node."""
     return bool(free[3 * i] == 0.0 and free[3 * i + 1] == 0.0 and free[3 * i + 2] == 0.0)
 
 
-@kernel
+@inner_kernel
 def pin(
     i: int, anchor: int, tree: Tree, store: Floats, inverse: Floats, r0: float, r1: float, r2: float,
     c0: float, c1: float, c2: float, pinned: Floats,
@@ -129,7 +129,7 @@ def pin(
     return True, c0 - xp0 * rest, c1 - xp1 * rest, c2 - xp2 * rest
 
 
-@kernel
+@inner_kernel
 def unpin(
     i: int, tree: Tree, store: Floats, pinned: Floats, load0: float, load1: float, load2: float, tau: Floats
 ) -> None:
@@ -156,7 +156,7 @@ def unpin(
         count -= 1
 
 
-@kernel
+@inner_kernel
 def solve_chain(
     tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
     inverse: Floats, reduced: Floats, pinned: Floats, du: Floats, tau: Floats,

@@ -12,7 +12,7 @@ Sparse Linear Systems, 9.2; inexact Newton: Dembo, Eisenstat & Steihaug 1982.
 from __future__ import annotations
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel, number_kernel
+from fem.compiled import inner_kernel, kernel, number_kernel
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.mechanics.springs import Springs
 from fem.solve.linear.chain import invert
@@ -23,7 +23,7 @@ BREAKDOWN = 1e-30
 """Share of its start below which a product of BiCGStab has broken down."""
 
 
-@kernel
+@inner_kernel
 def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, free: Floats) -> bool:
     """Invert the diagonal blocks (nodal block + bars) into ``inverse`` (n, 9); False where one is not safe."""
     for i in range(block.shape[0]):
@@ -81,7 +81,7 @@ def multiply(
         product[dof] *= free[dof]
 
 
-@kernel
+@inner_kernel
 def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
     """z = blocks^-1 residual; returns residual . z."""
     total = 0.0
@@ -94,7 +94,7 @@ def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
     return total
 
 
-@kernel
+@inner_kernel
 def solve_cg(
     nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
     forcing: float, residual: Floats, inverse: Floats, vectors: Floats, du: Floats,
@@ -141,7 +141,7 @@ def solve_cg(
     return -1
 
 
-@kernel
+@inner_kernel
 def solve_bicgstab(
     nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
     forcing: float, residual: Floats, inverse: Floats, vectors: Floats, du: Floats,

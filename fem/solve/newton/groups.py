@@ -16,9 +16,9 @@ EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING = 0, 1, 2, 3, 4, 5
 VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS, PROJECT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
-# Entries of control
-INCREMENT, ITERATION, PHASE, WAITING, WORST = 0, 1, 2, 3, 4
-CONTROL = 5
+# Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched
+INCREMENT, ITERATION, PHASE, WAITING, WORST, JUDGED = 0, 1, 2, 3, 4, 5
+CONTROL = 6
 # Phases of an increment
 OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, CLOSE = 0, 1, 2, 3, 4, 5, 6
 # Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term,

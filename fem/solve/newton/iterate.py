@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from fem.arrays import Floats
-from fem.compiled import kernel, number_kernel
+from fem.compiled import inner_kernel, kernel, number_kernel
 from fem.mechanics.bar import GAP, INV_LENGTH, Bars, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.mass import multiply_mass
@@ -85,7 +85,7 @@ def combine(vectors: Floats, factors: Floats, k: int, total: Floats) -> None:
                 total[dof] += factor * vectors[p, dof]
 
 
-@kernel
+@inner_kernel
 def begin(
     scheme: Floats, extrapolation: int, k: int, dt: float, nodes: Nodes, bars: Bars, links: Links, loading: Loading,
     motion: Motion, work: Scratch,
@@ -116,7 +116,7 @@ def begin(
         work.off[e] = mass_factor * bars.off_mass[e] + damping_factor * bars.off_damping[e]
 
 
-@kernel
+@inner_kernel
 def guess(
     scheme: Floats, linear: float, square: float, dt: float, moving: Floats, motion: Motion, work: Scratch
 ) -> None:
@@ -133,7 +133,7 @@ def guess(
         trial_a[dof] = moving[dof] * (au * move + av * v[dof] + aa * a[dof])
 
 
-@kernel
+@inner_kernel
 def carry_over(
     scheme: Floats, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch
 ) -> None:
@@ -151,7 +151,7 @@ def carry_over(
             carry[dof] -= old_force * force[dof] + old_inertia * inertia[dof] + old_drag * drag[dof]
 
 
-@kernel
+@inner_kernel
 def lag_supports(
     lag: float, k: int, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion, work: Scratch
 ) -> None:
@@ -191,7 +191,7 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
     return largest(rest) if total - total == 0.0 else math.nan
 
 
-@kernel
+@inner_kernel
 def scale_of(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, work: Scratch) -> float:
     """D: the forces the residual is compared with.
 
@@ -225,7 +225,7 @@ def largest_force(is_open: Floats, force: Floats, drag: Floats, load: Floats, in
     return value
 
 
-@kernel
+@inner_kernel
 def worst(rest: Floats) -> int:
     """Index of the largest component."""
     best = 0
@@ -235,7 +235,7 @@ def worst(rest: Floats) -> int:
     return best
 
 
-@kernel
+@inner_kernel
 def correct(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> bool:
     """Move the trial state by du (and, in the first iteration, the supports by ``shift``); False: not finite.
 
@@ -262,7 +262,7 @@ def correct(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, links: Links, w
     return bool(total - total == 0.0)
 
 
-@kernel
+@inner_kernel
 def are_rods_closed(bars: Bars, work: Scratch) -> bool:
     """All rods have their length."""
     for r in range(bars.rods.shape[0]):
@@ -273,7 +273,7 @@ def are_rods_closed(bars: Bars, work: Scratch) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def is_converged(
     limits: Floats, norm: float, scale: float, iteration: int, bars: Bars, motion: Motion, work: Scratch
 ) -> tuple[bool, int]:
@@ -316,7 +316,7 @@ def largest_move(u0: Floats, u1: Floats) -> float:
     return value
 
 
-@kernel
+@inner_kernel
 def next_forcing(norm: float, previous: float) -> float:
     """How well the next linear solve is worth solving: a third of what the last Newton step left.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 from fem.mechanics.bar import Bars
 from fem.mechanics.energy import (
     element_values,
@@ -81,7 +81,7 @@ def balance_forces(
             reaction[dof] = 0.0
 
 
-@kernel
+@inner_kernel
 def support_work(
     secant: bool, k: int, dynamic: bool, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion,
     work: Scratch,
@@ -125,7 +125,7 @@ def support_work(
     return total
 
 
-@kernel
+@inner_kernel
 def inertia_at(dynamic: bool, nodes: Nodes, bars: Bars, links: Links, x: Floats, product: Floats) -> None:
     """product = M x with the share of dependent dofs handed to their masters; zero in statics."""
     if dynamic:
@@ -135,7 +135,7 @@ def inertia_at(dynamic: bool, nodes: Nodes, bars: Bars, links: Links, x: Floats,
         product[:] = 0.0
 
 
-@kernel
+@inner_kernel
 def close_increment(
     scheme: Floats, secant: bool, k: int, strain: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links,
     loading: Loading, motion: Motion, work: Scratch,

@@ -20,7 +20,7 @@ RESI_GLOB_RELA * D (``scale_of``).
 from __future__ import annotations
 
 from fem.arrays import Floats, Ints
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
@@ -58,6 +58,7 @@ from fem.solve.newton.groups import (
     INCREMENT,
     ITERATION,
     ITERATIONS,
+    JUDGED,
     L_FACTOR,
     L_NORM,
     LAST_RESIDUAL,
@@ -110,7 +111,7 @@ HUGE = 1e300
 """Forces and energies beyond this are overflow."""
 
 
-@kernel
+@inner_kernel
 def fill_blocks(phase: int, scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work: Scratch) -> None:
     """Blocks within one node of the matrix to solve with: the effective tangent's, or the mass."""
     if phase in (CORRECT, LOAD_DIRECTION):
@@ -119,7 +120,7 @@ def fill_blocks(phase: int, scheme: Floats, dt: float, nodes: Nodes, springs: Sp
         mass_blocks(nodes, work)
 
 
-@kernel
+@inner_kernel
 def fill_matrix(
     phase: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch
 ) -> None:
@@ -132,7 +133,7 @@ def fill_matrix(
     fill_blocks(phase, scheme, dt, nodes, springs, work)
 
 
-@kernel
+@inner_kernel
 def solve_compiled(
     solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch
 ) -> bool:
@@ -180,7 +181,8 @@ def march(
     NEED_SOLVE     write ``work.du`` for ``work.residual`` and call again
     NOT_CONVERGED  ``control[INCREMENT]`` spent its iterations; NOT_FINITE: it met NaN or overflow.
                    ``motion`` is the state at its start, ``control[WORST]`` the dof of the largest residual
-    DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete
+    DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete; watched
+                   from ``control[JUDGED]`` on
     """
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
@@ -274,7 +276,7 @@ def march(
             )
             note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
             control[INCREMENT] += 1
-            if scheme[WM] != 0.0 and has_drifted(motion, error, limits[DRIFT_SHARE]):
+            if scheme[WM] != 0.0 and k >= control[JUDGED] and has_drifted(motion, error, limits[DRIFT_SHARE]):
                 return DRIFT
         control[PHASE] = phase
     return DONE

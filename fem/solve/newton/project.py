@@ -13,7 +13,7 @@ Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII.2 (
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import kernel
+from fem.compiled import inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, expand
 from fem.mechanics.strain import LINEAR
@@ -21,7 +21,7 @@ from fem.solve.newton.groups import WF, Nodes, Scratch
 from fem.solve.newton.iterate import inertia_forces
 
 
-@kernel
+@inner_kernel
 def mass_blocks(nodes: Nodes, work: Scratch) -> None:
     """Mass in the blocks within one node."""
     for i in range(work.block.shape[0]):
@@ -31,7 +31,7 @@ def mass_blocks(nodes: Nodes, work: Scratch) -> None:
             work.block[i, 4 * c] += nodes.mass[3 * i]
 
 
-@kernel
+@inner_kernel
 def mass_system(bars: Bars, work: Scratch) -> None:
     """Mass as the matrix of the next linear solve (its nodal blocks apart); no load."""
     for e in range(bars.off_mass.shape[0]):
@@ -47,7 +47,7 @@ def mass_system(bars: Bars, work: Scratch) -> None:
         work.residual[dof] = 0.0
 
 
-@kernel
+@inner_kernel
 def velocity_gaps(bars: Bars, work: Scratch) -> None:
     """G v into the gaps of the rods."""
     for r in range(bars.rods.shape[0]):
@@ -59,7 +59,7 @@ def velocity_gaps(bars: Bars, work: Scratch) -> None:
         work.store[GAP, e] = rate
 
 
-@kernel
+@inner_kernel
 def acceleration_gaps(bars: Bars, work: Scratch) -> None:
     """G a + |v_j - v_i|^2 into the gaps of the rods."""
     for r in range(bars.rods.shape[0]):
@@ -74,7 +74,7 @@ def acceleration_gaps(bars: Bars, work: Scratch) -> None:
         work.store[GAP, e] = rate
 
 
-@kernel
+@inner_kernel
 def move_velocities(links: Links, work: Scratch) -> None:
     """v += du."""
     expand(links, work.du)
@@ -82,7 +82,7 @@ def move_velocities(links: Links, work: Scratch) -> None:
         work.v[dof] += work.du[dof]
 
 
-@kernel
+@inner_kernel
 def move_accelerations(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> None:
     """a += du, multipliers and the internal force follow."""
     expand(links, work.du)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats
-from fem.compiled import kernel
+from fem.compiled import inner_kernel, kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, condense
 from fem.mechanics.springs import Springs
@@ -40,7 +40,7 @@ def nodal_blocks(scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work
             block[i, 3 * c + a] -= stiffness
 
 
-@kernel
+@inner_kernel
 def lift(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links, work: Scratch) -> None:
     """Take the prescribed part of the first correction to the right-hand side: residual -= K shift.
 

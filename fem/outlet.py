@@ -1,0 +1,172 @@
+"""The way out of a run: to the console at once, to files through a thread that writes while the solver goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from queue import Queue
+from types import FrameType, TracebackType
+from typing import Any
+
+from fem.errors import CommandError
+from fem.results.record import Event, Frame, Modes, Rows, Sink, StepStart
+from fem.results.run_record import Timing
+
+WAITING = 4
+"""Messages (rows of a chunk, fields) that may wait for the writer: bounds the memory; then the solver waits too."""
+
+
+class Relay:
+    """A sink that hands everything on as the name of a method and its arguments."""
+
+    def begin(self, start: StepStart) -> None:
+        self._pass("begin", start)
+
+    def rows(self, rows: Rows) -> None:
+        self._pass("rows", rows)
+
+    def frame(self, frame: Frame) -> None:
+        self._pass("frame", frame)
+
+    def event(self, event: Event) -> None:
+        self._pass("event", event)
+
+    def modes(self, modes: Modes) -> None:
+        self._pass("modes", modes)
+
+    def notice(self, text: str) -> None:
+        self._pass("notice", text)
+
+    def _pass(self, method: str, *what: Any) -> None:
+        raise NotImplementedError
+
+
+class Writer(Relay):
+    """Hands a run to sinks in a thread of its own.
+
+    Signals reach the main thread only, so a file is never left half written. After an error the thread writes no
+    more; the error is raised at the next call, at the latest by ``close``.
+    """
+
+    def __init__(self, sinks: Sequence[Sink]) -> None:
+        self._sinks = sinks
+        self._error: Exception | None = None
+        self._queue: Queue[tuple[str, tuple[Any, ...]] | None] = Queue(WAITING)
+        self._thread = threading.Thread(target=self._write, name="fem writer", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Wait until everything is written, and close the sinks."""
+        self._queue.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _pass(self, method: str, *what: Any) -> None:
+        if self._error is not None:
+            raise self._error
+        self._queue.put((method, what))
+
+    def _write(self) -> None:
+        while (message := self._queue.get()) is not None:
+            if self._error is None:
+                method, what = message
+                for sink in self._sinks:
+                    self._try(getattr(sink, method), *what)
+            del message
+        for sink in self._sinks:
+            self._try(sink.close)
+
+    def _try(self, act: Callable[..., None], *what: Any) -> None:
+        try:
+            act(*what)
+        except Exception as error:
+            self._error = self._error or error
+
+
+class InterruptGuard:
+    """Ctrl-C stops the solver at once, but waits while files are being written, so that lines stay whole."""
+
+    def __init__(self) -> None:
+        self.is_busy = False
+        self._is_pending = False
+        self._previous: Any = None
+
+    def __enter__(self) -> InterruptGuard:
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._previous = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def release(self) -> None:
+        """Writing is done: let a waiting Ctrl-C through."""
+        self.is_busy = False
+        if self._is_pending:
+            self._is_pending = False
+            raise KeyboardInterrupt
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self.is_busy:
+            self._is_pending = True
+        else:
+            raise KeyboardInterrupt
+
+
+class FanOut(Relay):
+    """Passes a run on to several sinks; those that write files are made when the first step begins."""
+
+    def __init__(
+        self,
+        sinks: Sequence[Sink],
+        open_files: Callable[[], list[Sink]],
+        timing: Timing,
+        guard: InterruptGuard | None,
+    ) -> None:
+        self._sinks = list(sinks)
+        self._open_files: Callable[[], list[Sink]] | None = open_files
+        self._timing = timing
+        self._guard = guard or InterruptGuard()
+        self._stage = "assemble"
+
+    def close(self) -> None:
+        """Close every sink, once."""
+        self._pass("close")
+        self._sinks = []
+
+    def abandon(self) -> None:
+        """Close after a failure: every sink gets its chance, and no second error hides the first."""
+        sinks, self._sinks = self._sinks, []
+        self._guard.is_busy = True
+        for sink in sinks:
+            with contextlib.suppress(Exception):
+                sink.close()
+        self._guard.is_busy = False
+
+    def _pass(self, method: str, *what: Any) -> None:
+        self._timing.mark(self._stage)
+        self._guard.is_busy = True
+        try:
+            if method == "begin" and self._open_files is not None:
+                self._sinks += self._open_files()
+                self._open_files, self._stage = None, "solve"
+            for sink in self._sinks:
+                getattr(sink, method)(*what)
+        except OSError as error:
+            raise cannot_write(error) from error
+        finally:
+            self._timing.mark("write")
+        self._guard.release()
+
+
+def cannot_write(error: OSError) -> CommandError:
+    """A full disk or a locked file, said in one line."""
+    where = f" {error.filename}" if error.filename else ""
+    return CommandError(f"cannot write{where}: {error.strerror or error}")
