@@ -1,8 +1,8 @@
 """What output costs: ``python -m benchmarks.output_cost``. W2 10000, tables and VTK of every 10th increment.
 
-Runs the command line in a fresh process and reads ``timing`` of its ``run.json``: seconds for which the time loop waits
-for the writers over seconds of the loop itself, and peak memory for two lengths of the run (it must not grow with the
-number of increments).
+Runs the command line in a fresh process and reads ``timing`` of its ``run.json``: seconds for which the time loop
+waits for the writers over seconds of the loop itself, and peak memory for two lengths of the run (it must not grow with
+the number of increments).
 """
 
 from __future__ import annotations
