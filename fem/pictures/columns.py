@@ -33,7 +33,7 @@ def parse_lines(text: Bytes, places: Ints, out: Floats) -> int:
     out     (lines, numbers)  out; NaN for an empty cell
 
     The first 18 digits count and the power of ten is applied once: right to a few units in the last place (numbers
-    below 1e-307 may become zero), far below what a picture shows, at a tenth of the time of exact reading.
+    below 1e-290 may become zero), far below what a picture shows, at a tenth of the time of exact reading.
     """
     row = cell = 0
     mantissa = digits = shift = power = 0
@@ -54,7 +54,7 @@ def parse_lines(text: Bytes, places: Ints, out: Floats) -> int:
                 elif shift >= -308:
                     value /= POWERS[-shift]
                 else:
-                    value = value / POWERS[308] / POWERS[min(308, -308 - shift)]
+                    value = 0.0
                 out[row, places[cell]] = -value if is_negative else value
             mantissa = digits = shift = power = special = 0
             is_negative = is_fraction = has_power = power_is_negative = False
