@@ -85,6 +85,16 @@ def test_energy_momentum_closes_the_balance_with_everything_acting(strain, mass,
     assert np.all(np.diff(dissipated) >= 0.0) and dissipated[-1] > 0.1
 
 
+def test_energy_momentum_closes_the_balance_on_a_jerking_support_with_equations():
+    """The support's velocity jumps within increments; half of its motion is passed on by an equation."""
+    text = pulled(ROUND_OFF, dt=0.02, strain="LOG", mass="CONSISTENT", to_floor=True)
+    start, stop = text.index("*AMPLITUDE, NAME=SHAKE"), text.index("*AMPLITUDE, NAME=PUSH")
+    jerk = "*AMPLITUDE, NAME=SHAKE\n0., 0., 0.13, 0.3, 0.47, -0.2, 0.6, -0.2, 1., 0.5\n"
+    text = text[:start] + jerk + text[stop:]
+    history = run_text(text.replace("*STEP", "*EQUATION\n2\n3, 2, 1., 1, 2, -0.5\n*STEP"))
+    assert np.abs(history.energy_error).max() < 2e-12 * np.abs(history.energy).max()
+
+
 SLACK = """*NODE
 1,0,0,0
 2,1,0,0
