@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
-import math
 import sys
 import traceback
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import fem
+from fem.commands.arguments import add_set, count, folder_name, positive, positive_count, workers
 from fem.errors import DeckError, FemError
 from fem.pendulum.options import add_options, described, write_pendulum
 
@@ -137,72 +137,6 @@ def add_pictures(commands: Any) -> None:
     film.set_defaults(command=animate_command)
     for command in (plot, film):
         command.add_argument("folder", metavar="DIR", type=folder_name, help="folder of the results of a run")
-
-
-def count(text: str) -> int:
-    """A whole number, 0 or more."""
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
-
-
-def workers(text: str) -> int:
-    """1, 2, ..."""
-    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1, 2, ...)")
-    return int(text)
-
-
-def positive_count(text: str) -> int:
-    """A whole number above zero."""
-    if count(text) == 0:
-        raise argparse.ArgumentTypeError("at least 1")
-    return int(text)
-
-
-def positive(text: str) -> float:
-    """A finite number above zero."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0.0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above zero")
-    return number
-
-
-def folder_name(text: str) -> Path:
-    """A folder that has a name: an empty one would be the current folder by accident."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("the folder has no name")
-    return Path(text)
-
-
-def add_set(command: argparse.ArgumentParser) -> None:
-    """``--set NAME=VALUE``, repeatable."""
-    command.add_argument(
-        "--set",
-        dest="parameters",
-        metavar="NAME=VALUE",
-        type=assignment,
-        action="append",
-        default=[],
-        help="override a *PARAMETER of the deck; repeat for more",
-    )
-
-
-def assignment(text: str) -> tuple[str, float]:
-    """``NAME=VALUE`` as a pair; Fortran's D exponent is understood."""
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (equals and name and value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
-    try:
-        number = float(value.upper().replace("D", "E"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{value!r} in {text!r} is not a number") from None
-    if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"{value!r} in {text!r} is not a finite number")
-    return name, number
 
 
 def run_command(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ ROOMS = {
     "deck": {"model"},
     "assembly": {"model", "mechanics"},
     "results": {"model", "compiled"},
+    "commands": set(),
     "pictures": {"results", "compiled"},
     "solve": {"assembly", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},

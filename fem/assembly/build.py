@@ -8,7 +8,8 @@ from fem.arrays import Floats, Ints
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
 from fem.mechanics import bar
-from fem.mechanics.bar import CONSTANTS, Bars, blocks_of
+from fem.mechanics.bar import CONSTANTS, Bars
+from fem.mechanics.blocks import blocks_of
 from fem.mechanics.laws import BILINEAR, RIGID, TABLE
 from fem.mechanics.mass import SHARES
 from fem.mechanics.springs import Springs

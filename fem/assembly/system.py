@@ -8,7 +8,8 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.mechanics import bar
-from fem.mechanics.bar import Bars, blocks_of
+from fem.mechanics.bar import Bars
+from fem.mechanics.blocks import blocks_of
 from fem.mechanics.springs import Springs
 from fem.mechanics.strain import LINEAR, MEASURES
 from fem.model import Expansion, Model

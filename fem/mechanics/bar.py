@@ -293,21 +293,3 @@ def bar_point(
     viscous = constants[VISCOUS, e] * active * slope * approach * inverse * inverse
     viscous = allowed_viscous(stress, viscous, plus, minus)
     return strain, stress, viscous, slope, length2**0.5 * inverse, energy
-
-
-def blocks_of(kinds: Ints, constants: Floats) -> Ints:
-    """Runs of bars of one kind, (b, 5), as ``Bars.blocks`` holds them."""
-    if len(kinds) == 0:
-        return np.zeros((0, 5), np.int64)
-    ends = np.flatnonzero(np.any(np.diff(kinds, axis=0) != 0, axis=1)) + 1
-    first = np.concatenate([[0], ends])
-    last = np.concatenate([ends, [len(kinds)]])
-    viscous = np.maximum.reduceat(constants[VISCOUS] != 0.0, first)
-    return np.column_stack([kinds[first], first, last, viscous]).astype(np.int64)
-
-
-def bar_blocks(store: Floats, rigid: float = 0.0) -> Floats:
-    """(m, 3, 3) tangent blocks alpha p q^T + t I from the numbers of the bars; ``rigid``: alpha of rods."""
-    alpha = np.where(np.isinf(store[ALPHA]), rigid, store[ALPHA])
-    blocks: Floats = np.einsum("e,ae,ce->eac", alpha, store[P : P + 3], store[Q : Q + 3])
-    return blocks + store[GEOMETRIC, :, None, None] * np.eye(3)

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.system import BAR_FAMILY
+from fem.assembly.system import BAR_FAMILY, System
 from fem.mechanics import bar
 from fem.model import Dynamic, Step
-from fem.solve.clock import Clock
+from fem.solve.clock import Clock, Progress
 from fem.solve.newton.groups import INCREMENT, ITERATION, L_ERROR, L_NORM, NOT_CONVERGED, NOT_FINITE, WORST
 from fem.solve.stage import Stage
 
 if TYPE_CHECKING:
-    from fem.solve.marching import Progress
     from fem.solve.statics.riks import ArcClock
 
 
@@ -33,6 +32,18 @@ def jump_remark(increment: int, iterations: int) -> str:
     return (
         f"increment {increment} took {iterations} iterations: the structure may have jumped to another branch "
         "(snap-through); smaller increments show where"
+    )
+
+
+def support_jump_remark(system: System, dofs: list[int]) -> str:
+    """Supports whose displacement at the start is not the prescribed one; nothing where there are none."""
+    if not dofs:
+        return ""
+    names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
+    more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
+    return (
+        f"the prescribed displacement of {names}{more} differs from the state at the start of the step: it jumps in "
+        "the first increment"
     )
 
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from fem.arrays import Floats
+from fem.assembly.system import System
 from fem.model import Controls, Dynamic, Static
+from fem.solve.newton.groups import Motion
 
 SHARP = 1e-9
 """Times closer than this share of an increment are the same time."""
 QUICK_ITERATIONS = 7
 """An automatic increment grows after two in a row that needed no more solves than this: Abaqus' I_G = 4, plus the
 prediction that is counted here, plus two for a tolerance that is some thousand times finer."""
+LONGEST_CHUNK = 4096
+CHUNK_SECONDS = 0.2
+"""Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
+ELEMENT_SECONDS = 5e-6
+"""What an increment takes for each element at most, where it is solved without conjugate gradients or statics."""
 
 
 def expected_increments(procedure: Static | Dynamic) -> int | None:
@@ -110,3 +118,20 @@ class Clock:
         self._quick = 0
         self._origin, self._count = self.time, 0
         return True
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run is: the state, the increment of the step, total time."""
+
+    motion: Motion
+    increment: int = 0
+    time: float = 0.0
+    cutbacks: int = 0
+    chunk: int = LONGEST_CHUNK
+
+
+def first_chunk(system: System) -> int:
+    """Increments of the first chunk of a run: small models do in one what would take longer to hand over."""
+    count = len(system.family) + len(system.labels)
+    return max(1, min(LONGEST_CHUNK, int(CHUNK_SECONDS / (ELEMENT_SECONDS * count))))

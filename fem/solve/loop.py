@@ -13,9 +13,9 @@ from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
-from fem.solve.clock import Clock, expected_increments
+from fem.solve.clock import Clock, Progress, expected_increments, first_chunk
 from fem.solve.explicit.driver import Explicit
-from fem.solve.marching import Marching, Progress, first_chunk
+from fem.solve.marching import Marching
 from fem.solve.modes import find_modes
 from fem.solve.newton.arc import no_arc
 from fem.solve.newton.tangent import nodal_blocks

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 import time as wall
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.system import System
 from fem.errors import EnergyDrift, NoConvergence
-from fem.mechanics.energy import element_values
 from fem.model import Dynamic, Static, Step
-from fem.results.record import Event, Frame, Rows, StepStart
+from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import (
-    AT_FLOOR_REMARK,
-    VANISHED_REMARK,
     drift_message,
     failure_message,
     jump_remark,
     snap_notice,
+    support_jump_remark,
 )
-from fem.solve.clock import Clock
+from fem.solve.clock import CHUNK_SECONDS, LONGEST_CHUNK, Clock
 from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
-from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.newton.groups import Loading, Record
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
+from fem.solve.outcome import frame_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities
-from fem.solve.stability import balance_notice, instability_notice, refuse_mechanism
 from fem.solve.stage import NAMES, Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
@@ -44,17 +41,13 @@ from fem.solve.start import (
     start_supports,
 )
 from fem.solve.statics.riks import MOST_INCREMENTS, ArcClock
+from fem.solve.statics.stability import balance_notice, instability_notice, refuse_mechanism
 
 if TYPE_CHECKING:
     from fem.solve.loop import Run
 
-LONGEST_CHUNK = 4096
 CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
-CHUNK_SECONDS = 0.2
-"""Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
-ELEMENT_SECONDS = 5e-6
-"""What an increment takes for each element at most, where it is solved without conjugate gradients or statics."""
 SETTLING = 10
 """The energy watch judges from this increment of a step on: the first ones exchange too little to compare with."""
 MANY_ITERATIONS = 15
@@ -66,23 +59,6 @@ MANY_PRODUCTS = 120
 300 x 300 a back-substitution costs 15 to 18 of them, and a solve with its share of factorisations 6 or 7 of those."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
-
-
-@dataclass(slots=True)
-class Progress:
-    """Where a run is: the state, the increment of the step, total time."""
-
-    motion: Motion
-    increment: int = 0
-    time: float = 0.0
-    cutbacks: int = 0
-    chunk: int = LONGEST_CHUNK
-
-
-def first_chunk(system: System) -> int:
-    """Increments of the first chunk of a run: small models do in one what would take longer to hand over."""
-    count = len(system.family) + len(system.labels)
-    return max(1, min(LONGEST_CHUNK, int(CHUNK_SECONDS / (ELEMENT_SECONDS * count))))
 
 
 class Marching:
@@ -129,7 +105,7 @@ class Marching:
         start_dependents(stage, motion.u, "displacement")
         before = motion.v.copy()
         if isinstance(procedure, Dynamic):
-            self._tell_jumps(start_supports(stage, motion, now))
+            self._tell(support_jump_remark(self.system, start_supports(stage, motion, now)))
             start_dependents(stage, motion.v, "velocity")
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
@@ -158,15 +134,6 @@ class Marching:
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
-
-    def _tell_jumps(self, dofs: list[int]) -> None:
-        if dofs:
-            names = ", ".join(self.system.name_dof(dof) for dof in dofs[:3])
-            more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
-            self._tell(
-                f"the prescribed displacement of {names}{more} differs from the state at the start of the step: it "
-                "jumps in the first increment"
-            )
 
     def _tell(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -285,55 +252,38 @@ class Marching:
         self._send_frame(self.clock.is_finished)
 
     def _remark(self, ledger: Floats) -> None:
-        """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
-        flags, iterations = ledger[:, groups.L_FLAGS], ledger[:, groups.L_ITERATIONS]
-        remarks = [(flags == groups.AT_FLOOR, AT_FLOOR_REMARK), (flags == groups.LOADS_VANISHED, VANISHED_REMARK)]
+        iterations = ledger[:, groups.L_ITERATIONS]
         many = iterations > MANY_ITERATIONS
+        jumps = []
         if self.clock.is_static and np.any(many) and not self.has_jumped:
             self.has_jumped = True
             first = int(many.argmax())
-            remarks += [(many, jump_remark(self.progress.increment + 1 + first, int(iterations[first])))]
-        for _, text in sorted((int(where.argmax()), text) for where, text in remarks if where.any()):
+            jumps = [(many, jump_remark(self.progress.increment + 1 + first, int(iterations[first])))]
+        for text in remarks_of(ledger, jumps):
             self._tell(text)
 
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = np.nonzero(due)
-        ledger, kinematics = kept.ledger[rows], kept.kinematics[rows]
         increment = self.progress.increment + rows + (1 if np.any(dt) else 0)
-        cutbacks = np.zeros(len(rows), np.int64)
-        cutbacks[0], self.progress.cutbacks = self.progress.cutbacks, 0
+        cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
         self.progress.increment = int(increment[-1])
         self.sink.rows(
-            Rows(
-                self.number, increment, time[rows], dt[rows],
-                ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], cutbacks,
-                ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
-                ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
-                ledger[:, groups.L_LARGEST], self.nodes,
-                kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
-                self.elements, kept.values[rows], is_end=self.clock.is_finished, load_factor=self._factors(ledger),
+            rows_of(
+                self.number, kept, rows, increment, time, dt, cutbacks, self.nodes, self.elements,
+                self.clock.is_finished, len(self.arc.last) > 0,
             )
         )  # fmt: skip
 
-    def _factors(self, ledger: Floats) -> Floats | None:
-        """Load factors of an arc length step."""
-        return ledger[:, groups.L_FACTOR] if len(self.arc.last) else None
-
     def _send_frame(self, is_end: bool) -> None:
         """The whole field, where VTK or the end of the step (or of the run) ask for it."""
-        motion = self.progress.motion
-        is_due = self.schedule.is_vtk_due(self.progress.increment, self.progress.time, is_end)
-        if not (is_due or is_end):
-            return
-        values = np.zeros((len(self.system.family), 4))
-        element_values(
-            self.system.family, motion.u, motion.v, self.stage.bars, self.system.springs, self.thermal,
-            motion.multiplier, values,
-        )  # fmt: skip
-        u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
-        self.sink.frame(
-            Frame(self.number, self.progress.increment, self.progress.time, u, v, a, reaction, values, is_end, is_due)
-        )
+        now = self.progress
+        is_due = self.schedule.is_vtk_due(now.increment, now.time, is_end)
+        if is_due or is_end:
+            self.sink.frame(
+                frame_of(
+                    self.stage, self.number, now.increment, now.time, now.motion, self.thermal, is_end, is_due
+                )
+            )  # fmt: skip
 
     # Trouble
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from fem.assembly.system import linearised
 from fem.mechanics import bar
-from fem.mechanics.bar import CONSTANTS, STORED, Bars, bar_point, blocks_of, evaluate_bars
+from fem.mechanics.bar import CONSTANTS, STORED, Bars, bar_point, evaluate_bars
+from fem.mechanics.blocks import blocks_of
 from fem.mechanics.laws import BILINEAR, TABLE
 from fem.mechanics.strain import ENGINEERING, GREEN, LOG
 

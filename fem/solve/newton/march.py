@@ -40,6 +40,7 @@ from fem.solve.newton.arc import (
     set_factor,
     strays,
 )
+from fem.solve.newton.convergence import is_converged, next_forcing
 from fem.solve.newton.groups import (
     BAND,
     BICGSTAB,
@@ -90,8 +91,6 @@ from fem.solve.newton.iterate import (
     begin,
     correct,
     evaluate,
-    is_converged,
-    next_forcing,
     residual,
     scale_of,
     worst,

@@ -1,0 +1,52 @@
+"""From the arrays of the march to what is said of it: rows, whole fields, remarks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.mechanics.energy import element_values
+from fem.results.record import Frame, Rows
+from fem.solve.advice import AT_FLOOR_REMARK, VANISHED_REMARK
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Motion, Record
+from fem.solve.stage import Stage
+
+
+def rows_of(
+    number: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, cutbacks: int, nodes: Ints,
+    elements: Ints, is_end: bool, has_factor: bool,
+) -> Rows:  # fmt: skip
+    """Rows of a chunk. ``cutbacks``: of the first of them; ``has_factor``: it is an arc length step."""
+    ledger, kinematics = kept.ledger[rows], kept.kinematics[rows]
+    cuts = np.zeros(len(rows), np.int64)
+    cuts[0] = cutbacks
+    return Rows(
+        number, increment, time[rows], dt[rows],
+        ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], cuts,
+        ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
+        ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
+        ledger[:, groups.L_LARGEST], nodes,
+        kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
+        elements, kept.values[rows], is_end=is_end, load_factor=ledger[:, groups.L_FACTOR] if has_factor else None,
+    )  # fmt: skip
+
+
+def frame_of(
+    stage: Stage, number: int, increment: int, time: float, motion: Motion, thermal: Floats, is_end: bool, is_due: bool
+) -> Frame:
+    """The whole field of a state."""
+    system = stage.system
+    values = np.zeros((len(system.family), 4))
+    element_values(
+        system.family, motion.u, motion.v, stage.bars, system.springs, thermal, motion.multiplier, values
+    )  # fmt: skip
+    u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
+    return Frame(number, increment, time, u, v, a, reaction, values, is_end, is_due)
+
+
+def remarks_of(ledger: Floats, others: list[tuple[Flags, str]]) -> list[str]:
+    """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
+    flags = ledger[:, groups.L_FLAGS]
+    remarks = [(flags == groups.AT_FLOOR, AT_FLOOR_REMARK), (flags == groups.LOADS_VANISHED, VANISHED_REMARK)]
+    return [text for _, text in sorted((int(where.argmax()), text) for where, text in remarks + others if where.any())]
