@@ -83,7 +83,6 @@ def test_decks_of_rods_say_so(body):
     assert fem.parse_deck(known).mesh == elastic(body=body).mesh
 
 
-@pytest.mark.xfail(raises=fem.DeckError, strict=True, reason="rods are not solved yet")
 @pytest.mark.parametrize("body", ["bar", "point"])
 def test_decks_of_rods_are_read(body):
     fem.parse_deck(deck_text(Pendulum(**UNEQUAL, body=body)))

@@ -15,7 +15,7 @@ BODY = "bar: slender bars without stretch (default); point: masses on massless r
 ANGLES = "at the start [degrees]: the first from the downward vertical, each other from the previous link (default: 30)"
 SPEEDS = "rates of these angles at the start [degrees per unit of time] (default: at rest)"
 
-INTEGRATOR = "TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM for rods, NEWMARK for elastic bars)"
+INTEGRATOR = "TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM)"
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from fem.pendulum.description import BODIES, QUANTITIES, Pendulum
 
-INTEGRATOR_OF_RODS = "ENERGY MOMENTUM"
-INTEGRATOR_OF_ELASTIC_BARS = "NEWMARK"
+INTEGRATOR = "ENERGY MOMENTUM"
 
 
 def deck_text(pendulum: Pendulum) -> str:
@@ -158,11 +157,10 @@ def condition_lines(pendulum: Pendulum) -> list[str]:
 
 def step_lines(pendulum: Pendulum) -> list[str]:
     """The motion, and everything that figures are made of."""
-    suited = INTEGRATOR_OF_RODS if pendulum.stiffness is None else INTEGRATOR_OF_ELASTIC_BARS
     return [
         "**",
         "*STEP, NLGEOM, NAME=SWING",
-        f"*DYNAMIC, DIRECT, TIME INTEGRATOR={pendulum.integrator or suited}",
+        f"*DYNAMIC, DIRECT, TIME INTEGRATOR={pendulum.integrator or INTEGRATOR}",
         "<dt>, <time>",
         "*DLOAD",
         f"{'BOBS' if pendulum.body == 'point' else 'LINKS'}, GRAV, <gravity>, 0., 0., -1.",

@@ -62,7 +62,8 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     roots = np.concatenate([[middle], roots])
     sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
     _spread(first, others[order], links[order], roots, sequence, parent, via)
-    is_first = (via >= 0) & (nodes[via, 0] == np.arange(count))
+    linked = np.flatnonzero(via >= 0)
+    is_first = np.isin(np.arange(count), linked[nodes[via[linked], 0] == linked])
     waiting, after = _anchors(parent, via, system.bars.rods, free)
     return Tree(np.ascontiguousarray(sequence[::-1]), parent, via, np.where(is_first, 1.0, -1.0), waiting, after)
 

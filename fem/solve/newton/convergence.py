@@ -17,6 +17,7 @@ from fem.solve.newton.groups import (
     LAST_RESIDUAL,
     LOADS_VANISHED,
     PREVIOUS,
+    PREVIOUS_GAP,
     RELATIVE,
     SMALLEST_SCALE,
     TO_FLOOR,
@@ -29,6 +30,8 @@ TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
 """Range of the share of the residual that an iterative linear solve may leave."""
 ROD_STRAIN = 1e-12
 """Largest strain of a rod in a converged increment."""
+ROD_FLOOR = 1e-16
+"""Strain of rods that cannot be told from none."""
 STALLED = 0.9
 """A residual that keeps more than this share of its value from one solve to the next no longer falls."""
 NOISY = 0.3
@@ -36,14 +39,16 @@ NOISY = 0.3
 
 
 @inner_kernel
-def are_rods_closed(bars: Bars, work: Scratch) -> bool:
-    """All rods have their length."""
+def rod_strain(bars: Bars, work: Scratch) -> float:
+    """Largest strain of a rod (or NaN)."""
+    largest_one = 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         inverse = bars.constants[INV_LENGTH, e]
-        if not abs(work.store[GAP, e]) * inverse * inverse <= ROD_STRAIN:
-            return False
-    return True
+        strain = abs(work.store[GAP, e]) * inverse * inverse
+        if not strain <= largest_one:
+            largest_one = strain
+    return largest_one
 
 
 @inner_kernel
@@ -67,11 +72,14 @@ def is_converged(
         good = good and norm <= limits[ABSOLUTE]
     if limits[CORRECTION] >= 0.0:
         good = good and largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u)
-    closed = are_rods_closed(bars, work)
+    gap, gap_before = rod_strain(bars, work), memory[PREVIOUS_GAP]
+    memory[PREVIOUS_GAP] = gap
+    closed = gap <= ROD_STRAIN
     good = good and closed
-    if limits[TO_FLOOR] != 0.0 and good and norm > 0.0 and iteration < limits[ITERATIONS]:
+    if limits[TO_FLOOR] != 0.0 and good and norm + gap > 0.0 and iteration < limits[ITERATIONS]:
         fall = NOISY if norm <= limits[FLOOR] else STALLED
-        return iteration > 1 and norm >= fall * memory[PREVIOUS], 0
+        is_tight = gap <= ROD_FLOOR or gap >= STALLED * gap_before
+        return iteration > 1 and norm >= fall * memory[PREVIOUS] and is_tight, 0
     stalled = iteration > 1 and norm >= STALLED * memory[PREVIOUS] and norm <= limits[FLOOR]
     if not good and stalled and closed:
         return True, AT_FLOOR

@@ -22,11 +22,11 @@ CONTROL = 6
 # Phases of an increment
 OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, CLOSE = 0, 1, 2, 3, 4, 5, 6
 # Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term,
-# iterations of conjugate gradients so far
-LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING, SPENT = 0, 1, 2, 3, 4
+# iterations of conjugate gradients so far, largest strain of a rod in the iteration before
+LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING, SPENT, PREVIOUS_GAP = 0, 1, 2, 3, 4, 5
 # and of the converged increment while its velocities are projected: stored energy, |R|, D, flags
-CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 5, 6, 7, 8
-MEMORY = 9
+CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 6, 7, 8, 9
+MEMORY = 10
 # Entries of tally
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
