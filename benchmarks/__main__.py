@@ -1,4 +1,7 @@
-"""``python -m benchmarks [W1 W2 W3 ...]``: run the jobs, print a table, write Markdown and CSV."""
+"""``python -m benchmarks [W1 W2 W3 ...]``: run the jobs, print a table, write Markdown and CSV.
+
+``python -m benchmarks kernels``: the kernels alone, in ns per bar.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import kernels
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -58,7 +62,10 @@ def no_sweep() -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit code 0, or 1 when an answer of ours is wrong or missing."""
-    options = parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["kernels"]:
+        return kernels.main(words[1:])
+    options = parser().parse_args(words)
     works = [work.upper() for work in options.works] or list(WORKS)
     if unknown := [work for work in works if work not in WORKS]:
         parser().error(f"no work {', '.join(unknown)}; there are {', '.join(WORKS)}")
