@@ -28,14 +28,13 @@ def packed(function: Callable[..., Any], *arguments: object) -> int:
     return sum(len(PACKED.findall(text)) for text in fresh.inspect_asm().values())
 
 
-@pytest.mark.xfail(strict=True, reason="LLVM cannot bound the gathered displacements, so it keeps one bar at a time")
 def test_evaluation_of_bars():
     u, one = np.zeros(6), np.zeros(1)
     bars = Bars(
         np.zeros((1, 2), np.int64), np.zeros((1, 2), np.int64), np.zeros((1, 5), np.int64),
-        np.zeros((CONSTANTS, 1)), np.zeros((0, 3)), np.zeros(0), np.zeros(0),
+        np.zeros((CONSTANTS, 1)), np.zeros((0, 3)), np.zeros(0), np.zeros(0), np.zeros(0, np.int64),
     )  # fmt: skip
-    count = packed(evaluate_bars, False, 1.0, 0.0, u, u, u, bars, one, u, np.zeros((STORED, 1)))
+    count = packed(evaluate_bars, False, 1.0, 0.0, u, u, u, bars, one, one, u, np.zeros((STORED, 1)), True)
     assert count > 50
 
 
