@@ -27,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 """Fast-math flags of kernels: none of them lets the compiler assume that there are no NaN."""
 
-ROOMS = ("assembly", "mechanics", "solve")
+ROOMS = ("assembly", "lanes", "mechanics", "solve")
 """Folders that hold kernels."""
 
 
@@ -96,7 +96,8 @@ def number_kernel(function: Function) -> Function:
 
 
 def _compile(function: Function, fastmath: set[str]) -> Function:
-    options: dict[str, Any] = {"error_model": "numpy", "fastmath": fastmath, "forceinline": True, "_nrt": False}
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": fastmath, "nogil": True}
+    options |= {"forceinline": True, "_nrt": False}
     settings: Any = numba_config
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_folder())

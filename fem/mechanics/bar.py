@@ -15,12 +15,14 @@ Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
+from fem.lanes.choose import common, some, where
 from fem.mechanics.laws import BILINEAR, TABLE, bilinear, share, table_point, table_secant
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 
@@ -70,9 +72,10 @@ def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) ->
     So it never pushes, and its force is continuous where it becomes taut or slack: an increment always has a
     solution. A strut (r_plus = 0) likewise.
     """
-    if (minus == 0.0) != (plus == 0.0):
+    is_one_sided = (minus == 0.0) != (plus == 0.0)
+    if some(is_one_sided):
         limit = abs(stress)
-        return min(max(viscous, -limit), limit)
+        return where(is_one_sided, min(max(viscous, -limit), limit), viscous)
     return viscous
 
 
@@ -117,7 +120,7 @@ def evaluate_block(
         active = 1.0
         if law == TABLE:
             length = 1.0 / inverse
-            row, rows = int(constants[FIRST, e]), int(constants[COUNT, e])
+            row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
             stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
             modulus *= length
             energy += table_point(e1 * length, row, rows, table)[2]
@@ -143,9 +146,10 @@ def evaluate_block(
             eta = constants[VISCOUS, e] * active
             viscous = eta * slope1 * approach
             granted = allowed_viscous(stress, viscous, plus, minus)
-            if granted != viscous:  # limited to a share of the stress, which is all that is left of it
-                factor = 1.0 + granted / stress if stress != 0.0 else 1.0
-                alpha, normal, eta = alpha * factor, normal * factor, 0.0
+            is_limited = granted != viscous  # to a share of the stress, which is all that is left of it
+            if some(is_limited):
+                factor = where(is_limited & (stress != 0.0), 1.0 + granted / stress, 1.0)
+                alpha, normal, eta = alpha * factor, normal * factor, where(is_limited, 0.0, eta)
             drag = area * eta * slope1 * slope1
             normal += drag * approach
             inverse3 = weight * inverse * inverse * inverse
@@ -160,7 +164,7 @@ def evaluate_block(
         stiffening = 0.0
         if kind != LINEAR:
             starting = constants[STARTING, e]
-            stiffening = starting * inverse if abs(normal) < 1e-6 * starting else pull
+            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, pull)
         store[GEOMETRIC, e] = weight * half * stiffening
         store[ALPHA, e] = alpha
         store[P, e] = px
@@ -252,7 +256,7 @@ def bar_point(
     active = 1.0
     if bars.kinds[e, 1] == TABLE:
         stress, _, energy = table_point(
-            strain / inverse, int(constants[FIRST, e]), int(constants[COUNT, e]), bars.table
+            strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
         )
     else:
         trial = young * (strain - thermal[e]) + constants[STRESS0, e]
@@ -261,7 +265,7 @@ def bar_point(
         energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
     viscous = constants[VISCOUS, e] * active * slope * approach * inverse * inverse
     viscous = allowed_viscous(stress, viscous, plus, minus)
-    return strain, stress, viscous, slope, length2**0.5 * inverse, energy
+    return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 
 
 def blocks_of(kinds: Ints, constants: Floats) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
+from fem.lanes.choose import some
 from fem.mechanics.bar import AREA, CONJUGATE, INV_LENGTH, VISCOUS, YOUNG, Bars, bar_point
 from fem.mechanics.springs import Springs, spring_point
 from fem.mechanics.strain import LINEAR, LOG
@@ -27,7 +28,7 @@ def internal_dissipation(
     """Energy dissipated by viscous stresses and dashpots in one increment: mean force times elongation."""
     total = 0.0
     for e in range(bars.nodes.shape[0]):
-        if bars.constants[VISCOUS, e] != 0.0:
+        if some(bars.constants[VISCOUS, e] != 0.0):
             strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal)
             strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal)
             volume = bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
@@ -48,7 +49,7 @@ def thermal_work(u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats
     total = 0.0
     for e in range(bars.nodes.shape[0]):
         change = thermal1[e] - thermal0[e]
-        if change != 0.0 and bars.constants[YOUNG, e] != 0.0:
+        if some((change != 0.0) & (bars.constants[YOUNG, e] != 0.0)):
             stress0 = bar_point(e, u0, v, bars, thermal0)[1]
             stress1 = bar_point(e, u1, v, bars, thermal1)[1]
             total -= 0.5 * (stress0 + stress1) * change * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]

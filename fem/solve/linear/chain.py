@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
+from fem.lanes.choose import some
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 
 SMALLEST_PIVOT = 1e-13
@@ -53,8 +54,9 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
     e12, e21 = m12 - l10 * m02, m21 - l20 * m01
     l21, u12 = e21 / d1, e12 / d1
     d2 = m22 - l20 * m02 - l21 * e12
-    if not (m00 != 0.0 and abs(d1) > SMALLEST_PIVOT * abs(m11) and abs(d2) > SMALLEST_PIVOT * abs(m22)):
-        return False
+    is_safe = (m00 != 0.0) & (abs(d1) > SMALLEST_PIVOT * abs(m11)) & (abs(d2) > SMALLEST_PIVOT * abs(m22))
+    if not some(is_safe):
+        return is_safe
     i0, i1, i2 = 1.0 / m00, 1.0 / d1, 1.0 / d2
     # inverse = U^-1 D^-1 L^-1
     k10 = -l10
@@ -73,7 +75,7 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
     inverse[i, 0], inverse[i, 1], inverse[i, 2] = f0 * x00, f0 * f1 * x01, f0 * f2 * x02
     inverse[i, 3], inverse[i, 4], inverse[i, 5] = f1 * f0 * x10, f1 * x11, f1 * f2 * x12
     inverse[i, 6], inverse[i, 7], inverse[i, 8] = f2 * f0 * x20, f2 * f1 * x21, f2 * x22
-    return True
+    return is_safe
 
 
 @kernel
@@ -92,19 +94,20 @@ def solve_chain(
     """
     sequence, parent, link = tree.sequence, tree.parent, tree.link
     count = sequence.shape[0]
+    is_safe = True
     for k in range(3 * count):
         reduced[k] = residual[k]
     for k in range(count):
         i = sequence[k]
         j = parent[i]
         if j < 0:
-            if not invert(block, i, 0.0, free, inverse):
-                return False
+            is_safe = is_safe & invert(block, i, 0.0, free, inverse)
+            if not some(is_safe):
+                return is_safe
             continue
         e = link[i]
         t = store[GEOMETRIC, e]
-        if not invert(block, i, t, free, inverse):
-            return False
+        is_safe = is_safe & invert(block, i, t, free, inverse)
         alpha = store[ALPHA, e]
         p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
         q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
@@ -124,8 +127,9 @@ def solve_chain(
         c1 = q1 - b * (x01 * q0 + x11 * q1 + x21 * q2)
         c2 = q2 - b * (x02 * q0 + x12 * q1 + x22 * q2)
         pivot = 1.0 + alpha * (q0 * xp0 + q1 * xp1 + q2 * xp2)
-        if not abs(pivot) > SMALLEST_PIVOT:
-            return False
+        is_safe = is_safe & (abs(pivot) > SMALLEST_PIVOT)
+        if not some(is_safe):
+            return is_safe
         s = alpha / pivot
         pull = s * (q0 * xr0 + q1 * xr1 + q2 * xr2)
         bb = b * b
@@ -161,4 +165,4 @@ def solve_chain(
         du[3 * i] = x0 + block[i, 0] * tau + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
         du[3 * i + 1] = x1 + block[i, 1] * tau + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
         du[3 * i + 2] = x2 + block[i, 2] * tau + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
-    return True
+    return is_safe

@@ -9,6 +9,7 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import kernel, number_kernel
+from fem.lanes.choose import common, some, where
 from fem.mechanics.bar import Bars, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.mass import multiply_mass
@@ -71,10 +72,11 @@ def inertia_forces(nodes: Nodes, bars: Bars, v: Floats, a: Floats, inertia: Floa
 @kernel
 def combine(vectors: Floats, factors: Floats, k: int, total: Floats) -> None:
     """total = sum of factors[k, p] vectors[p]."""
-    total[:] = 0.0
+    for dof in range(total.shape[0]):
+        total[dof] = 0.0
     for p in range(vectors.shape[0]):
         factor = factors[k, p]
-        if factor != 0.0:
+        if some(factor != 0.0):
             for dof in range(total.shape[0]):
                 total[dof] += factor * vectors[p, dof]
 
@@ -157,7 +159,7 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
         condense(links, rest)
         for dof in range(rest.shape[0]):
             rest[dof] *= is_open[dof]
-    return largest(rest) if total - total == 0.0 else math.nan
+    return where(total - total == 0.0, largest(rest), math.nan)
 
 
 @kernel
@@ -224,7 +226,7 @@ def correct(scheme: Floats, dt: float, nodes: Nodes, links: Links, work: Scratch
         du[dof] = move
         shift[dof] = 0.0
         total += move
-    return bool(total - total == 0.0)
+    return total - total == 0.0
 
 
 @kernel
@@ -233,23 +235,18 @@ def is_converged(
 ) -> tuple[bool, int]:
     """All given criteria hold, or the residual has reached the round-off floor; flags say what was special."""
     memory = motion.memory
-    flags = 0
-    good = True
-    if limits[RELATIVE] >= 0.0:
-        bound = limits[RELATIVE] * scale
-        if memory[SMALLEST_SCALE] > 0.0 and scale <= 1e-6 * memory[SMALLEST_SCALE]:
-            bound = max(bound, memory[LAST_RESIDUAL])
-            flags = LOADS_VANISHED
-        good = norm <= bound
-    if limits[ABSOLUTE] >= 0.0:
-        good = good and norm <= limits[ABSOLUTE]
-    if limits[CORRECTION] >= 0.0:
-        good = good and largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u)
-    if not good and iteration > 1 and norm >= STALLED * memory[PREVIOUS] and norm <= limits[FLOOR]:
-        return True, AT_FLOOR
-    if flags == LOADS_VANISHED and norm <= limits[RELATIVE] * scale:
-        flags = 0
-    return good, flags
+    good, is_vanished = True, False
+    if common(limits[RELATIVE]) >= 0.0:
+        bound, smallest = limits[RELATIVE] * scale, memory[SMALLEST_SCALE]
+        is_vanished = (smallest > 0.0) & (scale <= 1e-6 * smallest)
+        good = norm <= where(is_vanished, max(bound, memory[LAST_RESIDUAL]), bound)
+        is_vanished = is_vanished & (norm > bound)
+    if common(limits[ABSOLUTE]) >= 0.0:
+        good = good & (norm <= limits[ABSOLUTE])
+    if common(limits[CORRECTION]) >= 0.0:
+        good = good & (largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u))
+    is_floor = (iteration > 1) & (not good) & (norm >= STALLED * memory[PREVIOUS]) & (norm <= limits[FLOOR])
+    return good | is_floor, where(is_floor, AT_FLOOR, where(is_vanished, LOADS_VANISHED, 0))
 
 
 @number_kernel

@@ -1,0 +1,102 @@
+"""Decisions that hold lane by lane: the same words for one number and for a pack.
+
+Kernels that serve both decide with these in place of branches on numbers. For plain numbers they are exactly
+``yes if condition else no``, the condition itself, the number itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin
+
+from fem.lanes import operators  # noqa: F401  what packs can do
+from fem.lanes.types import MaskType, PackType
+
+Number = TypeVar("Number", int, float)
+
+
+def where(condition: bool, yes: Number, no: Number) -> Number:
+    """``yes`` where the condition holds, else ``no``; both are computed."""
+    return yes if condition else no
+
+
+def some(condition: bool) -> bool:
+    """The condition holds in some lane."""
+    return condition
+
+
+def every(condition: bool) -> bool:
+    """The condition holds in every lane."""
+    return condition
+
+
+def common(number: float) -> float:
+    """A number that is the same in all lanes."""
+    return number
+
+
+@infer_global(where)
+class _Where(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        condition, yes, no = args
+        if isinstance(condition, MaskType):
+            pack = PackType(condition.width)
+            return signature(pack, condition, pack, pack)
+        kind = self.context.unify_pairs(yes, no)
+        if kind is None or not isinstance(condition, types.Boolean):
+            return None
+        kind = types.unliteral(kind)
+        return signature(kind, types.boolean, kind, kind)
+
+
+class _Reduce(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        if isinstance(args[0], MaskType | types.Boolean):
+            return signature(types.boolean, args[0])
+        return None
+
+
+infer_global(some)(type("_Some", (_Reduce,), {}))
+infer_global(every)(type("_Every", (_Reduce,), {}))
+
+
+@infer_global(common)
+class _Common(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        if isinstance(args[0], PackType | types.Float):
+            return signature(types.float64, args[0])
+        return None
+
+
+@lower_builtin(where, types.Boolean, types.Any, types.Any)
+@lower_builtin(where, MaskType, PackType, PackType)
+def _lower_where(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.select(*args)
+
+
+@lower_builtin(common, types.Float)
+@lower_builtin(some, types.Boolean)
+@lower_builtin(every, types.Boolean)
+def _lower_itself(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return args[0]
+
+
+@lower_builtin(common, PackType)
+def _lower_common(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.extract_element(args[0], ir.Constant(ir.IntType(32), 0))
+
+
+@lower_builtin(some, MaskType)
+def _lower_some(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    bits = builder.bitcast(args[0], ir.IntType(sig.args[0].width))
+    return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+
+
+@lower_builtin(every, MaskType)
+def _lower_every(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    bits = builder.bitcast(args[0], ir.IntType(sig.args[0].width))
+    return builder.icmp_unsigned("==", bits, ir.Constant(bits.type, -1))

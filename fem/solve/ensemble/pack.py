@@ -1,0 +1,192 @@
+"""Models side by side as lanes, blocks of lanes one after the other: the arrays ``march_blocks`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.curves import Constant, evaluate
+from fem.assembly.supports import Supports
+from fem.lanes.types import Driven, Lanes
+from fem.solve.ensemble.march import OUTCOME
+from fem.solve.ensemble.sample import Sample
+from fem.solve.newton import groups
+from fem.solve.newton.groups import LEDGER, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.stage import Stage, scratch
+
+WIDTH = 8
+"""Lanes of a pack: eight float64 fill the widest vector register there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """All lanes. The groups of the march, their arrays of numbers as packs with the block as first axis (of length 1
+    where all models have the same numbers); outcome as ``ensemble.march`` describes it.
+    """
+
+    blocks: int
+    stage: Stage
+    limits: Lanes
+    nodes: Any
+    bars: Any
+    springs: Any
+    loading: Any
+    motion: Any
+    record: Any
+    outcome: Lanes
+
+    def room(self) -> Any:
+        """Working room of one thread."""
+        wanted = scratch(self.stage.system, self.stage.bars, self.stage.choice)
+        return Scratch(*(Lanes(*array.shape, WIDTH) for array in wanted))  # type: ignore[arg-type]
+
+
+def lane(packs: Lanes, number: int) -> Floats:
+    """The part of an array of packs that belongs to one model."""
+    return packs.array[number // WIDTH, ..., number % WIDTH]
+
+
+def pack(parts: Sequence[Floats], blocks: int = 0) -> Lanes:
+    """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
+
+    One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to.
+    """
+    if all(part is parts[0] for part in parts):
+        packs = Lanes(blocks or 1, *parts[0].shape, WIDTH)
+        packs.array[:] = parts[0][..., None]
+        return packs
+    stacked = np.array(parts)
+    stacked = np.concatenate([stacked, np.repeat(stacked[-1:], -len(parts) % WIDTH, axis=0)])
+    stacked = stacked.reshape(-1, WIDTH, *stacked.shape[1:])
+    packs = Lanes(len(stacked), *stacked.shape[2:], WIDTH)
+    packs.array[:] = np.moveaxis(stacked, 1, -1)
+    return packs
+
+
+def per_dof(parts: Sequence[Floats]) -> Lanes:
+    """``pack`` of nodal values, once for each of the three directions."""
+    nodal = pack(parts).array
+    packs = Lanes(len(nodal), 3 * nodal.shape[1], WIDTH)
+    packs.array[:] = np.repeat(nodal, 3, axis=1)
+    return packs
+
+
+def fleet(
+    stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, rows: int, probes: Ints, elements: Ints
+) -> Fleet:
+    """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements."""
+    blocks, size = -(-len(samples) // WIDTH), stage.system.size
+    systems = [sample.system for sample in samples]
+    is_damped = any(np.any(system.damping) for system in systems)
+    bars, springs = stage.bars, stage.system.springs
+    kinds = bars.blocks.copy()
+    kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
+    u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
+    a, force, reaction = (Lanes(blocks, size, WIDTH) for _ in range(3))
+    motion: Any = Motion(
+        u, v, a, force, reaction, Lanes(blocks, groups.TALLY, WIDTH), Lanes(blocks, groups.MEMORY, WIDTH)
+    )  # type: ignore[arg-type]
+    nodes: Any = Nodes(
+        per_dof([system.mass for system in systems]),
+        per_dof([system.damping for system in systems]) if is_damped else Lanes(1, 0, WIDTH),
+        stage.nodes.free, stage.nodes.open, Lanes(1, 0, 9, WIDTH),
+    )  # type: ignore[arg-type]  # fmt: skip
+    record: Any = Record(
+        Lanes(blocks, rows, LEDGER, WIDTH), probes, Lanes(blocks, rows, 4, len(probes), 3, WIDTH),
+        stage.system.family[elements], Lanes(blocks, rows, len(elements), 4, WIDTH),
+    )  # type: ignore[arg-type]  # fmt: skip
+    numbers: Any = {
+        name: pack([getattr(sample.bars, name) for sample in samples])
+        for name in ("constants", "off_mass", "off_damping")
+    }
+    return Fleet(
+        blocks, stage, pack([sample.limits for sample in samples]), nodes,
+        bars._replace(blocks=kinds, table=None, **numbers),  # type: ignore[arg-type]
+        springs._replace(constants=pack([system.springs.constants for system in systems]), table=None),  # type: ignore[arg-type]
+        acting(stage, samples, time, dt, motion), motion, record, Lanes(blocks, OUTCOME, WIDTH),
+    )  # fmt: skip
+
+
+def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, motion: Any) -> Any:
+    """Loads and support motions of all increments; ``motion`` gets what supports have at the start.
+
+    Where all models follow the same curves, only the numbers that multiply them are packed.
+    """
+    supports = [sample.supports for sample in samples]
+    first, blocks = supports[0], len(motion.u.array)
+    held = np.flatnonzero(first.supported)
+    starts = (motion.v.array, motion.a.array)
+    own: list[Floats] = []
+    support: list[Lanes] | list[Driven]
+    factors: Any
+    weighted: Any
+    if follow_one_curve(samples):
+        numbers = Lanes(blocks, stage.system.size, 3, WIDTH)
+        for place, name in enumerate(("base", "rate", "value")):
+            numbers.array[:, :, place] = pack([getattr(each, name) for each in supports]).array
+        for level, array in enumerate(starts, start=1):
+            curve = curves_of(first, held, time[:1], level, True)[0]
+            array[:, held] = np.einsum("cj,bcjl->bcl", curve, numbers.array[:, held])
+        dofs = held[~has_arrived(first, held, numbers.array, motion.u.array)]
+        values = Lanes(blocks, len(dofs), 3, WIDTH)
+        values.array[:] = numbers.array[:, dofs]
+        support = [Driven(values, curves_of(first, dofs, time[1:], level, False)) for level in range(3)]
+        support.append(Driven(values, curves_of(first, dofs, time[:-1], 1, True)))
+        factors = stage.loads.factors(time)[None]
+        weighted = np.ascontiguousarray(factors[:, 1:])
+    else:
+        begins = [each.motion(held, time[:1], after=True) for each in supports]
+        for level, array in enumerate(starts, start=1):
+            array[:, held] = pack([begin[level][0] for begin in begins]).array
+        moving = [sample.supports.moving(sample.u) for sample in samples]
+        dofs = np.unique(np.concatenate(moving))
+        exact = [each.motion(dofs, time[1:]) for each in supports]
+        support = [pack([part[level] for part in exact]) for level in range(3)]
+        support.append(pack([each.motion(dofs, time[:-1], after=True)[1] for each in supports]))
+        own = [sample.loads.factors(time) for sample in samples]
+        factors, weighted = pack(own), pack([part[1:] for part in own])
+    vectors = pack([sample.loads.vectors for sample in samples])
+    thermal = pack([sample.thermal for sample in samples])
+    return Loading(dt, vectors, stage.loads.is_gravity, weighted, factors, dofs, *support, thermal)  # type: ignore[arg-type]
+
+
+def follow_one_curve(samples: Sequence[Sample]) -> bool:
+    """All models have the same functions of time."""
+    first = samples[0]
+    curves = tuple(case.curve for case in first.loads.cases)
+    return all(
+        (one.supports is first.supports or one.supports.groups == first.supports.groups)
+        and (one.loads is first.loads or tuple(case.curve for case in one.loads.cases) == curves)
+        for one in samples
+    )
+
+
+def has_arrived(supports: Supports, dofs: Ints, numbers: Floats, u: Floats) -> Any:
+    """(c,) supports that stand still where they are, in all lanes. numbers (blocks, 3n, 3, width), u likewise."""
+    arrived = np.zeros(len(dofs), np.bool_)
+    for k, (order, curve) in enumerate(supports.groups):
+        if order == 0 and isinstance(curve, Constant):
+            chosen = np.flatnonzero(supports.group[dofs] == k)
+            place = dofs[chosen]
+            target = numbers[:, place, 0] + numbers[:, place, 2] * curve.value
+            arrived[chosen] = np.all(u[:, place] == target, axis=(0, 2))
+    return arrived
+
+
+def curves_of(supports: Supports, dofs: Ints, time: Floats, level: int, after: bool) -> Floats:
+    """(k, c, 3) functions of time by which base, rate and value of supports enter u, v or a (level 0, 1, 2)."""
+    curves = np.zeros((len(time), len(dofs), 3))
+    for k, (order, curve) in enumerate(supports.groups):
+        chosen = np.flatnonzero(supports.group[dofs] == k)
+        if chosen.size == 0:
+            continue
+        if level == 0:
+            curves[:, chosen, 0] = 1.0
+        if order == 2 and level < 2:
+            curves[:, chosen, 1] = (time - supports.start)[:, None] if level == 0 else 1.0
+        curves[:, chosen, 2] = evaluate(curve, time, level - order, after, supports.start)[:, None]
+    return curves

@@ -1,0 +1,88 @@
+"""What tells one model of an ensemble from another: numbers, gathered without assembling the same thing twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.assembly.build import assemble
+from fem.assembly.cases import Span
+from fem.assembly.environment import Environment, LoadSet, first_environment, load_set, next_environment, thermal_rows
+from fem.assembly.supports import Supports, advance_supports, initial_supports
+from fem.assembly.system import System, linearised
+from fem.mechanics.bar import Bars
+from fem.model import Dynamic, Model
+from fem.model.arrays_equal import same
+from fem.solve.clock import Clock, expected_increments
+from fem.solve.stage import limits_of
+from fem.solve.start import first_motion
+
+OF_SYSTEM = ("mesh", "materials", "sections", "springs", "dashpots", "masses", "equations", "initial_conditions")
+"""Fields of a model that its assembled arrays come from."""
+OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced")
+"""Fields of a step that loads and temperatures come from."""
+
+
+class Sample(NamedTuple):
+    """One model, ready to become a lane. Samples of one ensemble share the parts in which they do not differ.
+
+    u, v (3n,) initial; limits as the march takes them; thermal (1 or k+1, m)
+    """
+
+    model: Model
+    system: System
+    bars: Bars
+    environment: Environment
+    loads: LoadSet
+    u: Floats
+    v: Floats
+    limits: Floats
+    thermal: Floats
+
+    @property
+    def supports(self) -> Supports:
+        """Prescribed dofs."""
+        return self.environment.supports
+
+
+def instants(model: Model) -> tuple[Floats, Floats]:
+    """Times (k+1,) and increments (k,) of the only step."""
+    step = model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    count = expected_increments(step.procedure)
+    assert count is not None
+    return Clock(step.procedure, step.controls, 0.0, np.zeros(0)).plan(count)
+
+
+def has_same_loads(one: Model, other: Model) -> bool:
+    """Loads, temperatures and whether bars are linear are the same in the only step of both."""
+    step, its = one.steps[0], other.steps[0]
+    same_step = step.nlgeom == its.nlgeom and all(getattr(step, name) == getattr(its, name) for name in OF_LOADS)
+    return same_step and one.amplitudes == other.amplitudes
+
+
+def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
+    """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
+    step = model.steps[0]
+    span = Span(0.0, float(time[-1]), is_static=False)
+    if known is not None and all(same(getattr(model, name), getattr(known.model, name)) for name in OF_SYSTEM):
+        system, u, v = replace(known.system, model=model), known.u, known.v
+        if has_same_loads(model, known.model):
+            environment = known.environment
+            before = known.model.steps[0]
+            if step.boundaries != before.boundaries or model.boundaries != known.model.boundaries:
+                supports = advance_supports(system, initial_supports(system, model.boundaries, u), step, span, u, v)
+                environment = replace(environment, supports=supports)
+            limits = known.limits if step.controls == before.controls else limits_of(step.controls, known.bars)
+            return Sample(model, system, known.bars, environment, known.loads, u, v, limits, known.thermal)
+    else:
+        system = assemble(model)
+        u, v, *_ = first_motion(system)
+    environment = next_environment(system, first_environment(system, u), step, span, u, v, np.zeros_like(u))
+    bars = system.bars if step.nlgeom else linearised(system.bars, u)
+    thermal = thermal_rows(system, environment, time)
+    loads = load_set(system, environment)
+    return Sample(model, system, bars, environment, loads, u, v, limits_of(step.controls, bars), thermal)
