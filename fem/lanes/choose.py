@@ -6,15 +6,16 @@ Kernels that serve both decide with these in place of branches on numbers. For p
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
 from fem.lanes import operators  # noqa: F401  what packs can do
-from fem.lanes.types import MaskType, PackType
+from fem.lanes.types import ALIGNMENT, LanesType, MaskType, PackType
 
 Number = TypeVar("Number", int, float)
 
@@ -100,3 +101,33 @@ def _lower_some(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _lower_every(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     bits = builder.bitcast(args[0], ir.IntType(sig.args[0].width))
     return builder.icmp_unsigned("==", bits, ir.Constant(bits.type, -1))
+
+
+def local(packs: Any) -> Any:
+    """Zeros of the shape of an array of packs whose sides are known: on the stack, or in registers.
+
+    They live as long as the kernel that asks for them: never return them.
+    """
+    raise NotImplementedError
+
+
+@infer_global(local)
+class _Local(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(args[0], args[0]) if isinstance(args[0], LanesType) and None not in args[0].sides else None
+
+
+@lower_builtin(local, LanesType)
+def _lower_local(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    kind = sig.return_type
+    vector = context.get_value_type(PackType(kind.width))
+    count = math.prod(kind.sides)
+    with builder.goto_entry_block():
+        room = builder.alloca(vector, max(count, 1))
+    room.align = ALIGNMENT
+    intp = context.get_value_type(types.intp)
+    with cgutils.for_range(builder, intp(count), intp=intp) as loop:
+        builder.store(ir.Constant(vector, None), builder.gep(room, [loop.index]), align=ALIGNMENT)
+    array = cgutils.create_struct_proxy(kind)(context, builder, args[0])
+    array.data = builder.bitcast(room, array.data.type)
+    return array._getvalue()

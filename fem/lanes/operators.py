@@ -8,12 +8,11 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, signature
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
+from numba.core.imputils import lower_getattr
 from numba.extending import lower_builtin
 
-from numba.core.typing.templates import infer_global
-
-from fem.lanes.types import ALIGNMENT, CURVES, DrivenType, LanesType, MaskType, PackType, spread
+from fem.lanes.types import ALIGNMENT, CURVES, DrivenType, FixedType, LanesType, MaskType, PackType, spread
 
 NUMBER = types.Float | types.Integer
 ARITHMETIC = {
@@ -161,10 +160,10 @@ class GetItem(AbstractTemplate):  # type: ignore[misc]
         array, index = args
         if not isinstance(array, LanesType):
             return None
-        left = array.ndim - len(_indices(index))
-        if left == array.ndim or left < 0:
+        count = len(_indices(index))
+        if not 0 < count <= array.ndim:
             return None
-        result = LanesType(left, array.width) if left else PackType(array.width)
+        result = LanesType(array.sides[count:], array.width) if count < array.ndim else PackType(array.width)
         return signature(result, array, index)
 
 
@@ -181,13 +180,38 @@ class SetItem(AbstractTemplate):  # type: ignore[misc]
         return None
 
 
+def _sides(context: Any, builder: Any, kind: LanesType, array: Any) -> list[Any]:
+    """The shape: constants where the type knows them."""
+    given = cgutils.unpack_tuple(builder, array.shape)
+    return [
+        one if side is None else context.get_constant(types.intp, side)
+        for one, side in zip(given, kind.sides, strict=True)
+    ]
+
+
+@infer_getattr
+class LanesAttributes(AttributeTemplate):  # type: ignore[misc]
+    """``shape``, without the lanes."""
+
+    key = LanesType
+
+    def resolve_shape(self, kind: LanesType) -> Any:
+        return types.UniTuple(types.intp, kind.ndim)
+
+
+@lower_getattr(LanesType, "shape")
+def _lower_shape(context: Any, builder: Any, kind: LanesType, value: Any) -> Any:
+    array = cgutils.create_struct_proxy(kind)(context, builder, value)
+    return cgutils.pack_array(builder, _sides(context, builder, kind, array), context.get_value_type(types.intp))
+
+
 def _address(context: Any, builder: Any, sig: Any, args: Any) -> tuple[Any, Any]:
     """Pointer to the first lane of the item, and the array."""
     kind, index_kind = sig.args[:2]
     array = cgutils.create_struct_proxy(kind)(context, builder, args[0])
     kinds = _indices(index_kind)
     given = cgutils.unpack_tuple(builder, args[1]) if isinstance(index_kind, types.BaseTuple) else [args[1]]
-    sides = cgutils.unpack_tuple(builder, array.shape)
+    sides = _sides(context, builder, kind, array)
     place = None
     for axis in range(kind.ndim):
         if axis < len(kinds):
@@ -209,7 +233,7 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return loaded
     below = cgutils.create_struct_proxy(result)(context, builder)
     below.data = pointer
-    sides = cgutils.unpack_tuple(builder, array.shape)[-result.ndim :]
+    sides = _sides(context, builder, sig.args[0], array)[-result.ndim :]
     below.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
     return below._getvalue()
 
@@ -226,6 +250,53 @@ for _index in (types.Integer, types.BaseTuple):
     lower_builtin(operator.setitem, LanesType, _index, PackType)(_setitem)
 
 
+# Numbers known at compilation
+
+
+@infer_getattr
+class FixedAttributes(AttributeTemplate):  # type: ignore[misc]
+    """``shape``."""
+
+    key = FixedType
+
+    def resolve_shape(self, kind: FixedType) -> Any:
+        return types.UniTuple(types.intp, kind.ndim)
+
+
+@lower_getattr(FixedType, "shape")
+def _lower_fixed_shape(context: Any, builder: Any, kind: FixedType, value: Any) -> Any:
+    sides = [context.get_constant(types.intp, side) for side in kind.array.shape]
+    return cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
+
+
+@infer_global(operator.getitem)
+class GetFixed(AbstractTemplate):  # type: ignore[misc]
+    """One number."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        fixed, index = args
+        if isinstance(fixed, FixedType) and len(_indices(index)) == fixed.ndim:
+            return signature(fixed.item, fixed, index)
+        return None
+
+
+def _get_fixed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    kind, index_kind = sig.args
+    given = cgutils.unpack_tuple(builder, args[1]) if isinstance(index_kind, types.BaseTuple) else [args[1]]
+    place = None
+    for side, one, its in zip(kind.array.shape, given, _indices(index_kind), strict=True):
+        index = context.cast(builder, one, its, types.intp)
+        place = index if place is None else builder.add(builder.mul(place, place.type(side)), index)
+    item = context.get_value_type(kind.item)
+    numbers = [item(number) for number in kind.array.ravel().tolist()]
+    table = cgutils.global_constant(builder, "fixed", ir.Constant(ir.ArrayType(item, len(numbers)), numbers))
+    return builder.load(builder.gep(table, [place.type(0), place], inbounds=True))
+
+
+for _index in (types.Integer, types.BaseTuple):
+    lower_builtin(operator.getitem, FixedType, _index)(_get_fixed)
+
+
 # Values times shared curves
 
 
@@ -240,7 +311,7 @@ class GetDriven(AbstractTemplate):  # type: ignore[misc]
         if driven.ndim == 2 and len(_indices(index)) == 2:
             return signature(PackType(driven.width), driven, index)
         if driven.ndim > 2 and len(_indices(index)) == 1:
-            return signature(DrivenType(driven.ndim - 1, driven.width), driven, index)
+            return signature(DrivenType(LanesType(driven.values.sides[1:], driven.width)), driven, index)
         return None
 
 

@@ -17,7 +17,6 @@ from numba.core.typeconv import Conversion
 from numba.extending import (
     NativeValue,
     lower_cast,
-    make_attribute_wrapper,
     models,
     register_model,
     typeof_impl,
@@ -63,28 +62,71 @@ class MaskType(types.Type):  # type: ignore[misc]
 
 
 class LanesType(types.Type):  # type: ignore[misc]
-    """An array of packs."""
+    """An array of packs. ``sides``: its shape, None where it is only known at run time.
 
-    def __init__(self, ndim: int, width: int) -> None:
-        self.ndim, self.width = ndim, width
-        super().__init__(name=f"Lanes({ndim}, {width})")
+    With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers.
+    """
+
+    def __init__(self, sides: tuple[int | None, ...], width: int) -> None:
+        self.sides, self.width, self.ndim = sides, width, len(sides)
+        super().__init__(name=f"Lanes({sides}, {width})")
+
+
+class FixedType(types.Type):  # type: ignore[misc]
+    """An array of numbers that are part of the type."""
+
+    def __init__(self, array: Any) -> None:
+        self.array, self.ndim = array, array.ndim
+        self.item = types.int64 if array.dtype.kind == "i" else types.float64
+        super().__init__(name=f"Fixed({array.shape}, {array.ravel().tolist()})")
 
 
 class Lanes:
-    """An array of packs on the Python side: ``array`` (..., width), C-contiguous, aligned to ``ALIGNMENT`` bytes."""
+    """An array of packs on the Python side: ``array`` (..., width), C-contiguous, aligned to ``ALIGNMENT`` bytes.
 
-    __slots__ = ("array",)
+    ``known`` sides, counted from the last one, are part of its type.
+    """
 
-    def __init__(self, *shape: int) -> None:
+    __slots__ = ("array", "known")
+
+    def __init__(self, *shape: int, known: int = 0) -> None:
         size = math.prod(shape)
         room = np.zeros(size + ALIGNMENT // 8)
         first = (-room.ctypes.data % ALIGNMENT) // 8
         self.array: Floats = room[first : first + size].reshape(shape)
+        self.known = known
+
+
+class Fixed:
+    """An array that kernels know when they are compiled: another one, another compilation."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = np.ascontiguousarray(array)
+
+
+@typeof_impl.register(Fixed)
+def _type_of_fixed(value: Fixed, context: Any) -> FixedType:
+    return FixedType(value.array)
+
+
+register_model(FixedType)(models.OpaqueModel)
+
+
+@unbox(FixedType)
+def _unbox_fixed(kind: FixedType, value: Any, c: Any) -> Any:
+    return NativeValue(c.context.get_dummy_value())
 
 
 @typeof_impl.register(Lanes)
 def _type_of_lanes(value: Lanes, context: Any) -> LanesType:
-    return LanesType(value.array.ndim - 1, value.array.shape[-1])
+    return LanesType(_sides(value), value.array.shape[-1])
+
+
+def _sides(lanes: Lanes) -> tuple[int | None, ...]:
+    sides = lanes.array.shape[:-1]
+    return tuple(side if axis >= len(sides) - lanes.known else None for axis, side in enumerate(sides))
 
 
 @register_model(PackType)
@@ -110,9 +152,6 @@ class LanesModel(models.StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: LanesType) -> None:
         members = [("data", types.CPointer(types.float64)), ("shape", types.UniTuple(types.intp, kind.ndim))]
         super().__init__(manager, kind, members)
-
-
-make_attribute_wrapper(LanesType, "shape", "shape")
 
 
 @unbox(LanesType)
@@ -149,12 +188,11 @@ def _truth_to_mask(context: Any, builder: Any, source: Any, target: MaskType, va
 
 
 class DrivenType(types.Type):  # type: ignore[misc]
-    """Values in the lanes times curves they share; ``ndim`` of the values."""
+    """Values in the lanes times curves they share."""
 
-    def __init__(self, ndim: int, width: int) -> None:
-        self.ndim, self.width = ndim, width
-        self.values = LanesType(ndim, width)
-        super().__init__(name=f"Driven({ndim}, {width})")
+    def __init__(self, values: LanesType) -> None:
+        self.values, self.ndim, self.width = values, values.ndim, values.width
+        super().__init__(name=f"Driven({values.name})")
 
 
 class Driven:
@@ -174,8 +212,7 @@ CURVES = types.Array(types.float64, 3, "C")
 
 @typeof_impl.register(Driven)
 def _type_of_driven(value: Driven, context: Any) -> DrivenType:
-    array = value.values.array
-    return DrivenType(array.ndim - 1, array.shape[-1])
+    return DrivenType(_type_of_lanes(value.values, context))
 
 
 @register_model(DrivenType)

@@ -7,9 +7,11 @@ or an unsafe pivot, or drifts in energy is marked with the reason and left to a 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
-from fem.lanes.choose import common, some, where
+from fem.lanes.choose import common, local, some, where
 from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.mass import multiply_mass
@@ -21,6 +23,18 @@ from fem.solve.newton.iterate import begin, combine, correct, evaluate, inertia_
 from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted, note_increment
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import lift, nodal_blocks
+
+
+
+class Start(NamedTuple):
+    """State at the start (blocks, 3n): u, v and, at supports, a. tally (TALLY,) and memory (MEMORY,) lend their shape."""
+
+    u: Floats
+    v: Floats
+    a: Floats
+    tally: Floats
+    memory: Floats
+
 
 REASON, WHERE, SOLVES, MOST = 0, 1, 2, 3
 """Entries of the outcome of a lane: why it stopped (DONE), in which increment (-1: the start), linear solves in all and
@@ -143,6 +157,8 @@ def march_lanes(
                 if not some(not waits):
                     break
             memory[PREVIOUS] = norm
+            for dof in range(work.du.shape[0]):
+                work.du[dof] = 0.0
             nodal_blocks(scheme, dt, nodes, springs, work)
             is_safe = solve_chain(
                 tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced, work.du
@@ -178,14 +194,17 @@ def at(packs: Floats, b: int) -> Floats:
 
 @kernel
 def march_blocks(
-    first: int, last: int, scheme: Floats, secant: bool, extrapolation: int, settling: int, stride: int,
-    needs_acceleration: bool, limits: Floats, nodes: Nodes, bars: Bars, springs: Springs, links: Links, tree: Tree,
-    loading: Loading, motion: Motion, work: Scratch, record: Record, outcome: Floats,
+    first: int, last: int, stride: int, options: Ints, scheme: Floats, limits: Floats, nodes: Nodes, bars: Bars,
+    springs: Springs, links: Links, tree: Tree, loading: Loading, start: Start, room: Scratch, record: Record,
+    outcome: Floats,
 ) -> None:  # fmt: skip
     """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
 
-    Arrays of packs (except those of ``work``) have the block as first axis, of length 1 where all blocks are alike.
+    options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start
+
+    Arrays of packs (except those of ``room``) have the block as first axis, of length 1 where all blocks are alike.
     """
+    secant = options[0] != 0
     for b in range(first, last):
         one_nodes = Nodes(at(nodes.mass, b), at(nodes.damping, b), nodes.free, nodes.open, at(nodes.held, b))
         one_bars = Bars(
@@ -199,16 +218,24 @@ def march_blocks(
             loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
             loading.support_start[b], at(loading.thermal, b),
         )  # fmt: skip
-        moving = Motion(
-            motion.u[b], motion.v[b], motion.a[b], motion.force[b], motion.reaction[b], motion.tally[b],
-            motion.memory[b],
+        motion = Motion(
+            local(room.u), local(room.v), local(room.a), local(room.force), local(room.force), local(start.tally),
+            local(start.memory),
+        )  # fmt: skip
+        for dof in range(motion.u.shape[0]):
+            motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
+        work = Scratch(
+            local(room.u), local(room.v), local(room.a), local(room.force), local(room.load), local(room.carry),
+            local(room.residual), local(room.shift), local(room.inertia), local(room.momentum), local(room.drag),
+            local(room.du), local(room.store), local(room.off), local(room.spring_stiffness), local(room.block),
+            local(room.inverse), local(room.reduced), local(room.band), local(room.krylov),
         )  # fmt: skip
         kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
         open_lanes(
-            scheme, needs_acceleration, one_nodes, one_bars, one_springs, links, tree, acting, moving, work, kept,
+            scheme, options[3] != 0, one_nodes, one_bars, one_springs, links, tree, acting, motion, work, kept,
             outcome[b],
         )  # fmt: skip
         march_lanes(
-            scheme, secant, at(limits, b), extrapolation, settling, stride, one_nodes, one_bars, one_springs, links,
-            tree, acting, moving, work, kept, outcome[b],
+            scheme, secant, at(limits, b), options[1], options[2], stride, one_nodes, one_bars, one_springs, links,
+            tree, acting, motion, work, kept, outcome[b],
         )  # fmt: skip

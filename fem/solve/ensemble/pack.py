@@ -11,11 +11,13 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.curves import Constant, evaluate
 from fem.assembly.supports import Supports
-from fem.lanes.types import Driven, Lanes
-from fem.solve.ensemble.march import OUTCOME
+from fem.lanes.types import Driven, Fixed, Lanes
+from fem.mechanics.links import Links
+from fem.solve.ensemble.march import OUTCOME, Start
 from fem.solve.ensemble.sample import Sample
+from fem.solve.linear.chain import Tree
 from fem.solve.newton import groups
-from fem.solve.newton.groups import LEDGER, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.newton.groups import LEDGER, Loading, Nodes, Record, Scratch
 from fem.solve.stage import Stage, scratch
 
 WIDTH = 8
@@ -29,20 +31,17 @@ class Fleet:
     """
 
     blocks: int
-    stage: Stage
-    limits: Lanes
+    limits: Any
     nodes: Any
     bars: Any
     springs: Any
+    links: Any
+    tree: Any
     loading: Any
-    motion: Any
+    start: Any
+    room: Any
     record: Any
     outcome: Lanes
-
-    def room(self) -> Any:
-        """Working room of one thread."""
-        wanted = scratch(self.stage.system, self.stage.bars, self.stage.choice)
-        return Scratch(*(Lanes(*array.shape, WIDTH) for array in wanted))  # type: ignore[arg-type]
 
 
 def lane(packs: Lanes, number: int) -> Floats:
@@ -50,19 +49,20 @@ def lane(packs: Lanes, number: int) -> Floats:
     return packs.array[number // WIDTH, ..., number % WIDTH]
 
 
-def pack(parts: Sequence[Floats], blocks: int = 0) -> Lanes:
+def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Lanes:
     """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
 
     One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to.
     """
+    known = parts[0].ndim if known is None else known
     if all(part is parts[0] for part in parts):
-        packs = Lanes(blocks or 1, *parts[0].shape, WIDTH)
+        packs = Lanes(blocks or 1, *parts[0].shape, WIDTH, known=known)
         packs.array[:] = parts[0][..., None]
         return packs
     stacked = np.array(parts)
     stacked = np.concatenate([stacked, np.repeat(stacked[-1:], -len(parts) % WIDTH, axis=0)])
     stacked = stacked.reshape(-1, WIDTH, *stacked.shape[1:])
-    packs = Lanes(len(stacked), *stacked.shape[2:], WIDTH)
+    packs = Lanes(len(stacked), *stacked.shape[2:], WIDTH, known=known)
     packs.array[:] = np.moveaxis(stacked, 1, -1)
     return packs
 
@@ -70,7 +70,7 @@ def pack(parts: Sequence[Floats], blocks: int = 0) -> Lanes:
 def per_dof(parts: Sequence[Floats]) -> Lanes:
     """``pack`` of nodal values, once for each of the three directions."""
     nodal = pack(parts).array
-    packs = Lanes(len(nodal), 3 * nodal.shape[1], WIDTH)
+    packs = Lanes(len(nodal), 3 * nodal.shape[1], WIDTH, known=1)
     packs.array[:] = np.repeat(nodal, 3, axis=1)
     return packs
 
@@ -86,53 +86,61 @@ def fleet(
     kinds = bars.blocks.copy()
     kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
     u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
-    a, force, reaction = (Lanes(blocks, size, WIDTH) for _ in range(3))
-    motion: Any = Motion(
-        u, v, a, force, reaction, Lanes(blocks, groups.TALLY, WIDTH), Lanes(blocks, groups.MEMORY, WIDTH)
-    )  # type: ignore[arg-type]
+    start: Any = Start(
+        u, v, Lanes(blocks, size, WIDTH, known=1), Lanes(groups.TALLY, WIDTH, known=1),
+        Lanes(groups.MEMORY, WIDTH, known=1),
+    )  # type: ignore[arg-type]  # fmt: skip
     nodes: Any = Nodes(
         per_dof([system.mass for system in systems]),
-        per_dof([system.damping for system in systems]) if is_damped else Lanes(1, 0, WIDTH),
-        stage.nodes.free, stage.nodes.open, Lanes(1, 0, 9, WIDTH),
+        per_dof([system.damping for system in systems]) if is_damped else Lanes(1, 0, WIDTH, known=1),
+        Fixed(stage.nodes.free), Fixed(stage.nodes.open), Lanes(1, 0, 9, WIDTH, known=2),
     )  # type: ignore[arg-type]  # fmt: skip
     record: Any = Record(
-        Lanes(blocks, rows, LEDGER, WIDTH), probes, Lanes(blocks, rows, 4, len(probes), 3, WIDTH),
-        stage.system.family[elements], Lanes(blocks, rows, len(elements), 4, WIDTH),
+        Lanes(blocks, rows, LEDGER, WIDTH, known=1), Fixed(probes), Lanes(blocks, rows, 4, len(probes), 3, WIDTH, known=3),
+        Fixed(stage.system.family[elements]), Lanes(blocks, rows, len(elements), 4, WIDTH, known=2),
     )  # type: ignore[arg-type]  # fmt: skip
     numbers: Any = {
         name: pack([getattr(sample.bars, name) for sample in samples])
         for name in ("constants", "off_mass", "off_damping")
     }
+    links, tree = stage.links, stage.choice.tree
+    rooted = [k for k in tree.sequence if tree.parent[k] >= 0 or np.any(stage.nodes.open[3 * k : 3 * k + 3])]
+    room = scratch(stage.system, bars, stage.choice)
     return Fleet(
-        blocks, stage, pack([sample.limits for sample in samples]), nodes,
-        bars._replace(blocks=kinds, table=None, **numbers),  # type: ignore[arg-type]
-        springs._replace(constants=pack([system.springs.constants for system in systems]), table=None),  # type: ignore[arg-type]
-        acting(stage, samples, time, dt, motion), motion, record, Lanes(blocks, OUTCOME, WIDTH),
+        blocks, pack([sample.limits for sample in samples]), nodes,
+        bars._replace(nodes=Fixed(bars.nodes), kinds=Fixed(bars.kinds), blocks=Fixed(kinds), table=None, **numbers),  # type: ignore[arg-type]
+        springs._replace(
+            dofs=Fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
+        ),  # type: ignore[arg-type]
+        Links(*map(Fixed, links)), Tree(Fixed(np.array(rooted, np.int64)), Fixed(tree.parent), Fixed(tree.link)),  # type: ignore[arg-type]
+        acting(stage, samples, time, dt, start), start,
+        Scratch(*(Lanes(*array.shape, WIDTH, known=array.ndim) for array in room)),  # type: ignore[arg-type]
+        record, Lanes(blocks, OUTCOME, WIDTH, known=1),
     )  # fmt: skip
 
 
-def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, motion: Any) -> Any:
-    """Loads and support motions of all increments; ``motion`` gets what supports have at the start.
+def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, start: Any) -> Any:
+    """Loads and support motions of all increments; ``start`` gets what supports have at the start.
 
     Where all models follow the same curves, only the numbers that multiply them are packed.
     """
     supports = [sample.supports for sample in samples]
-    first, blocks = supports[0], len(motion.u.array)
+    first, blocks = supports[0], len(start.u.array)
     held = np.flatnonzero(first.supported)
-    starts = (motion.v.array, motion.a.array)
+    starts = (start.v.array, start.a.array)
     own: list[Floats] = []
     support: list[Lanes] | list[Driven]
     factors: Any
     weighted: Any
     if follow_one_curve(samples):
-        numbers = Lanes(blocks, stage.system.size, 3, WIDTH)
+        numbers = Lanes(blocks, stage.system.size, 3, WIDTH, known=2)
         for place, name in enumerate(("base", "rate", "value")):
             numbers.array[:, :, place] = pack([getattr(each, name) for each in supports]).array
         for level, array in enumerate(starts, start=1):
             curve = curves_of(first, held, time[:1], level, True)[0]
             array[:, held] = np.einsum("cj,bcjl->bcl", curve, numbers.array[:, held])
-        dofs = held[~has_arrived(first, held, numbers.array, motion.u.array)]
-        values = Lanes(blocks, len(dofs), 3, WIDTH)
+        dofs = held[~has_arrived(first, held, numbers.array, start.u.array)]
+        values = Lanes(blocks, len(dofs), 3, WIDTH, known=2)
         values.array[:] = numbers.array[:, dofs]
         support = [Driven(values, curves_of(first, dofs, time[1:], level, False)) for level in range(3)]
         support.append(Driven(values, curves_of(first, dofs, time[:-1], 1, True)))
@@ -145,13 +153,13 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, mo
         moving = [sample.supports.moving(sample.u) for sample in samples]
         dofs = np.unique(np.concatenate(moving))
         exact = [each.motion(dofs, time[1:]) for each in supports]
-        support = [pack([part[level] for part in exact]) for level in range(3)]
-        support.append(pack([each.motion(dofs, time[:-1], after=True)[1] for each in supports]))
+        support = [pack([part[level] for part in exact], blocks, 1) for level in range(3)]
+        support.append(pack([each.motion(dofs, time[:-1], after=True)[1] for each in supports], blocks, 1))
         own = [sample.loads.factors(time) for sample in samples]
-        factors, weighted = pack(own), pack([part[1:] for part in own])
+        factors, weighted = pack(own, known=1), pack([part[1:] for part in own], known=1)
     vectors = pack([sample.loads.vectors for sample in samples])
-    thermal = pack([sample.thermal for sample in samples])
-    return Loading(dt, vectors, stage.loads.is_gravity, weighted, factors, dofs, *support, thermal)  # type: ignore[arg-type]
+    thermal = pack([sample.thermal for sample in samples], known=1)
+    return Loading(dt, vectors, Fixed(stage.loads.is_gravity), weighted, factors, Fixed(dofs), *support, thermal)  # type: ignore[arg-type]
 
 
 def follow_one_curve(samples: Sequence[Sample]) -> bool:

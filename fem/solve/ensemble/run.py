@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -14,15 +14,16 @@ from fem.errors import FemError
 from fem.model import Dynamic, Model
 from fem.results.record import Rows, SilentSink
 from fem.results.schedule import Schedule
+from fem.lanes.types import Fixed
 from fem.solve.clock import expected_increments
 from fem.solve.ensemble.march import REASON, SOLVES, march_blocks
-from fem.solve.ensemble.pack import WIDTH, Fleet, fleet, lane
+from fem.solve.ensemble.pack import Fleet, fleet, lane
 from fem.solve.ensemble.sample import Sample, instants, sample
 from fem.solve.loop import solve
 from fem.solve.loose import hold_loose_directions
 from fem.solve.marching import SETTLING
 from fem.solve.newton import groups
-from fem.solve.newton.groups import CHAIN
+from fem.solve.newton.groups import CHAIN, DONE
 from fem.solve.schemes import SCHEMES
 from fem.solve.stage import Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
@@ -173,37 +174,39 @@ def march_lanes_of(
     probes, elements = (np.arange(n) for n in count) if record_all else (schedule.nodes, schedule.elements)
     increments = np.array([*range(0, len(dt), every), len(dt)])
     whole = fleet(stage, samples, time, dt, len(increments), probes, elements)
-    march_all(whole, every, threads)
-    good = np.flatnonzero(np.moveaxis(whole.outcome.array, -1, 1).reshape(-1, whole.outcome.array.shape[1])[:, REASON] == 0.0)
+    march_all(whole, stage, every, threads)
+    reasons = whole.outcome.array[:, REASON].ravel()[: len(samples)]
     return {
         numbers[k]: result_of(whole, int(k), increments, time, dt, probes, elements)
-        for k in good[good < len(samples)]
+        for k in np.flatnonzero(reasons == DONE)
     }
 
 
-def march_all(whole: Fleet, every: int, threads: int) -> None:
-    """March all blocks, each thread with working room of its own."""
-    stage, step = whole.stage, whole.stage.system.model.steps[0]
+def march_all(whole: Fleet, stage: Stage, every: int, threads: int) -> None:
+    """March all blocks, spread over threads."""
+    step = stage.system.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
-    needs_acceleration = step.procedure.initial_acceleration
+    options: Any = Fixed(
+        np.array([stage.scheme.secant, extrapolation, SETTLING, step.procedure.initial_acceleration], np.int64)
+    )
+    row: Any = Fixed(stage.row)
     at_once = max(1, min(BLOCKS_AT_ONCE, -(-whole.blocks // threads)))
 
-    def work(starts: Iterator[int]) -> None:
-        room = whole.room()
-        for first in starts:
-            march_blocks(
-                first, min(first + at_once, whole.blocks), stage.row, stage.scheme.secant, extrapolation, SETTLING,
-                every, needs_acceleration, whole.limits, whole.nodes, whole.bars, whole.springs, stage.links,
-                stage.choice.tree, whole.loading, whole.motion, room, whole.record, whole.outcome,
-            )  # fmt: skip
+    def work(first: int) -> None:
+        march_blocks(
+            first, min(first + at_once, whole.blocks), every, options, row, whole.limits, whole.nodes, whole.bars,
+            whole.springs, whole.links, whole.tree, whole.loading, whole.start, whole.room, whole.record,
+            whole.outcome,
+        )  # fmt: skip
 
     starts = range(0, whole.blocks, at_once)
     if threads == 1:
-        work(iter(starts))
+        for first in starts:
+            work(first)
         return
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda own: work(iter(own)), [starts[k::threads] for k in range(threads)]))
+        list(pool.map(work, starts))
 
 
 def result_of(

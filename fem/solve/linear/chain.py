@@ -95,7 +95,7 @@ def solve_chain(
     sequence, parent, link = tree.sequence, tree.parent, tree.link
     count = sequence.shape[0]
     is_safe = True
-    for k in range(3 * count):
+    for k in range(residual.shape[0]):
         reduced[k] = residual[k]
     for k in range(count):
         i = sequence[k]
