@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import lanes
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -39,7 +40,7 @@ def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> tuple
     jobs: list[Job] = []
     skipped = []
     for work in works:
-        reason = no_sweep() if work == "W5" else ""
+        reason = ""
         found = [] if work == "W5" else [job for job in jobs_of(work, tuple(sizes)) if match in job.name]
         if found and work == "W4":
             reason = not_supported(found[0])
@@ -48,15 +49,6 @@ def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> tuple
         else:
             jobs += found
     return jobs, skipped
-
-
-def no_sweep() -> str:
-    """Why W5 is not run."""
-    import fem
-
-    if not hasattr(fem, "sweep"):
-        return "fem.sweep does not exist"
-    return "fem.sweep exists, its benchmark is to be written"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,7 +63,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.decks:
         for job in jobs:
             print(write_deck(job))
+        if "W5" in works:
+            print(lanes.write_deck())
         return 0
+    if "W5" in works and options.match in "W5":
+        line, is_right = lanes.report()
+        remarks.append(line)
+        print(line)
+        if not is_right:
+            return 1
     peers = () if options.peers is None else tuple(options.peers or PEERS)
     plan = Plan(options.repeat, peers, options.peer_python, options.limit, options.whole, options.solver)
     for name, why in missing_peers(plan).items():

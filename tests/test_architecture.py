@@ -10,12 +10,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 COMMON = {"arrays", "errors"}
 ROOMS = {
-    "mechanics": {"compiled"},
+    "lanes": set(),
+    "mechanics": {"compiled", "lanes"},
     "model": set(),
     "deck": {"model"},
     "assembly": {"model", "mechanics"},
     "results": {"model"},
-    "solve": {"assembly", "mechanics", "results", "model", "compiled"},
+    "solve": {"assembly", "lanes", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
 }
 MOST_FILES = 9

@@ -14,7 +14,7 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
-from fem.lanes import operators  # noqa: F401  what packs can do
+from fem.lanes import items, operators  # noqa: F401  what packs can do
 from fem.lanes.types import ALIGNMENT, LanesType, MaskType, PackType
 
 Number = TypeVar("Number", int, float)
@@ -41,7 +41,7 @@ def common(number: float) -> float:
 
 
 @infer_global(where)
-class _Where(AbstractTemplate):  # type: ignore[misc]
+class _Where(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         condition, yes, no = args
         if isinstance(condition, MaskType):
@@ -54,7 +54,7 @@ class _Where(AbstractTemplate):  # type: ignore[misc]
         return signature(kind, types.boolean, kind, kind)
 
 
-class _Reduce(AbstractTemplate):  # type: ignore[misc]
+class _Reduce(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         if isinstance(args[0], MaskType | types.Boolean):
             return signature(types.boolean, args[0])
@@ -66,7 +66,7 @@ infer_global(every)(type("_Every", (_Reduce,), {}))
 
 
 @infer_global(common)
-class _Common(AbstractTemplate):  # type: ignore[misc]
+class _Common(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         if isinstance(args[0], PackType | types.Float):
             return signature(types.float64, args[0])
@@ -112,7 +112,7 @@ def local(packs: Any) -> Any:
 
 
 @infer_global(local)
-class _Local(AbstractTemplate):  # type: ignore[misc]
+class _Local(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         return signature(args[0], args[0]) if isinstance(args[0], LanesType) and None not in args[0].sides else None
 

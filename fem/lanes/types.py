@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typeconv import Conversion
+from numba.core.typeconv.castgraph import Conversion
 from numba.extending import (
     NativeValue,
     lower_cast,
@@ -29,7 +29,7 @@ ALIGNMENT = 64
 """Bytes: a full vector register, and a line of the cache."""
 
 
-class PackType(types.Type):  # type: ignore[misc]
+class PackType(types.Type):
     """``width`` float64 lanes."""
 
     def __init__(self, width: int) -> None:
@@ -45,7 +45,7 @@ class PackType(types.Type):  # type: ignore[misc]
         return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
 
 
-class MaskType(types.Type):  # type: ignore[misc]
+class MaskType(types.Type):
     """``width`` truth values. It has no truth of its own: branches on it do not compile."""
 
     def __init__(self, width: int) -> None:
@@ -61,7 +61,7 @@ class MaskType(types.Type):  # type: ignore[misc]
         return Conversion.safe if isinstance(other, types.Boolean) else None
 
 
-class LanesType(types.Type):  # type: ignore[misc]
+class LanesType(types.Type):
     """An array of packs. ``sides``: its shape, None where it is only known at run time.
 
     With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers.
@@ -72,7 +72,7 @@ class LanesType(types.Type):  # type: ignore[misc]
         super().__init__(name=f"Lanes({sides}, {width})")
 
 
-class FixedType(types.Type):  # type: ignore[misc]
+class FixedType(types.Type):
     """An array of numbers that are part of the type."""
 
     def __init__(self, array: Any) -> None:
@@ -130,7 +130,7 @@ def _sides(lanes: Lanes) -> tuple[int | None, ...]:
 
 
 @register_model(PackType)
-class PackModel(models.PrimitiveModel):  # type: ignore[misc]
+class PackModel(models.PrimitiveModel):
     """A vector of doubles."""
 
     def __init__(self, manager: Any, kind: PackType) -> None:
@@ -138,7 +138,7 @@ class PackModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 @register_model(MaskType)
-class MaskModel(models.PrimitiveModel):  # type: ignore[misc]
+class MaskModel(models.PrimitiveModel):
     """A vector of bits."""
 
     def __init__(self, manager: Any, kind: MaskType) -> None:
@@ -146,7 +146,7 @@ class MaskModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 @register_model(LanesType)
-class LanesModel(models.StructModel):  # type: ignore[misc]
+class LanesModel(models.StructModel):
     """Pointer to the first lane of the first pack, shape without the lanes."""
 
     def __init__(self, manager: Any, kind: LanesType) -> None:
@@ -187,7 +187,7 @@ def _truth_to_mask(context: Any, builder: Any, source: Any, target: MaskType, va
     return spread(builder, context.cast(builder, value, source, types.boolean), target.width)
 
 
-class DrivenType(types.Type):  # type: ignore[misc]
+class DrivenType(types.Type):
     """Values in the lanes times curves they share."""
 
     def __init__(self, values: LanesType) -> None:
@@ -216,7 +216,7 @@ def _type_of_driven(value: Driven, context: Any) -> DrivenType:
 
 
 @register_model(DrivenType)
-class DrivenModel(models.StructModel):  # type: ignore[misc]
+class DrivenModel(models.StructModel):
     """Both arrays."""
 
     def __init__(self, manager: Any, kind: DrivenType) -> None:

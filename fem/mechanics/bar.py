@@ -51,7 +51,7 @@ class Bars(NamedTuple):
                                  eta, starting tension,
                                  first row and row count of a table, base vector (3), base constant, base slope,
                                  volume over modulus (0 where there is no modulus), N/(A S) at the base
-    table        (rows, 3)       elongation, force, energy of tabulated laws
+    table        (rows, 3)       elongation, force, energy of tabulated laws; None: there are none
     off_mass     (m,)            coupling mass between the two nodes, per direction
     off_damping  (m,)            coupling mass-proportional damping
     """
@@ -60,7 +60,7 @@ class Bars(NamedTuple):
     kinds: Ints
     blocks: Ints
     constants: Floats
-    table: Floats
+    table: Floats | None
     off_mass: Floats
     off_damping: Floats
 

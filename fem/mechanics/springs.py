@@ -22,7 +22,7 @@ class Springs(NamedTuple):
 
     dofs: Ints
     constants: Floats
-    table: Floats
+    table: Floats | None
 
 
 @kernel
@@ -49,8 +49,12 @@ def evaluate_springs(
         x1 = gap(dofs, s, u1)
         x0 = gap(dofs, s, u0) if secant else x1
         if common(constants[s, COUNT]) > 0.0:
-            pull, slope = table_secant(x0, x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table)
-            energy += table_point(x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table)[2]
+            pull, slope = table_secant(
+                x0, x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
+            )
+            energy += table_point(
+                x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
+            )[2]
         else:
             pull = 0.5 * constants[s, STIFFNESS] * (x0 + x1)
             slope = 0.5 * constants[s, STIFFNESS]
@@ -74,7 +78,9 @@ def spring_point(s: int, u: Floats, v: Floats, springs: Springs) -> tuple[float,
     x = gap(springs.dofs, s, u)
     viscous = constants[s, DAMPING] * gap(springs.dofs, s, v)
     if common(constants[s, COUNT]) > 0.0:
-        pull, _, energy = table_point(x, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table)
+        pull, _, energy = table_point(
+            x, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
+        )
         return x, pull, viscous, energy
     pull = constants[s, STIFFNESS] * x
     return x, pull, viscous, 0.5 * pull * x

@@ -25,9 +25,8 @@ from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import lift, nodal_blocks
 
 
-
 class Start(NamedTuple):
-    """State at the start (blocks, 3n): u, v and, at supports, a. tally (TALLY,) and memory (MEMORY,) lend their shape."""
+    """u, v and (at supports) a at the start, (blocks, 3n); tally (TALLY,) and memory (MEMORY,) lend shapes."""
 
     u: Floats
     v: Floats
@@ -173,7 +172,7 @@ def march_lanes(
             scale = scale_of(scheme, dt, nodes, bars, work)
         remembers = flags != LOADS_VANISHED
         smallest = memory[SMALLEST_SCALE]
-        is_smaller = (scale > 0.0) & (not ((0.0 < smallest) & (smallest < scale)))
+        is_smaller = (scale > 0.0) & (not ((smallest > 0.0) & (smallest < scale)))
         memory[LAST_RESIDUAL] = where(remembers, norm, memory[LAST_RESIDUAL])
         memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
         error = close_increment(scheme, k, strain, nodes, bars, springs, links, loading, motion, work)
@@ -189,7 +188,8 @@ def march_lanes(
 @kernel
 def at(packs: Floats, b: int) -> Floats:
     """Block b of an array of packs; the only one where all blocks share it."""
-    return packs[min(b, packs.shape[0] - 1)]
+    block: Floats = packs[min(b, packs.shape[0] - 1)]
+    return block
 
 
 @kernel

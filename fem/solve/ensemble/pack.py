@@ -24,6 +24,16 @@ WIDTH = 8
 """Lanes of a pack: eight float64 fill the widest vector register there is."""
 
 
+def zeros(*shape: int, known: int = 0) -> Any:
+    """An array of packs; to the march it is an array of numbers."""
+    return Lanes(*shape, known=known)
+
+
+def fixed(array: Any) -> Any:
+    """An array known at compilation; to the march it is an array."""
+    return Fixed(array)
+
+
 @dataclass(frozen=True, slots=True)
 class Fleet:
     """All lanes. The groups of the march, their arrays of numbers as packs with the block as first axis (of length 1
@@ -41,36 +51,37 @@ class Fleet:
     start: Any
     room: Any
     record: Any
-    outcome: Lanes
+    outcome: Any
 
 
-def lane(packs: Lanes, number: int) -> Floats:
+def lane(packs: Any, number: int) -> Floats:
     """The part of an array of packs that belongs to one model."""
-    return packs.array[number // WIDTH, ..., number % WIDTH]
+    part: Floats = packs.array[number // WIDTH, ..., number % WIDTH]
+    return part
 
 
-def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Lanes:
+def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Any:
     """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
 
     One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to.
     """
     known = parts[0].ndim if known is None else known
     if all(part is parts[0] for part in parts):
-        packs = Lanes(blocks or 1, *parts[0].shape, WIDTH, known=known)
+        packs = zeros(blocks or 1, *parts[0].shape, WIDTH, known=known)
         packs.array[:] = parts[0][..., None]
         return packs
     stacked = np.array(parts)
     stacked = np.concatenate([stacked, np.repeat(stacked[-1:], -len(parts) % WIDTH, axis=0)])
-    stacked = stacked.reshape(-1, WIDTH, *stacked.shape[1:])
-    packs = Lanes(len(stacked), *stacked.shape[2:], WIDTH, known=known)
+    stacked = stacked.reshape(len(stacked) // WIDTH, WIDTH, *stacked.shape[1:])
+    packs = zeros(len(stacked), *stacked.shape[2:], WIDTH, known=known)
     packs.array[:] = np.moveaxis(stacked, 1, -1)
     return packs
 
 
-def per_dof(parts: Sequence[Floats]) -> Lanes:
+def per_dof(parts: Sequence[Floats]) -> Any:
     """``pack`` of nodal values, once for each of the three directions."""
     nodal = pack(parts).array
-    packs = Lanes(len(nodal), 3 * nodal.shape[1], WIDTH, known=1)
+    packs = zeros(len(nodal), 3 * nodal.shape[1], WIDTH, known=1)
     packs.array[:] = np.repeat(nodal, 3, axis=1)
     return packs
 
@@ -87,18 +98,19 @@ def fleet(
     kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
     u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
     start: Any = Start(
-        u, v, Lanes(blocks, size, WIDTH, known=1), Lanes(groups.TALLY, WIDTH, known=1),
-        Lanes(groups.MEMORY, WIDTH, known=1),
-    )  # type: ignore[arg-type]  # fmt: skip
+        u, v, zeros(blocks, size, WIDTH, known=1), zeros(groups.TALLY, WIDTH, known=1),
+        zeros(groups.MEMORY, WIDTH, known=1),
+    )  # fmt: skip
     nodes: Any = Nodes(
         per_dof([system.mass for system in systems]),
-        per_dof([system.damping for system in systems]) if is_damped else Lanes(1, 0, WIDTH, known=1),
-        Fixed(stage.nodes.free), Fixed(stage.nodes.open), Lanes(1, 0, 9, WIDTH, known=2),
-    )  # type: ignore[arg-type]  # fmt: skip
+        per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1),
+        fixed(stage.nodes.free), fixed(stage.nodes.open), zeros(1, 0, 9, WIDTH, known=2),
+    )  # fmt: skip
     record: Any = Record(
-        Lanes(blocks, rows, LEDGER, WIDTH, known=1), Fixed(probes), Lanes(blocks, rows, 4, len(probes), 3, WIDTH, known=3),
-        Fixed(stage.system.family[elements]), Lanes(blocks, rows, len(elements), 4, WIDTH, known=2),
-    )  # type: ignore[arg-type]  # fmt: skip
+        zeros(blocks, rows, LEDGER, WIDTH, known=1), fixed(probes),
+        zeros(blocks, rows, 4, len(probes), 3, WIDTH, known=3),
+        fixed(stage.system.family[elements]), zeros(blocks, rows, len(elements), 4, WIDTH, known=2),
+    )  # fmt: skip
     numbers: Any = {
         name: pack([getattr(sample.bars, name) for sample in samples])
         for name in ("constants", "off_mass", "off_damping")
@@ -108,14 +120,14 @@ def fleet(
     room = scratch(stage.system, bars, stage.choice)
     return Fleet(
         blocks, pack([sample.limits for sample in samples]), nodes,
-        bars._replace(nodes=Fixed(bars.nodes), kinds=Fixed(bars.kinds), blocks=Fixed(kinds), table=None, **numbers),  # type: ignore[arg-type]
+        bars._replace(nodes=fixed(bars.nodes), kinds=fixed(bars.kinds), blocks=fixed(kinds), table=None, **numbers),
         springs._replace(
-            dofs=Fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
-        ),  # type: ignore[arg-type]
-        Links(*map(Fixed, links)), Tree(Fixed(np.array(rooted, np.int64)), Fixed(tree.parent), Fixed(tree.link)),  # type: ignore[arg-type]
+            dofs=fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
+        ),
+        Links(*map(fixed, links)), Tree(fixed(np.array(rooted, np.int64)), fixed(tree.parent), fixed(tree.link)),
         acting(stage, samples, time, dt, start), start,
-        Scratch(*(Lanes(*array.shape, WIDTH, known=array.ndim) for array in room)),  # type: ignore[arg-type]
-        record, Lanes(blocks, OUTCOME, WIDTH, known=1),
+        Scratch(*(zeros(*array.shape, WIDTH, known=array.ndim) for array in room)),
+        record, zeros(blocks, OUTCOME, WIDTH, known=1),
     )  # fmt: skip
 
 
@@ -128,19 +140,16 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
     first, blocks = supports[0], len(start.u.array)
     held = np.flatnonzero(first.supported)
     starts = (start.v.array, start.a.array)
-    own: list[Floats] = []
-    support: list[Lanes] | list[Driven]
-    factors: Any
-    weighted: Any
+    support: list[Any]
     if follow_one_curve(samples):
-        numbers = Lanes(blocks, stage.system.size, 3, WIDTH, known=2)
+        numbers = zeros(blocks, stage.system.size, 3, WIDTH, known=2)
         for place, name in enumerate(("base", "rate", "value")):
             numbers.array[:, :, place] = pack([getattr(each, name) for each in supports]).array
         for level, array in enumerate(starts, start=1):
             curve = curves_of(first, held, time[:1], level, True)[0]
             array[:, held] = np.einsum("cj,bcjl->bcl", curve, numbers.array[:, held])
         dofs = held[~has_arrived(first, held, numbers.array, start.u.array)]
-        values = Lanes(blocks, len(dofs), 3, WIDTH, known=2)
+        values = zeros(blocks, len(dofs), 3, WIDTH, known=2)
         values.array[:] = numbers.array[:, dofs]
         support = [Driven(values, curves_of(first, dofs, time[1:], level, False)) for level in range(3)]
         support.append(Driven(values, curves_of(first, dofs, time[:-1], 1, True)))
@@ -159,7 +168,8 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
         factors, weighted = pack(own, known=1), pack([part[1:] for part in own], known=1)
     vectors = pack([sample.loads.vectors for sample in samples])
     thermal = pack([sample.thermal for sample in samples], known=1)
-    return Loading(dt, vectors, Fixed(stage.loads.is_gravity), weighted, factors, Fixed(dofs), *support, thermal)  # type: ignore[arg-type]
+    u, v, a, after = support
+    return Loading(dt, vectors, fixed(stage.loads.is_gravity), weighted, factors, fixed(dofs), u, v, a, after, thermal)
 
 
 def follow_one_curve(samples: Sequence[Sample]) -> bool:

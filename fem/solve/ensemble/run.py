@@ -11,10 +11,10 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.errors import FemError
+from fem.lanes.types import Fixed
 from fem.model import Dynamic, Model
 from fem.results.record import Rows, SilentSink
 from fem.results.schedule import Schedule
-from fem.lanes.types import Fixed
 from fem.solve.clock import expected_increments
 from fem.solve.ensemble.march import REASON, SOLVES, march_blocks
 from fem.solve.ensemble.pack import Fleet, fleet, lane
@@ -246,18 +246,20 @@ class Collector(SilentSink):
         parts = [part for part in self.parts if len(part.increment)]
         if parts[-1].increment[-1] != self.last.increment[0]:
             parts.append(self.last)
-        names = [field.name for field in fields(Rows) if field.name not in CONSTANT]
-        return replace(self.last, **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+        series: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SERIES}
+        return replace(self.last, **series)
 
 
-CONSTANT = ("step", "nodes", "elements", "is_end", "load_factor")
-"""Fields of ``Rows`` that are no series."""
+SERIES = [
+    field.name for field in fields(Rows) if field.name not in ("step", "nodes", "elements", "is_end", "load_factor")
+]
+"""Fields of ``Rows`` that have one entry per increment."""
 
 
 def chosen(rows: Rows, which: Ints) -> Rows:
     """Some of the rows."""
-    names = [field.name for field in fields(Rows) if field.name not in CONSTANT]
-    return replace(rows, **{name: getattr(rows, name)[which] for name in names})
+    series: dict[str, Any] = {name: getattr(rows, name)[which] for name in SERIES}
+    return replace(rows, **series)
 
 
 def run_alone(model: Model, every: int, record_all: bool) -> Result:

@@ -54,7 +54,7 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
     e12, e21 = m12 - l10 * m02, m21 - l20 * m01
     l21, u12 = e21 / d1, e12 / d1
     d2 = m22 - l20 * m02 - l21 * e12
-    is_safe = (m00 != 0.0) & (abs(d1) > SMALLEST_PIVOT * abs(m11)) & (abs(d2) > SMALLEST_PIVOT * abs(m22))
+    is_safe: bool = (m00 != 0.0) & (abs(d1) > SMALLEST_PIVOT * abs(m11)) & (abs(d2) > SMALLEST_PIVOT * abs(m22))
     if not some(is_safe):
         return is_safe
     i0, i1, i2 = 1.0 / m00, 1.0 / d1, 1.0 / d2
@@ -94,7 +94,7 @@ def solve_chain(
     """
     sequence, parent, link = tree.sequence, tree.parent, tree.link
     count = sequence.shape[0]
-    is_safe = True
+    is_safe: bool = True
     for k in range(residual.shape[0]):
         reduced[k] = residual[k]
     for k in range(count):

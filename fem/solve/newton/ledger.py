@@ -196,12 +196,13 @@ def has_drifted(motion: Motion, error: float, share: float) -> bool:
     noise = NEGLIGIBLE * share * size
     for dof in range(motion.u.shape[0]):
         noise += ROUND_OFF * abs(motion.u[dof]) * (abs(motion.force[dof]) + abs(motion.reaction[dof]))
-    return (share >= 0.0) & (change > allowed + noise)
+    is_beyond: bool = (share >= 0.0) & (change > allowed + noise)
+    return is_beyond
 
 
 @kernel
 def note_increment(
-    k: int, iterations: int, norm: float, scale: float, flags: int, error: float, bars: Bars, springs: Springs,
+    k: int, iterations: float, norm: float, scale: float, flags: float, error: float, bars: Bars, springs: Springs,
     thermal: Floats, motion: Motion, record: Record,
 ) -> None:  # fmt: skip
     """Write the row of increment k."""
