@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import kernels
+from benchmarks import kernels, lanes
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -37,27 +37,9 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> tuple[list[Job], list[str]]:
-    """The jobs to run, and a line for each work that cannot be run yet."""
-    jobs: list[Job] = []
-    skipped = []
-    for work in works:
-        reason = no_sweep() if work == "W5" else ""
-        found = [] if work == "W5" else [job for job in jobs_of(work, tuple(sizes)) if match in job.name]
-        if reason:
-            skipped.append(f"{work}: not yet supported ({reason})")
-        else:
-            jobs += found
-    return jobs, skipped
-
-
-def no_sweep() -> str:
-    """Why W5 is not run."""
-    import fem
-
-    if not hasattr(fem, "sweep"):
-        return "fem.sweep does not exist"
-    return "fem.sweep exists, its benchmark is to be written"
+def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> list[Job]:
+    """The jobs to run; W5 is none of them but an ensemble of its own."""
+    return [job for work in works if work != "W5" for job in jobs_of(work, tuple(sizes)) if match in job.name]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,13 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     works = [work.upper() for work in options.works] or list(WORKS)
     if unknown := [work for work in works if work not in WORKS]:
         parser().error(f"no work {', '.join(unknown)}; there are {', '.join(WORKS)}")
-    jobs, remarks = chosen_jobs(works, options.sizes, options.match)
-    for line in remarks:
-        print(line)
+    jobs, remarks = chosen_jobs(works, options.sizes, options.match), []
     if options.decks:
         for job in jobs:
             print(write_deck(job))
+        if "W5" in works:
+            print(lanes.write_deck())
         return 0
+    if "W5" in works and options.match in "W5":
+        line, is_right = lanes.report()
+        remarks.append(line)
+        print(line)
+        if not is_right:
+            return 1
     peers = () if options.peers is None else tuple(options.peers or PEERS)
     plan = Plan(options.repeat, peers, options.peer_python, options.limit, options.whole, options.solver)
     for name, why in missing_peers(plan).items():

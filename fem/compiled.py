@@ -34,7 +34,7 @@ for _option in ("runtime-memory-check-threshold", "vectorize-memory-check-thresh
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 """Fast-math flags of kernels: none of them lets the compiler assume that there are no NaN."""
 
-ROOMS = ("assembly", "mechanics", "solve")
+ROOMS = ("assembly", "lanes", "mechanics", "solve")
 """Folders that hold kernels; ``results`` has one file of them."""
 
 WARM = "complete"

@@ -10,14 +10,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 COMMON = {"arrays", "errors"}
 ROOMS = {
-    "mechanics": {"compiled"},
+    "lanes": set(),
+    "mechanics": {"compiled", "lanes"},
     "model": set(),
     "deck": {"model"},
     "assembly": {"model", "mechanics"},
     "results": {"model", "compiled"},
     "commands": set(),
     "pictures": {"results", "compiled"},
-    "solve": {"assembly", "mechanics", "results", "model", "compiled"},
+    "solve": {"assembly", "lanes", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
     "pendulum": set(),
     "sweeping": {"deck", "model", "results", "runner", "compiled"},

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fem
+from benchmarks import lanes
 from benchmarks.__main__ import chosen_jobs, main
 from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
@@ -81,10 +82,8 @@ def test_critical_increment_of_a_long_chain():
     assert critical_increment("W2") == pytest.approx(1e-4, rel=1e-12)
 
 
-def test_work_that_does_not_exist_yet_is_named():
-    jobs, skipped = chosen_jobs(["W4", "W5"], [5], "")
-    assert [job.name for job in jobs] == ["W4 W2 5", "W4 W3 5"]
-    assert any("W5" in line for line in skipped)
+def test_ensembles_are_no_jobs():
+    assert [job.name for job in chosen_jobs(["W4", "W5"], [5], "")] == ["W4 W2 5", "W4 W3 5"]
 
 
 def test_explicit_reference_is_near_the_implicit_one():
@@ -150,5 +149,6 @@ def test_missing_peer_is_reported(tmp_path):
 def test_decks_are_written_on_demand(tmp_path, capsys):
     path = write_deck(SMALL[1], tmp_path)
     assert fem.read_deck(path).heading
-    assert main(["W5"]) == 0
-    assert "W5: not yet supported" in capsys.readouterr().out
+    assert "*AMPLITUDE" in lanes.deck_text()
+    assert main(["W5", "--decks"]) == 0
+    assert "W5.inp" in capsys.readouterr().out

@@ -58,7 +58,7 @@ def follow(model: Model, name: str, span: Span) -> Follow:
 
 def carried(curve: Curve, span: Span) -> Curve:
     """What a curve of an earlier step does in this one when the step does not mention it."""
-    if isinstance(curve, Follow) and curve.amplitude.time != "STEP TIME":
+    if isinstance(curve, Constant) or (isinstance(curve, Follow) and curve.amplitude.time != "STEP TIME"):
         return curve
     return Constant(float(evaluate(curve, np.array([span.start]))[0]))
 

@@ -17,12 +17,14 @@ Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel
+from fem.lanes.choose import common, some, where
 from fem.mechanics.ends import add_forces, take_differences
 from fem.mechanics.laws import BILINEAR, RIGID, TABLE, active_rise, bilinear, share, table_point, table_secant
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
@@ -51,7 +53,7 @@ class Bars(NamedTuple):
                                  eta, starting tension,
                                  first row and row count of a table, base vector (3), base constant, base slope,
                                  volume over modulus (0 where there is no modulus), N/(A S) at the base
-    table        (rows, 3)       elongation, force, energy of tabulated laws
+    table        (rows, 3)       elongation, force, energy of tabulated laws; None: there are none
     off_mass     (m,)            coupling mass between the two nodes, per direction
     off_damping  (m,)            coupling mass-proportional damping
     rods         (r,)            those that keep their length
@@ -61,7 +63,7 @@ class Bars(NamedTuple):
     kinds: Ints
     blocks: Ints
     constants: Floats
-    table: Floats
+    table: Floats | None
     off_mass: Floats
     off_damping: Floats
     rods: Ints
@@ -74,9 +76,10 @@ def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) ->
     So it never pushes, and its force is continuous where it becomes taut or slack: an increment always has a
     solution. A strut (r_plus = 0) likewise.
     """
-    if (minus == 0.0) != (plus == 0.0):
+    is_one_sided = (minus == 0.0) != (plus == 0.0)
+    if some(is_one_sided):
         limit = abs(stress)
-        return min(max(viscous, -limit), limit)
+        return where(is_one_sided, min(max(viscous, -limit), limit), viscous)
     return viscous
 
 
@@ -129,7 +132,7 @@ def evaluate_block(
             stress, modulus = 0.0, 0.0
         elif law == TABLE:
             length = 1.0 / inverse
-            row, rows = int(constants[FIRST, e]), int(constants[COUNT, e])
+            row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
             stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
             modulus *= length
             energy += table_point(e1 * length, row, rows, table)[2]
@@ -147,11 +150,10 @@ def evaluate_block(
             eta = constants[VISCOUS, e] * rate
             viscous = eta * active_rise(t0, t1, slope * (green1 - green0), plus, minus)
             granted = allowed_viscous(stress, viscous, plus, minus)
-            if granted == viscous:
-                stress, modulus = stress + viscous, modulus + eta * active
-            elif stress != 0.0:
-                factor = 1.0 + granted / stress
-                stress, modulus = stress * factor, modulus * factor
+            is_limited = granted != viscous
+            factor = where(stress != 0.0, 1.0 + granted / stress, 1.0)
+            modulus = where(is_limited, modulus * factor, modulus + eta * active)
+            stress = where(is_limited, stress * factor, stress + viscous)
         normal = area * stress * slope
         stiffness = area * (modulus * slope1 * slope + stress * curvature)
         half = 0.5
@@ -165,9 +167,10 @@ def evaluate_block(
             eta = constants[VISCOUS, e] * active
             viscous = eta * slope1 * approach
             granted = allowed_viscous(stress, viscous, plus, minus)
-            if granted != viscous:  # limited to a share of the stress, which is all that is left of it
-                factor = 1.0 + granted / stress if stress != 0.0 else 1.0
-                alpha, normal, eta = alpha * factor, normal * factor, 0.0
+            is_limited = granted != viscous  # to a share of the stress, which is all that is left of it
+            if some(is_limited):
+                factor = where(is_limited & (stress != 0.0), 1.0 + granted / stress, 1.0)
+                alpha, normal, eta = alpha * factor, normal * factor, where(is_limited, 0.0, eta)
             drag = area * eta * slope1 * slope1
             normal += drag * approach
             inverse3 = weight * inverse * inverse * inverse
@@ -190,7 +193,7 @@ def evaluate_block(
         stiffening = 0.0
         if kind != LINEAR:
             starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
-            stiffening = starting * inverse if abs(normal) < 1e-6 * starting else pull
+            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, pull)
         store[GEOMETRIC, s] = weight * half * stiffening
         store[ALPHA, s] = alpha
         store[P, s] = px
@@ -283,7 +286,7 @@ def bar_point(
         stress, energy = multiplier[e] / (inverse * constants[AREA, e]), 0.0
     elif bars.kinds[e, 1] == TABLE:
         stress, _, energy = table_point(
-            strain / inverse, int(constants[FIRST, e]), int(constants[COUNT, e]), bars.table
+            strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
         )
     else:
         trial = young * (strain - thermal[e]) + constants[STRESS0, e]
@@ -292,4 +295,4 @@ def bar_point(
         energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
     viscous = constants[VISCOUS, e] * active * slope * approach * inverse * inverse
     viscous = allowed_viscous(stress, viscous, plus, minus)
-    return strain, stress, viscous, slope, length2**0.5 * inverse, energy
+    return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy

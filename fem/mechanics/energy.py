@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel
+from fem.lanes.choose import some
 from fem.mechanics.bar import (
     AREA,
     CONJUGATE,
@@ -41,7 +42,7 @@ def internal_dissipation(
     """Energy dissipated by viscous stresses and dashpots in one increment: mean force times elongation."""
     total = 0.0
     for e in range(bars.nodes.shape[0]):
-        if bars.constants[VISCOUS, e] != 0.0:
+        if some(bars.constants[VISCOUS, e] != 0.0):
             strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal, multiplier)
             strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal, multiplier)
             volume = bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
@@ -64,7 +65,7 @@ def thermal_work(
     total = 0.0
     for e in range(bars.nodes.shape[0]):
         change = thermal1[e] - thermal0[e]
-        if change != 0.0 and bars.constants[YOUNG, e] != 0.0:
+        if some((change != 0.0) & (bars.constants[YOUNG, e] != 0.0)):
             stress0 = bar_point(e, u0, v, bars, thermal0, multiplier)[1]
             stress1 = bar_point(e, u1, v, bars, thermal1, multiplier)[1]
             total -= 0.5 * (stress0 + stress1) * change * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
@@ -82,7 +83,7 @@ def secant_dissipation(
     constants = bars.constants
     total = 0.0
     for e in range(bars.nodes.shape[0]):
-        if constants[VISCOUS, e] != 0.0:
+        if some(constants[VISCOUS, e] != 0.0):
             strain0, strain1 = (
                 bar_point(e, u0, v, bars, thermal, multiplier)[0],
                 bar_point(e, u1, v, bars, thermal, multiplier)[0],
@@ -111,7 +112,7 @@ def secant_thermal_work(
     total = 0.0
     for e in range(bars.nodes.shape[0]):
         half = 0.5 * (thermal1[e] - thermal0[e])
-        if half != 0.0 and constants[YOUNG, e] != 0.0:
+        if some((half != 0.0) & (constants[YOUNG, e] != 0.0)):
             young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
             t0 = young * (bar_point(e, u0, v, bars, thermal0, multiplier)[0] - thermal0[e]) + constants[STRESS0, e]
             t1 = young * (bar_point(e, u1, v, bars, thermal1, multiplier)[0] - thermal1[e]) + constants[STRESS0, e]

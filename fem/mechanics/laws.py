@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel
+from fem.lanes.choose import where
 
 BILINEAR, TABLE, RIGID = 0, 1, 2
 
@@ -23,7 +24,7 @@ BILINEAR, TABLE, RIGID = 0, 1, 2
 @inner_kernel
 def share(trial: float, plus: float, minus: float) -> float:
     """Share of the modulus in force: that of tension for a trial stress >= 0, else that of compression."""
-    return plus if trial >= 0.0 else minus
+    return where(trial >= 0.0, plus, minus)
 
 
 @inner_kernel
@@ -31,11 +32,11 @@ def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> t
     """Secant stress between two trial stresses and its derivative with respect to e1."""
     r0 = share(t0, plus, minus)
     r1 = share(t1, plus, minus)
-    if r0 == r1:
-        return 0.5 * r1 * (t0 + t1), 0.5 * r1 * young
     span = t1 - t0
     secant = 0.5 * (r1 * t1 * t1 - r0 * t0 * t0) / span
-    return secant, young * (r1 * t1 - secant) / span
+    slope = young * (r1 * t1 - secant) / span
+    is_one_line = r0 == r1
+    return where(is_one_line, 0.5 * r1 * (t0 + t1), secant), where(is_one_line, 0.5 * r1 * young, slope)
 
 
 @inner_kernel
@@ -47,9 +48,7 @@ def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) ->
     """
     r0 = share(t0, plus, minus)
     r1 = share(t1, plus, minus)
-    if r0 == r1:
-        return r1 * rise
-    return rise * (r1 * t1 - r0 * t0) / (t1 - t0)
+    return where(r0 == r1, r1 * rise, rise * (r1 * t1 - r0 * t0) / (t1 - t0))
 
 
 @inner_kernel
@@ -66,11 +65,13 @@ def table_segment(x: float, first: int, count: int, table: Floats) -> int:
 
 
 @inner_kernel
-def table_point(x: float, first: int, count: int, table: Floats) -> tuple[float, float, float]:
+def table_point(x: float, first: int, count: int, table: Floats | None) -> tuple[float, float, float]:
     """Force, slope and energy of a tabulated law at elongation x.
 
-    table (rows, 3): elongation, force, energy (integral of the force from elongation 0).
+    table (rows, 3): elongation, force, energy (integral of the force from elongation 0); None: no element has one.
     """
+    if table is None:
+        return x, x, x
     row = table_segment(x, first, count, table)
     if row < first:
         force = table[first, 1]
@@ -87,12 +88,14 @@ def table_point(x: float, first: int, count: int, table: Floats) -> tuple[float,
 
 
 @inner_kernel
-def table_secant(x0: float, x1: float, first: int, count: int, table: Floats) -> tuple[float, float]:
+def table_secant(x0: float, x1: float, first: int, count: int, table: Floats | None) -> tuple[float, float]:
     """Secant force (W1 - W0)/(x1 - x0) of a tabulated law and its derivative with respect to x1.
 
     Within one segment the mean of the end forces is exact; across segments the energies differ by more than
     round-off unless x1 - x0 is tiny, where the mean is exact to second order.
     """
+    if table is None:
+        return x0, x1
     f0, _, w0 = table_point(x0, first, count, table)
     f1, slope1, w1 = table_point(x1, first, count, table)
     span = x1 - x0

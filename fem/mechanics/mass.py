@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import kernel
+from fem.lanes.choose import some
 
 SHARES = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
 """rule -> (diagonal, off-diagonal) share of the bar's mass."""
@@ -23,7 +24,7 @@ def multiply_mass(diagonal: Floats, off: Floats, nodes: Ints, x: Floats, product
         product[dof] = diagonal[dof] * x[dof]
     for e in range(off.shape[0]):
         coupling = off[e]
-        if coupling != 0.0:
+        if some(coupling != 0.0):
             i = 3 * nodes[e, 0]
             j = 3 * nodes[e, 1]
             for c in range(3):

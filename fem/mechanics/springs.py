@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel
+from fem.lanes.choose import common
 from fem.mechanics.laws import table_point, table_secant
 
 # Columns of Springs.constants
@@ -21,7 +22,7 @@ class Springs(NamedTuple):
 
     dofs: Ints
     constants: Floats
-    table: Floats
+    table: Floats | None
 
 
 @inner_kernel
@@ -47,9 +48,13 @@ def evaluate_springs(
     for s in range(dofs.shape[0]):
         x1 = gap(dofs, s, u1)
         x0 = gap(dofs, s, u0) if secant else x1
-        if constants[s, COUNT] > 0.0:
-            pull, slope = table_secant(x0, x1, int(constants[s, FIRST]), int(constants[s, COUNT]), springs.table)
-            energy += table_point(x1, int(constants[s, FIRST]), int(constants[s, COUNT]), springs.table)[2]
+        if common(constants[s, COUNT]) > 0.0:
+            pull, slope = table_secant(
+                x0, x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
+            )
+            energy += table_point(
+                x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
+            )[2]
         else:
             pull = 0.5 * constants[s, STIFFNESS] * (x0 + x1)
             slope = 0.5 * constants[s, STIFFNESS]
@@ -72,8 +77,10 @@ def spring_point(s: int, u: Floats, v: Floats, springs: Springs) -> tuple[float,
     constants = springs.constants
     x = gap(springs.dofs, s, u)
     viscous = constants[s, DAMPING] * gap(springs.dofs, s, v)
-    if constants[s, COUNT] > 0.0:
-        pull, _, energy = table_point(x, int(constants[s, FIRST]), int(constants[s, COUNT]), springs.table)
+    if common(constants[s, COUNT]) > 0.0:
+        pull, _, energy = table_point(
+            x, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
+        )
         return x, pull, viscous, energy
     pull = constants[s, STIFFNESS] * x
     return x, pull, viscous, 0.5 * pull * x

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 
 from fem.compiled import inner_kernel, kernel
+from fem.lanes.choose import every, where
 
 GREEN, ENGINEERING, LOG, LINEAR = 0, 1, 2, 3
 MEASURES = {"GREEN": GREEN, "ENGINEERING": ENGINEERING, "LOG": LOG}
@@ -30,12 +31,13 @@ MEASURES = {"GREEN": GREEN, "ENGINEERING": ENGINEERING, "LOG": LOG}
 @inner_kernel
 def log_ratio(y: float) -> tuple[float, float]:
     """phi = ln(1 + y)/y and its derivative, by series where the quotient would lose digits."""
-    if abs(y) < 1e-3:
-        phi = 1.0 - y * (1.0 / 2 - y * (1.0 / 3 - y * (1.0 / 4 - y * (1.0 / 5 - y / 6))))
-        slope = -1.0 / 2 + y * (2.0 / 3 - y * (3.0 / 4 - y * (4.0 / 5 - y * 5.0 / 6)))
+    phi = 1.0 - y * (1.0 / 2 - y * (1.0 / 3 - y * (1.0 / 4 - y * (1.0 / 5 - y / 6))))
+    slope = -1.0 / 2 + y * (2.0 / 3 - y * (3.0 / 4 - y * (4.0 / 5 - y * 5.0 / 6)))
+    is_small = abs(y) < 1e-3
+    if every(is_small):
         return phi, slope
-    phi = math.log1p(y) / y
-    return phi, (1.0 / (1.0 + y) - phi) / y
+    quotient = math.log1p(y) / y
+    return where(is_small, phi, quotient), where(is_small, slope, (1.0 / (1.0 + y) - quotient) / y)
 
 
 @kernel

@@ -20,6 +20,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel
+from fem.lanes.choose import common, some
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
 
 SMALLEST_PIVOT = 1e-13
@@ -63,8 +64,9 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
     e12, e21 = m12 - l10 * m02, m21 - l20 * m01
     l21, u12 = e21 / d1, e12 / d1
     d2 = m22 - l20 * m02 - l21 * e12
-    if not (m00 != 0.0 and abs(d1) > SMALLEST_PIVOT * abs(m11) and abs(d2) > SMALLEST_PIVOT * abs(m22)):
-        return False
+    is_safe: bool = (m00 != 0.0) & (abs(d1) > SMALLEST_PIVOT * abs(m11)) & (abs(d2) > SMALLEST_PIVOT * abs(m22))
+    if not some(is_safe):
+        return is_safe
     i0, i1, i2 = 1.0 / m00, 1.0 / d1, 1.0 / d2
     # inverse = U^-1 D^-1 L^-1
     k10 = -l10
@@ -83,7 +85,7 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
     inverse[i, 0], inverse[i, 1], inverse[i, 2] = f0 * x00, f0 * f1 * x01, f0 * f2 * x02
     inverse[i, 3], inverse[i, 4], inverse[i, 5] = f1 * f0 * x10, f1 * x11, f1 * f2 * x12
     inverse[i, 6], inverse[i, 7], inverse[i, 8] = f2 * f0 * x20, f2 * f1 * x21, f2 * x22
-    return True
+    return is_safe
 
 
 @inner_kernel
@@ -114,8 +116,9 @@ def pin(
     y2 = inverse[i, 2] * q0 + inverse[i, 5] * q1 + inverse[i, 8] * q2
     pivot = q0 * xp0 + q1 * xp1 + q2 * xp2
     size = (q0 * q0 + q1 * q1 + q2 * q2) * max(abs(inverse[i, 0]), max(abs(inverse[i, 4]), abs(inverse[i, 8])))
-    if not abs(pivot) > SMALLEST_PIVOT * size:
-        return False, c0, c1, c2
+    is_safe: bool = abs(pivot) > SMALLEST_PIVOT * size
+    if not some(is_safe):
+        return is_safe, c0, c1, c2
     s = 1.0 / pivot
     y0, y1, y2 = s * y0, s * y1, s * y2
     rest = s * (sign * store[GAP, e] + q0 * c0 + q1 * c1 + q2 * c2)
@@ -126,7 +129,7 @@ def pin(
         inverse[i, 3 * a + 2] -= xp * y2
     pinned[anchor, 0], pinned[anchor, 1], pinned[anchor, 2], pinned[anchor, 3] = y0, y1, y2, rest
     pinned[anchor, 4], pinned[anchor, 5], pinned[anchor, 6] = r0, r1, r2
-    return True, c0 - xp0 * rest, c1 - xp1 * rest, c2 - xp2 * rest
+    return is_safe, c0 - xp0 * rest, c1 - xp1 * rest, c2 - xp2 * rest
 
 
 @inner_kernel
@@ -173,22 +176,26 @@ def solve_chain(
     """
     sequence, parent, link, waiting = tree.sequence, tree.parent, tree.link, tree.waiting
     count = sequence.shape[0]
-    for k in range(3 * count):
+    has_rods = pinned.shape[0] > 0
+    is_safe: bool = True
+    for k in range(residual.shape[0]):
         reduced[k] = residual[k]
     for k in range(count):
         i = sequence[k]
         j = parent[i]
         e = link[i]
         t = store[GEOMETRIC, e] if j >= 0 else 0.0
-        if not invert(block, i, t, free, inverse):
-            return False
+        is_safe = is_safe & invert(block, i, t, free, inverse)
+        if not some(is_safe):
+            return is_safe
         r0, r1, r2 = reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2]
         k0, k1, k2 = 0.0, 0.0, 0.0
         anchor = waiting[i]
         while anchor >= 0:
-            done, k0, k1, k2 = pin(i, anchor, tree, store, inverse, r0, r1, r2, k0, k1, k2, pinned)
-            if not done:
-                return False
+            is_pinned, k0, k1, k2 = pin(i, anchor, tree, store, inverse, r0, r1, r2, k0, k1, k2, pinned)
+            is_safe = is_safe & is_pinned
+            if not some(is_safe):
+                return is_safe
             anchor = tree.after[anchor]
         xr0 = inverse[i, 0] * r0 + inverse[i, 1] * r1 + inverse[i, 2] * r2 + k0
         xr1 = inverse[i, 3] * r0 + inverse[i, 4] * r1 + inverse[i, 5] * r2 + k1
@@ -212,19 +219,21 @@ def solve_chain(
         c2 = q2 - b * (x02 * q0 + x12 * q1 + x22 * q2)
         flexible = q0 * xp0 + q1 * xp1 + q2 * xp2
         along = q0 * xr0 + q1 * xr1 + q2 * xr2
-        if alpha == np.inf:
+        if has_rods and common(alpha) == np.inf:
             if is_fixed(i, free):  # its parent holds the rod
                 s = 0.0
             else:
                 size = (q0 * q0 + q1 * q1 + q2 * q2) * max(abs(x00), max(abs(x11), abs(x22)))
-                if not abs(flexible) > SMALLEST_PIVOT * size:
-                    return False
+                is_safe = is_safe & (abs(flexible) > SMALLEST_PIVOT * size)
+                if not some(is_safe):
+                    return is_safe
                 s = 1.0 / flexible
                 along -= tree.sign[i] * store[GAP, e]
         else:
             pivot = 1.0 + alpha * flexible
-            if not abs(pivot) > SMALLEST_PIVOT:
-                return False
+            is_safe = is_safe & (abs(pivot) > SMALLEST_PIVOT)
+            if not some(is_safe):
+                return is_safe
             s = alpha / pivot
         pull = s * along
         bb = b * b
@@ -264,4 +273,4 @@ def solve_chain(
         du[3 * i] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
         du[3 * i + 1] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
         du[3 * i + 2] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
-    return True
+    return is_safe

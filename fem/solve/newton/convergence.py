@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, number_kernel
+from fem.lanes.choose import common, where
 from fem.mechanics.bar import GAP, INV_LENGTH, Bars
 from fem.solve.newton.groups import (
     ABSOLUTE,
@@ -46,8 +47,7 @@ def rod_strain(bars: Bars, work: Scratch) -> float:
         e = bars.rods[r]
         inverse = bars.constants[INV_LENGTH, e]
         strain = abs(work.store[GAP, e]) * inverse * inverse
-        if not strain <= largest_one:
-            largest_one = strain
+        largest_one = where(strain <= largest_one, largest_one, strain)
     return largest_one
 
 
@@ -60,32 +60,29 @@ def is_converged(
     TO_FLOOR: once they hold, go on until the residual no longer falls, or to the last iteration allowed.
     """
     memory = motion.memory
-    flags = 0
-    good = True
-    if limits[RELATIVE] >= 0.0:
-        bound = limits[RELATIVE] * scale
-        if memory[SMALLEST_SCALE] > 0.0 and scale <= 1e-6 * memory[SMALLEST_SCALE]:
-            bound = max(bound, memory[LAST_RESIDUAL])
-            flags = LOADS_VANISHED
-        good = norm <= bound
-    if limits[ABSOLUTE] >= 0.0:
-        good = good and norm <= limits[ABSOLUTE]
-    if limits[CORRECTION] >= 0.0:
-        good = good and largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u)
+    good, is_vanished = True, False
+    if common(limits[RELATIVE]) >= 0.0:
+        bound, smallest = limits[RELATIVE] * scale, memory[SMALLEST_SCALE]
+        is_vanished = (smallest > 0.0) & (scale <= 1e-6 * smallest)
+        good = norm <= where(is_vanished, max(bound, memory[LAST_RESIDUAL]), bound)
+        is_vanished = is_vanished & (norm > bound)
+    if common(limits[ABSOLUTE]) >= 0.0:
+        good = good & (norm <= limits[ABSOLUTE])
+    if common(limits[CORRECTION]) >= 0.0:
+        good = good & (largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u))
     gap, gap_before = rod_strain(bars, work), memory[PREVIOUS_GAP]
     memory[PREVIOUS_GAP] = gap
     closed = gap <= ROD_STRAIN
-    good = good and closed
-    if limits[TO_FLOOR] != 0.0 and good and norm + gap > 0.0 and iteration < limits[ITERATIONS]:
-        fall = NOISY if norm <= limits[FLOOR] else STALLED
-        is_tight = gap <= ROD_FLOOR or gap >= STALLED * gap_before
-        return iteration > 1 and norm >= fall * memory[PREVIOUS] and is_tight, 0
-    stalled = iteration > 1 and norm >= STALLED * memory[PREVIOUS] and norm <= limits[FLOOR]
-    if not good and stalled and closed:
-        return True, AT_FLOOR
-    if flags == LOADS_VANISHED and norm <= limits[RELATIVE] * scale:
-        flags = 0
-    return good, flags
+    good = good & closed
+    is_floor = (iteration > 1) & (not good) & closed & (norm >= STALLED * memory[PREVIOUS]) & (norm <= limits[FLOOR])
+    flags = where(is_floor, AT_FLOOR, where(is_vanished, LOADS_VANISHED, 0))
+    if common(limits[TO_FLOOR]) != 0.0:
+        falls_on = good & (norm + gap > 0.0) & (iteration < limits[ITERATIONS])
+        fall = where(norm <= limits[FLOOR], NOISY, STALLED)
+        is_tight = (gap <= ROD_FLOOR) | (gap >= STALLED * gap_before)
+        good = good & ((not falls_on) | ((iteration > 1) & (norm >= fall * memory[PREVIOUS]) & is_tight))
+        flags = where(falls_on, 0, flags)
+    return good | is_floor, flags
 
 
 @number_kernel

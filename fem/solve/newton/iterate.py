@@ -6,6 +6,7 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel, number_kernel
+from fem.lanes.choose import some, where
 from fem.mechanics.bar import Bars, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.mass import multiply_mass
@@ -54,10 +55,11 @@ def inertia_forces(nodes: Nodes, bars: Bars, v: Floats, a: Floats, inertia: Floa
 @kernel
 def combine(vectors: Floats, factors: Floats, k: int, total: Floats) -> None:
     """total = sum of factors[k, p] vectors[p]."""
-    total[:] = 0.0
+    for dof in range(total.shape[0]):
+        total[dof] = 0.0
     for p in range(vectors.shape[0]):
         factor = factors[k, p]
-        if factor != 0.0:
+        if some(factor != 0.0):
             for dof in range(total.shape[0]):
                 total[dof] += factor * vectors[p, dof]
 
@@ -138,7 +140,8 @@ def lag_supports(
     (2002) 83-104); those of supports do not, and over a coupled mass would leave the scheme with first order.
     """
     change = work.momentum
-    change[:] = 0.0
+    for dof in range(change.shape[0]):
+        change[dof] = 0.0
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         change[dof] = lag * (loading.support_a[k, c] - motion.a[dof])
@@ -165,7 +168,7 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
         condense(links, rest)
         for dof in range(rest.shape[0]):
             rest[dof] *= is_open[dof]
-    return largest(rest) if total - total == 0.0 else math.nan
+    return where(total - total == 0.0, largest(rest), math.nan)
 
 
 @inner_kernel
@@ -236,4 +239,4 @@ def correct(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, links: Links, w
         e = bars.rods[r]
         work.multiplier[e] += work.tau[e] / scheme[WF]
         total += work.tau[e]
-    return bool(total - total == 0.0)
+    return total - total == 0.0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel
+from fem.lanes.choose import every, some, where
 from fem.mechanics.bar import Bars
 from fem.mechanics.energy import (
     element_values,
@@ -109,7 +112,7 @@ def support_work(
         return total
     for dof in range(jumped.shape[0]):
         jumped[dof] = motion.v[dof]
-    if jump > 0.0:
+    if some(jump > 0.0):
         for c in range(supports.shape[0]):
             jumped[supports[c]] = start[k, c]
         expand(links, jumped)
@@ -132,7 +135,8 @@ def inertia_at(dynamic: bool, nodes: Nodes, bars: Bars, links: Links, x: Floats,
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, x, product)
         condense(links, product)
     else:
-        product[:] = 0.0
+        for dof in range(product.shape[0]):
+            product[dof] = 0.0
 
 
 @inner_kernel
@@ -153,7 +157,7 @@ def close_increment(
     potential = 0.0
     for p in range(loading.vectors.shape[0]):
         old, new = loading.factors[k, p], loading.factors[k + 1, p]
-        if old == 0.0 and new == 0.0:
+        if every((old == 0.0) & (new == 0.0)):
             continue
         at0 = 0.0
         at1 = 0.0
@@ -219,31 +223,33 @@ def has_drifted(motion: Motion, error: float, share: float) -> bool:
     """The energy error since the start of the step exceeds its share of the exchanged energy, beyond round-off."""
     tally = motion.tally
     change = abs(error - tally[ERROR0])
-    if share < 0.0 or change <= share * tally[EXCHANGED]:
+    allowed = share * tally[EXCHANGED]
+    if not some((share >= 0.0) & (change > allowed)):
         return False
     size = abs(tally[KINETIC]) + abs(tally[STRAIN]) + abs(tally[POTENTIAL]) + abs(tally[WORK])
     noise = NEGLIGIBLE * share * size
     for dof in range(motion.u.shape[0]):
         noise += ROUND_OFF * abs(motion.u[dof]) * (abs(motion.force[dof]) + abs(motion.reaction[dof]))
-    return bool(change > share * tally[EXCHANGED] + noise)
+    is_beyond: bool = (share >= 0.0) & (change > allowed + noise)
+    return is_beyond
 
 
 @kernel
 def note_increment(
-    k: int, iterations: int, norm: float, scale: float, flags: int, error: float, bars: Bars, springs: Springs,
+    k: int, iterations: float, norm: float, scale: float, flags: float, error: float, bars: Bars, springs: Springs,
     thermal: Floats, motion: Motion, record: Record,
 ) -> None:  # fmt: skip
     """Write the row of increment k."""
     ledger, tally, u = record.ledger, motion.tally, motion.u
     ledger[k, L_ITERATIONS] = iterations
-    ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
+    ledger[k, L_NORM] = where(scale > 0.0, norm / scale, norm)
     ledger[k, L_KINETIC], ledger[k, L_STRAIN] = tally[KINETIC], tally[STRAIN]
     ledger[k, L_POTENTIAL], ledger[k, L_WORK] = tally[POTENTIAL], tally[WORK]
     ledger[k, L_DISSIPATED], ledger[k, L_ERROR] = tally[DISSIPATED], error
     largest = 0.0
     for i in range(u.shape[0] // 3):
-        largest = max(largest, u[3 * i] ** 2 + u[3 * i + 1] ** 2 + u[3 * i + 2] ** 2)
-    ledger[k, L_LARGEST] = largest**0.5
+        largest = max(largest, u[3 * i] * u[3 * i] + u[3 * i + 1] * u[3 * i + 1] + u[3 * i + 2] * u[3 * i + 2])
+    ledger[k, L_LARGEST] = math.sqrt(largest)
     ledger[k, L_FLAGS] = flags
     kinematics = record.kinematics
     for p in range(record.nodes.shape[0]):

@@ -1,0 +1,281 @@
+"""Run an ensemble: as lanes where the models allow it, else one by one, blocks and runs spread over threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.errors import FemError
+from fem.lanes.types import Fixed
+from fem.model import Dynamic, Model
+from fem.results.record import Rows, SilentSink
+from fem.results.schedule import Schedule
+from fem.solve.clock import expected_increments
+from fem.solve.ensemble.march import REASON, SOLVES, march_blocks
+from fem.solve.ensemble.pack import Fleet, fleet, lane
+from fem.solve.ensemble.sample import Sample, instants, sample
+from fem.solve.loop import solve
+from fem.solve.loose import hold_loose_directions
+from fem.solve.marching import SETTLING
+from fem.solve.newton import groups
+from fem.solve.newton.groups import CHAIN, DONE
+from fem.solve.schemes import SCHEMES
+from fem.solve.stage import Stage, loading, prepare
+from fem.solve.start import evaluate_start, first_motion
+
+BLOCKS_AT_ONCE = 64
+"""Blocks a thread marches before it looks for Ctrl-C."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one model of an ensemble.
+
+    rows        increments 0, every, 2 every, ... and the last; None where the run failed before its first
+    iterations  linear solves in all increments
+    error       why the run ended early, or None
+    in_lanes    False: a run of its own
+    """
+
+    rows: Rows | None
+    iterations: int
+    error: FemError | None = None
+    in_lanes: bool = True
+
+
+def can_run_in_lanes(model: Model) -> str:
+    """Why a model cannot be a lane; empty where it can.
+
+    Lanes take one ``*DYNAMIC, DIRECT`` step of an implicit scheme, chains and trees of bars with springs and dashpots,
+    moving supports, loads, temperatures; no rods, no equations, no tables of force over elongation, no limit of
+    increments.
+    """
+    if len(model.steps) != 1:
+        return "it has more than one step"
+    step = model.steps[0]
+    if not isinstance(step.procedure, Dynamic) or not step.procedure.direct:
+        return "its step is not *DYNAMIC, DIRECT"
+    if step.procedure.integrator == "CENTRAL DIFFERENCE":
+        return "its step is *DYNAMIC, EXPLICIT"
+    if step.max_increments is not None and step.max_increments < (expected_increments(step.procedure) or 0):
+        return "INC= ends the step early"
+    if model.equations:
+        return "it has equations between dofs"
+    if model.links or any(material.is_inextensible for material in model.materials.values()):
+        return "it has rods"
+    if any(spring.table for spring in model.springs):
+        return "it has a spring with a table"
+    return ""
+
+
+def run_ensemble(
+    models: Sequence[Model], every: int = 1, threads: int = 1, *, record_all: bool = False
+) -> list[Result]:
+    """Run models that differ in numbers as lanes of one march, all others by themselves; one result each, in order.
+
+    every       increments between two recorded rows; the energy watch looks at all increments
+    record_all  rows carry every node and element, not only the printed ones
+
+    A model that fails (as a lane it gets a run of its own first) has the error in its result.
+    """
+    results: dict[int, Result] = {}
+    numbers, samples, stage = gather(models)
+    if stage is not None:
+        results = march_lanes_of(models, numbers, samples, stage, every, threads, record_all)
+    alone = [number for number in range(len(models)) if number not in results]
+    with ThreadPoolExecutor(threads) as pool:
+        runs = pool.map(lambda number: run_alone(models[number], every, record_all), alone)
+        results |= dict(zip(alone, runs, strict=True))
+    return [results[number] for number in range(len(models))]
+
+
+def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | None]:
+    """The models that can march together (numbers, samples), and the first one of them made ready."""
+    numbers: list[int] = []
+    samples: list[Sample] = []
+    stage: Stage | None = None
+    for number, model in enumerate(models):
+        if can_run_in_lanes(model):
+            continue
+        try:
+            if stage is None:
+                time, _ = instants(model)
+                first = sample(model, time)
+                stage = template(first, time)
+                if stage is not None:
+                    numbers, samples = [number], [first]
+                continue
+            if not has_same_march(model, samples[0].model):
+                continue
+            one = sample(model, time, samples[0])
+        except FemError:  # its own run will say so
+            continue
+        if has_same_shape(one, samples[0]):
+            numbers.append(number)
+            samples.append(one)
+    return numbers, samples, stage
+
+
+def template(first: Sample, time: Floats) -> Stage | None:
+    """A sample made ready to march, or None where it needs what lanes have not."""
+    step = first.model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    stage = prepare(
+        first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
+        step.controls, "AUTO",
+    )  # fmt: skip
+    if stage.choice.solver != CHAIN:
+        return None
+    motion = first_motion(first.system)
+    evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
+    hold_loose_directions(stage, step)
+    return stage if len(stage.nodes.held) == 0 else None
+
+
+def has_same_march(model: Model, first: Model) -> bool:
+    """Both march through the same instants by the same scheme and record the same."""
+    step, its = model.steps[0], first.steps[0]
+    same_step = step.procedure == its.procedure and step.extrapolation == its.extrapolation
+    return same_step and step.nlgeom == its.nlgeom and step.outputs == its.outputs
+
+
+def has_same_shape(one: Sample, first: Sample) -> bool:
+    """Two samples differ in numbers only."""
+    if one.system is not first.system and one.bars is not first.bars:
+        pairs: list[tuple[Any, Any]] = [
+            (one.bars.nodes, first.bars.nodes), (one.bars.kinds, first.bars.kinds),
+            (one.system.springs.dofs, first.system.springs.dofs), (one.system.family, first.system.family),
+            (one.bars.off_mass.shape, first.bars.off_mass.shape),
+            (one.system.mass > 0.0, first.system.mass > 0.0),
+        ]  # fmt: skip
+        if not all(np.array_equal(mine, its) for mine, its in pairs):
+            return False
+    if one.loads is not first.loads and not np.array_equal(one.loads.is_gravity, first.loads.is_gravity):
+        return False
+    if one.supports is not first.supports:
+        orders = [[order for order, _ in each.groups] for each in (one.supports, first.supports)]
+        if orders[0] != orders[1] or not np.array_equal(one.supports.group, first.supports.group):
+            return False
+    same_tests = one.limits is first.limits or np.array_equal(kinds_of(one.limits), kinds_of(first.limits))
+    return same_tests and one.thermal.shape == first.thermal.shape
+
+
+def kinds_of(limits: Floats) -> Any:
+    """Which of the criteria are in use."""
+    return np.append(limits[[groups.RELATIVE, groups.ABSOLUTE, groups.CORRECTION]] >= 0.0, limits[groups.TO_FLOOR])
+
+
+def march_lanes_of(
+    models: Sequence[Model], numbers: list[int], samples: list[Sample], stage: Stage, every: int, threads: int,
+    record_all: bool,
+) -> dict[int, Result]:  # fmt: skip
+    """Results of the lanes that went well."""
+    first = samples[0]
+    time, dt = instants(first.model)
+    schedule = Schedule(first.model, 0, 0.0, len(dt), False)
+    count = len(stage.system.labels), len(stage.system.family)
+    probes, elements = (np.arange(n) for n in count) if record_all else (schedule.nodes, schedule.elements)
+    increments = np.array([*range(0, len(dt), every), len(dt)])
+    whole = fleet(stage, samples, time, dt, len(increments), probes, elements)
+    march_all(whole, stage, every, threads)
+    reasons = whole.outcome.array[:, REASON].ravel()[: len(samples)]
+    return {
+        numbers[k]: result_of(whole, int(k), increments, time, dt, probes, elements)
+        for k in np.flatnonzero(reasons == DONE)
+    }
+
+
+def march_all(whole: Fleet, stage: Stage, every: int, threads: int) -> None:
+    """March all blocks, spread over threads."""
+    step = stage.system.model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
+    options: Any = Fixed(
+        np.array([stage.scheme.secant, extrapolation, SETTLING, step.procedure.initial_acceleration], np.int64)
+    )
+    row: Any = Fixed(stage.row)
+    at_once = max(1, min(BLOCKS_AT_ONCE, -(-whole.blocks // threads)))
+
+    def work(first: int) -> None:
+        march_blocks(
+            first, min(first + at_once, whole.blocks), every, options, row, whole.limits, whole.nodes, whole.bars,
+            whole.springs, whole.links, whole.tree, whole.loading, whole.start, whole.room, whole.record,
+            whole.outcome,
+        )  # fmt: skip
+
+    starts = range(0, whole.blocks, at_once)
+    if threads == 1:
+        for first in starts:
+            work(first)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, starts))
+
+
+def result_of(
+    whole: Fleet, number: int, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints
+) -> Result:
+    """The record of one lane."""
+    record = whole.record
+    ledger, kinematics = lane(record.ledger, number), lane(record.kinematics, number)
+    rows = Rows(
+        1, increments, time[increments], np.concatenate([[0.0], dt])[increments],
+        ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], np.zeros(len(ledger), np.int64),
+        ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
+        ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
+        ledger[:, groups.L_LARGEST], probes, kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
+        elements, lane(record.values, number), is_end=True,
+    )  # fmt: skip
+    return Result(rows, int(lane(whole.outcome, number)[SOLVES]))
+
+
+class Collector(SilentSink):
+    """Rows of every k-th increment and of the last one."""
+
+    def __init__(self, every: int) -> None:
+        self.every, self.iterations = every, 0
+        self.parts: list[Rows] = []
+        self.last: Rows | None = None
+
+    def rows(self, rows: Rows) -> None:
+        self.iterations += int(rows.iterations.sum())
+        self.parts.append(chosen(rows, np.flatnonzero(rows.increment % self.every == 0)))
+        self.last = chosen(rows, np.array([len(rows.increment) - 1]))
+
+    def collected(self) -> Rows | None:
+        """All of them as one."""
+        if self.last is None:
+            return None
+        parts = [part for part in self.parts if len(part.increment)]
+        if parts[-1].increment[-1] != self.last.increment[0]:
+            parts.append(self.last)
+        series: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SERIES}
+        return replace(self.last, **series)
+
+
+SERIES = [
+    field.name for field in fields(Rows) if field.name not in ("step", "nodes", "elements", "is_end", "load_factor")
+]
+"""Fields of ``Rows`` that have one entry per increment."""
+
+
+def chosen(rows: Rows, which: Ints) -> Rows:
+    """Some of the rows."""
+    series: dict[str, Any] = {name: getattr(rows, name)[which] for name in SERIES}
+    return replace(rows, **series)
+
+
+def run_alone(model: Model, every: int, record_all: bool) -> Result:
+    """An ordinary run."""
+    sink = Collector(every)
+    error: FemError | None = None
+    try:
+        solve(model, sink, record_all=record_all, fields=False)
+    except FemError as caught:
+        error = caught
+    return Result(sink.collected(), sink.iterations, error, in_lanes=False)

@@ -1,0 +1,208 @@
+"""Models as lanes give what each of them gives alone, in as many iterations."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import llvmlite.binding
+import numba
+import numpy as np
+import pytest
+
+import fem
+from fem.lanes.choose import common, every, some, where
+from fem.lanes.types import Lanes
+from fem.solve.ensemble.run import can_run_in_lanes, run_alone, run_ensemble
+from fem.solve.linear.chain import invert
+
+PENDULUM = """*PARAMETER
+HEIGHT = 0.01
+OMEGA = 5.
+YOUNG = 1e5
+ITERATIONS = 20
+*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*MATERIAL, NAME=M
+*ELASTIC
+<YOUNG>
+*DENSITY
+1.
+*SOLID SECTION, ELSET=BAR, MATERIAL=M, STRAIN=GREEN
+1.
+*AMPLITUDE, NAME=SHAKE, DEFINITION=PERIODIC
+1, <OMEGA>, 0., 0.
+0., 1.
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM, EXTRAPOLATION=PARABOLIC
+*DYNAMIC, DIRECT
+0.005, 0.4
+*CONTROLS, RESI_GLOB_RELA=1e-7, ITER_GLOB_MAXI=<ITERATIONS>
+*BOUNDARY, AMPLITUDE=SHAKE
+1, 3, 3, <HEIGHT>
+*DLOAD
+BAR, GRAV, 9.81, 0, 0, -1
+*NODE PRINT, FREQUENCY=10
+U
+*END STEP
+"""
+CHAIN = """*PARAMETER
+YOUNG = 1e4
+PULL = 1.
+*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+3, 2, 0, 0.3
+4, 3, 0, 0.1
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=T3D2, ELSET=CABLE
+3, 3, 4
+*ELEMENT, TYPE=SPRING1, ELSET=GROUND
+4, 3
+*SPRING, ELSET=GROUND
+2
+50.
+*MATERIAL, NAME=BARS
+*ELASTIC
+<YOUNG>
+*DENSITY
+1.
+*DAMPING, ALPHA=0.3
+*MATERIAL, NAME=CABLE
+*ELASTIC
+2e3
+*NO COMPRESSION
+*DENSITY
+1.
+*DAMPING, BETA=0.001
+*SOLID SECTION, ELSET=BARS, MATERIAL=BARS, STRAIN=ENGINEERING
+1.
+*SOLID SECTION, ELSET=CABLE, MATERIAL=CABLE, STRAIN=LOG, MASS=CONSISTENT
+1.
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.01, 0.5
+*CONTROLS, RESI_GLOB_RELA=1e-8, ENERGY DRIFT=OFF
+*DLOAD
+BARS, GRAV, 9.81, 0, 0, -1
+CABLE, GRAV, 9.81, 0, 0, -1
+*CLOAD
+4, 3, <PULL>
+*END STEP
+"""
+SERIES = ("u", "v", "a", "reaction", "kinetic", "strain", "potential", "external_work", "dissipated", "element_values")
+
+
+def pendulums(**series):
+    """One model for each place in the given series of parameters."""
+    names = list(series)
+    return [
+        fem.parse_deck(PENDULUM, dict(zip(names, values, strict=True))) for values in zip(*series.values(), strict=True)
+    ]
+
+
+def check_alike(result, model, every=10):
+    """The lane of a model holds what the model's own run holds."""
+    alone = run_alone(model, every, True)
+    assert result.in_lanes
+    assert result.error is None
+    assert alone.error is None
+    assert result.iterations == alone.iterations
+    for name in ("increment", "time", "dt", "iterations"):
+        assert np.array_equal(getattr(result.rows, name), getattr(alone.rows, name)), name
+    for name in SERIES:
+        mine, its = getattr(result.rows, name), getattr(alone.rows, name)
+        assert mine == pytest.approx(its, rel=1e-9, abs=1e-10 * max(1.0, np.abs(its).max())), name
+
+
+def test_lanes_with_a_moving_support_are_single_runs():
+    models = pendulums(HEIGHT=[0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04, 0.06, 0.08])
+    results = run_ensemble(models, 10, threads=2, record_all=True)
+    assert len({result.iterations for result in results}) > 1  # lanes wait for others
+    for result, model in zip(results, models, strict=True):
+        check_alike(result, model)
+
+
+def test_lanes_may_follow_curves_of_their_own():
+    models = pendulums(OMEGA=[3.0, 6.0, 9.0], HEIGHT=[0.01, 0.02, 0.0])
+    for result, model in zip(run_ensemble(models, 10, record_all=True), models, strict=True):
+        check_alike(result, model)
+
+
+def test_a_lane_that_fails_does_not_disturb_others():
+    models = pendulums(ITERATIONS=[20, 1, 20, 20], HEIGHT=[0.01, 0.3, 0.3, 0.02])
+    results = run_ensemble(models, 10, record_all=True)
+    assert not results[1].in_lanes
+    assert isinstance(results[1].error, fem.NoConvergence)
+    for number in (0, 2, 3):
+        check_alike(results[number], models[number])
+
+
+def test_chains_of_cables_with_damping_and_springs_are_single_runs():
+    models = [fem.parse_deck(CHAIN, {"YOUNG": 1e4 * (1 + k), "PULL": 1.0 + k}) for k in range(5)]
+    for result, model in zip(run_ensemble(models, 7, record_all=True), models, strict=True):
+        check_alike(result, model, 7)
+
+
+def test_models_that_cannot_be_lanes_run_alone():
+    model = pendulums(HEIGHT=[0.01])[0]
+    step = model.steps[0]
+    automatic = dataclasses.replace(step, procedure=dataclasses.replace(step.procedure, direct=False))
+    assert can_run_in_lanes(model) == ""
+    assert "DIRECT" in can_run_in_lanes(dataclasses.replace(model, steps=(automatic,)))
+    assert "more than one step" in can_run_in_lanes(dataclasses.replace(model, steps=(step, step)))
+    result = run_ensemble([dataclasses.replace(model, steps=(step, step))], 40)[0]
+    assert not result.in_lanes
+    assert result.rows.increment.tolist() == [0, 40, 80, 0, 40, 80]
+
+
+def test_decisions_hold_lane_by_lane():
+    @numba.njit
+    def decide(x, out):
+        for i in range(x.shape[0]):
+            out[i] = where(x[i] > 0.5, x[i], -1.0) + abs(min(x[i], 0.2)) / max(x[i], 2)
+        return some(x[0] > 0.9), every(x[0] < 0.9), common(x[0])
+
+    values, out = Lanes(3, 8), Lanes(3, 8)
+    x = values.array
+    x[:] = np.linspace(0.0, 0.95, 24).reshape(3, 8) - 0.1
+    assert decide(values, out) == ((x[0] > 0.9).any(), (x[0] < 0.9).all(), x[0, 0])
+    assert out.array == pytest.approx(np.where(x > 0.5, x, -1.0) + np.abs(np.minimum(x, 0.2)) / np.maximum(x, 2))
+    single = np.zeros(3)
+    decide(np.ascontiguousarray(x[:, 5]), single)
+    assert single == pytest.approx(out.array[:, 5])
+
+
+def test_a_branch_on_a_mask_does_not_compile():
+    @numba.njit
+    def branch(x):
+        return 1.0 if x[0] > 0.5 else 0.0
+
+    with pytest.raises(numba.core.errors.NumbaError):
+        branch(Lanes(1, 8))
+
+
+def test_lanes_use_the_widest_registers():
+    features = llvmlite.binding.get_host_cpu_features()
+    if not features.get("avx"):
+        pytest.skip("no wide registers here")
+
+    @numba.njit
+    def one_node(block, free, inverse):
+        return some(invert(block, 0, 0.0, free, inverse))
+
+    blocks = Lanes(1, 9, 8)
+    blocks.array[0, [0, 4, 8]] = 2.0
+    inverse = Lanes(1, 9, 8)
+    assert one_node(blocks, np.ones(3), inverse)
+    assert inverse.array[0, 0] == pytest.approx(0.5)
+    (code,) = one_node.inspect_asm().values()
+    register = "%zmm" if features.get("avx512f") else "%ymm"
+    assert sum("mulpd" in line and register in line for line in code.splitlines()) > 10
