@@ -30,7 +30,7 @@ from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
 from fem.solve.outcome import frame_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
-from fem.solve.rods.start import consistent_velocities
+from fem.solve.rods.start import consistent_velocities, smooth_velocities
 from fem.solve.stage import NAMES, Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
@@ -119,6 +119,8 @@ class Marching:
             self.explicit.refuse_massless(held, motion)
         if isinstance(procedure, Dynamic):
             self._tell(initial_acceleration(stage, motion, held, procedure))
+            if len(stage.bars.rods) and stage.scheme.secant:
+                smooth_velocities(stage, motion, self.clock.dt, small_or_sparse_mass(stage))
             self._tell(snap_notice(stage, self.clock.dt))
         open_energies(stage, motion, instant, is_first=not self.whole.has_started)
         self.whole.has_started = True
