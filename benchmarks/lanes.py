@@ -88,10 +88,11 @@ def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1)
     march = run.march_all
     marching: list[tuple[float, float]] = []
 
-    def timed(*arguments: Any) -> None:
+    def timed(*arguments: Any) -> bool:
         wall, processor = time.perf_counter(), time.process_time()
-        march(*arguments)
+        is_done = march(*arguments)
         marching.append((time.perf_counter() - wall, time.process_time() - processor))
+        return is_done
 
     whole = []
     run.march_all = timed

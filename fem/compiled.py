@@ -157,6 +157,16 @@ def _compile(function: Function, fastmath: set[str], is_inner: bool) -> Function
     return cast(Function, compiled)
 
 
+def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
+    """A kernel has code for arguments like these, in memory or on disk: calling it takes no compilation."""
+    dispatcher: Any = function
+    kinds = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
+    if kinds in dispatcher.overloads:
+        return True
+    kept = dispatcher._cache
+    return kept._index_key(kinds, dispatcher.targetctx.codegen()) in kept._cache_file._load_index()
+
+
 def _refuse(*_: Any, **__: Any) -> None:
     raise TypeError("an inner kernel has no entry for Python: call it from a kernel, or make it one")
 

@@ -21,7 +21,7 @@ ROOMS = {
     "solve": {"assembly", "lanes", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
     "pendulum": set(),
-    "sweeping": {"deck", "model", "results", "runner", "compiled"},
+    "sweeping": {"deck", "model", "results", "runner", "solve", "compiled"},
 }
 MOST_FILES = 9
 MOST_LINES = 310

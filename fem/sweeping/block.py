@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from fem.model import Model
 from fem.results.history import History, HistorySink
+from fem.results.record import StepStart
 from fem.results.run_record import COMPLETED, Timing
 from fem.runner import drive, verdict_of
+from fem.solve.ensemble.run import march_together
 from fem.sweeping.row import Layout, RowSink
 
 
@@ -32,12 +34,28 @@ class Answer:
     history: History | None = None
 
 
-def solve_block(jobs: Sequence[Job]) -> list[Answer]:
-    """Solve some parameter sets of a deck, in order.
+def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool = False) -> list[Answer]:
+    """Solve some parameter sets of a deck, in order. Every worker calls this and nothing else.
 
-    Every worker calls this and nothing else: models that differ in numbers only may march together in here.
+    in_lanes     models that differ in numbers only march together, all others alone
+    may_compile  lanes of a shape that is not compiled yet are worth it
     """
-    return [solve_job(job) for job in jobs]
+    together = march_block(jobs, may_compile) if in_lanes else {}
+    return [together[job.point] if job.point in together else solve_job(job) for job in jobs]
+
+
+def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
+    """Answers by point, of those jobs that march well as lanes and whose motion is not asked for."""
+    answers = {}
+    wanted = [job for job in jobs if not job.history]
+    for number, result in march_together([job.model for job in wanted], may_compile=may_compile):
+        job = wanted[number]
+        sink = RowSink(job.model, job.layout)
+        sink.begin(StepStart(1, None, "DYNAMIC", 0.0, 0.0, None))
+        if result.rows is not None:
+            sink.rows(result.rows)
+        answers[job.point] = Answer(job.point, COMPLETED, sink.row())
+    return answers
 
 
 def solve_job(job: Job) -> Answer:

@@ -1,6 +1,7 @@
 """Who computes the blocks of a sweep: this process, processes on this machine, or a Dask cluster.
 
-Answers come in any order; the bytes of the table do not depend on who gave them.
+Answers come in any order. The bytes of the table do not depend on who gave them, except that lanes of one march
+differ from runs of their own by round-off.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, as_completed, wait
 from contextlib import contextmanager
 from importlib import import_module
@@ -22,7 +23,8 @@ from typing import Any
 from fem.compiled import is_first_start, without_blas
 from fem.errors import FemError
 from fem.model import Frequency, Model
-from fem.sweeping.block import Answer, Job, solve_block
+from fem.solve.ensemble.run import can_run_in_lanes
+from fem.sweeping.block import Answer, Job, march_block, solve_block
 
 START_UP = 5.0
 """Seconds of work left that are worth starting processes for (a start takes one or two)."""
@@ -32,6 +34,10 @@ BLOCKS_PER_WORKER = 4
 """Where there are enough points, each worker gets at least so many blocks: all end at about the same time."""
 RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7
 """Guessed cost of a run, and of a bar in an increment: these decide where things run, never what comes out."""
+FEWEST = 64
+"""Runs that are worth marching together."""
+COMPILE_SECONDS = 15.0
+"""Compilation of the march of lanes, for every shape of model."""
 LOST = "a worker was lost{why}; finished parameter sets are kept, and the same command goes on from there"
 
 
@@ -45,6 +51,16 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
     """
     count = workers or os.cpu_count() or 1
     measured = 0.0
+    if left >= FEWEST:
+        jobs, left, measured = yield from begin_in_lanes(jobs, left, count)
+        if measured:
+            work = blocks(jobs, left, count, measured)
+            if min(count, left) > 1 and measured * left > START_UP:
+                with processes(min(count, left)) as executor:
+                    yield from spread(executor, work, count, True)
+            else:
+                yield from (solve_block(block, True) for block in work)
+            return
     for number, job in enumerate(jobs):
         is_cold = number == 0 and is_first_start()
         seconds = 0.0 if is_cold else measured or likely_seconds(job.model)
@@ -59,6 +75,38 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         yield answers
 
 
+def begin_in_lanes(
+    jobs: Iterator[Job], left: int, workers: int
+) -> Generator[list[Answer], None, tuple[Iterator[Job], int, float]]:
+    """Two points alone, then two blocks in lanes if that pays; the jobs left, and seconds of one in lanes (0: alone).
+
+    It pays where the lanes are compiled already, or what they save is more than that takes.
+    """
+    first = next(jobs, None)
+    if first is None or first.history or can_run_in_lanes(first.model):
+        return chain([first] if first else [], jobs), left, 0.0
+    seconds = 0.0
+    for job in chain([first], islice(jobs, 1)):
+        began = time.perf_counter()
+        answers = solve_block([job])
+        seconds = time.perf_counter() - began
+        left -= 1
+        yield answers
+    block = list(islice(jobs, LARGEST_BLOCK))
+    together = march_block(block, seconds * left > COMPILE_SECONDS * min(workers, left))
+    if not together:
+        return chain(block, jobs), left, 0.0
+    yield list(together.values())
+    began = time.perf_counter()
+    rest = [job for job in block if job.point not in together]
+    block = [*rest, *islice(jobs, LARGEST_BLOCK)]
+    answers = solve_block(block, True)
+    seconds = (time.perf_counter() - began) / max(1, len(block))
+    left -= len(together) + len(block)
+    yield answers
+    return jobs, left, seconds
+
+
 def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str) -> Iterator[list[Answer]]:
     """On a Dask cluster: ``local`` starts one here, ``tcp://host:port`` joins one that runs.
 
@@ -69,8 +117,10 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
     first = next(jobs, None)
     if first is not None:
         with connected(scheduler, workers) as (executor, count):
-            work = blocks(chain([first], jobs), left, count, likely_seconds(first.model))
-            yield from spread(executor, work, count)
+            seconds = likely_seconds(first.model)
+            in_lanes = left >= FEWEST and not can_run_in_lanes(first.model)
+            pays = in_lanes and seconds * left > COMPILE_SECONDS * count
+            yield from spread(executor, blocks(chain([first], jobs), left, count, seconds), count, in_lanes, pays)
 
 
 def likely_seconds(model: Model) -> float:
@@ -88,11 +138,13 @@ def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iter
         yield block
 
 
-def spread(executor: Executor, work: Iterator[list[Job]], workers: int) -> Iterator[list[Answer]]:
-    """Keep the workers busy, two blocks each, and give answers as they come."""
+def spread(
+    executor: Executor, work: Iterator[list[Job]], workers: int, in_lanes: bool = False, may_compile: bool = False
+) -> Iterator[list[Answer]]:
+    """Keep the workers busy, two blocks each, and give answers as they come; lanes as ``solve_block`` has them."""
     pending: set[Future[list[Answer]]] = set()
     for block in work:
-        pending.add(executor.submit(solve_block, block))
+        pending.add(executor.submit(solve_block, block, in_lanes, may_compile))
         if len(pending) >= 2 * workers:
             finished, pending = wait(pending, return_when=FIRST_COMPLETED)
             yield from map(answers_of, finished)

@@ -41,9 +41,9 @@ def counted(monkeypatch) -> list[int]:
     """Points that are really computed, from now on."""
     seen: list[int] = []
 
-    def solve_block(jobs):
+    def solve_block(jobs, *lanes):
         seen.extend(job.point for job in jobs)
-        return block.solve_block(jobs)
+        return block.solve_block(jobs, *lanes)
 
     monkeypatch.setattr(workers, "solve_block", solve_block)
     return seen

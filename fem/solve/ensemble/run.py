@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.compiled import is_compiled
 from fem.errors import FemError
 from fem.lanes.types import Fixed
 from fem.model import Dynamic, Model
@@ -17,7 +18,7 @@ from fem.results.record import Rows, SilentSink
 from fem.results.schedule import Schedule
 from fem.solve.clock import expected_increments
 from fem.solve.ensemble.march import REASON, SOLVES, march_blocks
-from fem.solve.ensemble.pack import Fleet, fleet, lane
+from fem.solve.ensemble.pack import WIDTH, Fleet, fleet, lane
 from fem.solve.ensemble.sample import Sample, instants, sample
 from fem.solve.loop import solve
 from fem.solve.loose import hold_loose_directions
@@ -30,6 +31,8 @@ from fem.solve.start import evaluate_start, first_motion
 
 BLOCKS_AT_ONCE = 64
 """Blocks a thread marches before it looks for Ctrl-C."""
+MOST_NUMBERS = 2**25
+"""Numbers that the lanes of one march may record: 256 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +86,39 @@ def run_ensemble(
 
     A model that fails (as a lane it gets a run of its own first) has the error in its result.
     """
-    results: dict[int, Result] = {}
-    numbers, samples, stage = gather(models)
-    if stage is not None:
-        results = march_lanes_of(models, numbers, samples, stage, every, threads, record_all)
+    results = dict(march_together(models, every, threads, record_all=record_all))
     alone = [number for number in range(len(models)) if number not in results]
     with ThreadPoolExecutor(threads) as pool:
         runs = pool.map(lambda number: run_alone(models[number], every, record_all), alone)
         results |= dict(zip(alone, runs, strict=True))
     return [results[number] for number in range(len(models))]
+
+
+def march_together(
+    models: Sequence[Model], every: int = 1, threads: int = 1, *, record_all: bool = False, may_compile: bool = True
+) -> Iterator[tuple[int, Result]]:
+    """Number and result of all models that march well as lanes; arguments as of ``run_ensemble``.
+
+    may_compile  False: none marches whose shape is not compiled yet
+    """
+    numbers, samples, stage = gather(models)
+    if stage is None:
+        return
+    time, dt = instants(samples[0].model)
+    schedule = Schedule(samples[0].model, 0, 0.0, len(dt), False)
+    count = len(stage.system.labels), len(stage.system.family)
+    probes, elements = (np.arange(n) for n in count) if record_all else (schedule.nodes, schedule.elements)
+    increments = np.array([*range(0, len(dt), every), len(dt)])
+    kept = len(increments) * (groups.LEDGER + 12 * len(probes) + 4 * len(elements)) * WIDTH
+    at_once = MOST_NUMBERS // kept * WIDTH
+    for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
+        part = samples[start : start + at_once]
+        whole = fleet(stage, part, time, dt, len(increments), probes, elements)
+        if not march_all(whole, stage, every, threads, may_compile):
+            return
+        reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
+        for k in np.flatnonzero(reasons == DONE).tolist():
+            yield numbers[start + k], result_of(whole, k, increments, time, dt, probes, elements)
 
 
 def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | None]:
@@ -170,28 +197,8 @@ def kinds_of(limits: Floats) -> Any:
     return np.append(limits[[groups.RELATIVE, groups.ABSOLUTE, groups.CORRECTION]] >= 0.0, limits[groups.TO_FLOOR])
 
 
-def march_lanes_of(
-    models: Sequence[Model], numbers: list[int], samples: list[Sample], stage: Stage, every: int, threads: int,
-    record_all: bool,
-) -> dict[int, Result]:  # fmt: skip
-    """Results of the lanes that went well."""
-    first = samples[0]
-    time, dt = instants(first.model)
-    schedule = Schedule(first.model, 0, 0.0, len(dt), False)
-    count = len(stage.system.labels), len(stage.system.family)
-    probes, elements = (np.arange(n) for n in count) if record_all else (schedule.nodes, schedule.elements)
-    increments = np.array([*range(0, len(dt), every), len(dt)])
-    whole = fleet(stage, samples, time, dt, len(increments), probes, elements)
-    march_all(whole, stage, every, threads)
-    reasons = whole.outcome.array[:, REASON].ravel()[: len(samples)]
-    return {
-        numbers[k]: result_of(whole, int(k), increments, time, dt, probes, elements)
-        for k in np.flatnonzero(reasons == DONE)
-    }
-
-
-def march_all(whole: Fleet, stage: Stage, every: int, threads: int) -> None:
-    """March all blocks, spread over threads."""
+def march_all(whole: Fleet, stage: Stage, every: int, threads: int, may_compile: bool) -> bool:
+    """March all blocks, spread over threads; False: it would have to be compiled and must not."""
     step = stage.system.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
@@ -200,21 +207,24 @@ def march_all(whole: Fleet, stage: Stage, every: int, threads: int) -> None:
     )
     row: Any = Fixed(stage.row)
     at_once = max(1, min(BLOCKS_AT_ONCE, -(-whole.blocks // threads)))
+    shared = (
+        every, options, row, whole.limits, whole.nodes, whole.bars, whole.springs, whole.links, whole.tree,
+        whole.loading, whole.start, whole.room, whole.record, whole.outcome,
+    )  # fmt: skip
+    if not (may_compile or is_compiled(march_blocks, 0, 1, *shared)):
+        return False
 
     def work(first: int) -> None:
-        march_blocks(
-            first, min(first + at_once, whole.blocks), every, options, row, whole.limits, whole.nodes, whole.bars,
-            whole.springs, whole.links, whole.tree, whole.loading, whole.start, whole.room, whole.record,
-            whole.outcome,
-        )  # fmt: skip
+        march_blocks(first, min(first + at_once, whole.blocks), *shared)
 
     starts = range(0, whole.blocks, at_once)
     if threads == 1:
         for first in starts:
             work(first)
-        return
+        return True
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, starts))
+    return True
 
 
 def result_of(
