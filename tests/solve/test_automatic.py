@@ -17,9 +17,9 @@ INTEGRATORS = ["NEWMARK", "HHT", "GENERALIZED ALPHA", "ENERGY MOMENTUM"]
 
 def oscillator(
     *, dt: float = 0.01, period: float = 3.0, error: str = "1e-4", integrator: str = "NEWMARK", limits: str = "",
-    speed: float = 1.0, force: str = "0, 0, 1, 0", controls: str = "", output: str = "", direct: str = "",
+    speed: float = 1.0, force: str = "0, 0, 1, 0", stiffness: float = TURN**2, output: str = "", direct: str = "",
 ) -> str:  # fmt: skip
-    """A unit mass on a spring of 1 Hz, set off with ``speed`` and under a ``force`` given as an amplitude."""
+    """A unit mass on a spring (1 Hz), set off with ``speed`` and under a ``force`` given as an amplitude."""
     return f"""*NODE
 1, 0, 0, 0
 2, 1, 0, 0
@@ -31,7 +31,7 @@ def oscillator(
 2, 2
 *SPRING, ELSET=S
 1
-{TURN**2!r}
+{stiffness!r}
 *BOUNDARY
 1, 1, 3
 2, 2, 3
@@ -44,7 +44,7 @@ def oscillator(
 *STEP, NLGEOM
 *DYNAMIC{direct}, TIME INTEGRATOR={integrator}
 {dt!r}, {period!r}{limits}
-*CONTROLS, RESI_GLOB_RELA=1e-10, ENERGY DRIFT=OFF, TIME ERROR={error}{controls}
+*CONTROLS, RESI_GLOB_RELA=1e-10, ENERGY DRIFT=OFF, TIME ERROR={error}
 *CLOAD, AMPLITUDE=FORCE
 2, 1, 1.
 {output}*END STEP
@@ -60,26 +60,27 @@ def largest_error(history: fem.History) -> float:
 def test_accuracy_follows_the_tolerance(integrator):
     """Local errors are of third order, so dt goes with tol^(1/3) and the error at the end with tol^(2/3)."""
     runs = [run_text(oscillator(error=error, integrator=integrator)) for error in ("1e-4", "1e-6")]
-    counts = [len(history.time) for history in runs]
+    lengths = [history.dt[history.time > 2.0].mean() for history in runs]
     errors = [largest_error(history) for history in runs]
-    assert counts[1] / counts[0] == pytest.approx(100 ** (1 / 3), rel=0.15)
+    assert lengths[0] / lengths[1] == pytest.approx(100 ** (1 / 3), rel=0.15)
     assert errors[0] / errors[1] == pytest.approx(100 ** (2 / 3), rel=0.3)
     # per increment 1e-4 at most, most of it in phase: no more than that share of all increments
-    assert errors[0] < 1e-4 * counts[0]
+    assert errors[0] < 1e-4 * len(runs[0].time)
 
 
 @pytest.mark.parametrize("integrator", [*INTEGRATORS, "BACKWARD EULER"])
 def test_estimate_is_the_error_of_one_increment(integrator):
-    """Against the exact oscillation: one increment from exact u, v (and a), its error over the estimate."""
+    """Against the exact oscillation: one increment from exact u, v and a, its error over the estimate."""
     row = np.array(SCHEMES[integrator](Dynamic(1.0, 1.0)).coefficients())
     lead, change, lag, power = error_constants(row)
     shares, estimates = [], []
-    for dt in (0.02, 0.01):
-        history = run_text(oscillator(dt=dt, period=dt, integrator=integrator, direct=", DIRECT"))
+    for dt in (0.01, 0.005):
+        history = run_text(oscillator(dt=dt, period=dt, integrator=integrator, direct=", DIRECT", force="0, 40, 1, 40"))
         u, v, a = history.u[1, 3], history.v[1, 3], history.a[:, 3]
-        exact = np.sin(TURN * dt) / TURN, np.cos(TURN * dt)
+        sine, cosine = np.sin(TURN * dt), np.cos(TURN * dt)
+        exact = sine / TURN + 40 * (1 - cosine) / TURN**2, cosine + 40 * sine / TURN
         # the first acceleration is exact, later ones lag by theta dt
-        estimate = dt**2 * abs(lead * a[0] + change * (a[1] - a[0]) / (1 + lag))
+        estimate = dt**2 * (lead * abs(a[0]) + change * abs(a[1] - a[0]) / (1 + lag))
         shares.append(max(abs(u - exact[0]), dt * abs(v - exact[1])) / estimate)
         estimates.append(estimate)
     assert np.log2(estimates[0] / estimates[1]) == pytest.approx(power, abs=0.1)
@@ -111,7 +112,7 @@ def test_first_increment_may_be_any():
     """Too long a one is cut back, too short a one grows by at most the factor of *CONTROLS; the rest is alike."""
     long, short = run_text(oscillator(dt=0.3)), run_text(oscillator(dt=1e-6))
     assert long.cutbacks[1] > 0 and long.events[0].event == "cutback"
-    assert (short.dt[2:] / short.dt[1:-1]).max() < 1.5 + 1e-9
+    assert (short.dt[2:] / short.dt[1:-1]).max() < 1.501
     tail = [history.dt[history.time > 1.5].mean() for history in (long, short)]
     assert tail[0] == pytest.approx(tail[1], rel=0.05)
 
@@ -124,28 +125,14 @@ def test_lands_on_time_points_and_on_the_end():
 
 
 def test_small_increments_where_the_load_is_fast():
-    """A pulse of 10 ms after a second of rest: cut back where it begins, grown again half a second later."""
-    text = oscillator(speed=1e-3, force="0, 0, 1, 0, 1.005, 100., 1.01, 0., 4., 0.", error="1e-4", period=4.0)
-    history = run_text(text)
-    before = history.dt[(history.time > 0.5) & (history.time < 0.95)].mean()
-    assert history.dt[(history.time > 1.0) & (history.time < 1.02)].min() < 0.3 * before
-    assert history.cutbacks.sum() > 0
-    exact = run_text(oscillator(
-        speed=1e-3, force="0, 0, 1, 0, 1.005, 100., 1.01, 0., 4., 0.", period=4.0, dt=2.5e-4, direct=", DIRECT"
-    ))  # fmt: skip
-    end = exact.u[-1, 3], history.u[-1, 3]
-    assert end[1] == pytest.approx(end[0], abs=0.02 * np.abs(exact.u[:, 3]).max())
-
-
-def chirp(text: str) -> str:
-    """The pendulum of one bar, driven sideways ever faster, from 0.2 to 8 Hz."""
-    times = np.linspace(0.0, 4.0, 2001)
-    values = 0.02 * np.sin(TURN * (0.2 * times + 0.975 * times**2))
-    table = "\n".join(
-        ", ".join(f"{time:.6g}, {value:.9g}" for time, value in zip(times[k : k + 4], values[k : k + 4], strict=True))
-        for k in range(0, 2001, 4)
-    )
-    return text.replace("*STEP", f"*AMPLITUDE, NAME=CHIRP, DEFINITION=TABULAR\n{table}\n*STEP", 1)
+    """A pulse of 60 ms after a second of slow motion: cut back where it begins, grown again half a second later."""
+    pulse = "0, 0, 1, 0, 1.03, 10., 1.06, 0., 4., 0."
+    history = run_text(oscillator(speed=1e-3, force=pulse, period=4.0))
+    exact = run_text(oscillator(speed=1e-3, force=pulse, period=4.0, dt=2.5e-4, direct=", DIRECT"))
+    lengths = [history.dt[(history.time > a) & (history.time < b)] for a, b in ((0.5, 0.95), (1.0, 1.05), (2.0, 4.0))]
+    assert lengths[1].min() < 0.5 * lengths[0].mean() and lengths[1].min() < 0.5 * lengths[2].mean()
+    wanted = np.interp(history.time, exact.time, exact.u[:, 3])
+    assert np.abs(history.u[:, 3] - wanted).max() < 0.03 * np.abs(exact.u[:, 3]).max()
 
 
 def test_fewer_increments_than_equal_ones_at_equal_error():
@@ -156,25 +143,26 @@ def test_fewer_increments_than_equal_ones_at_equal_error():
     values = rate**2 * np.sin(TURN * phase / 2.0)
     force = "\n".join(
         ", ".join(f"{t:.9g}, {f:.9g}" for t, f in zip(times[k : k + 4], values[k : k + 4], strict=True))
-        for k in range(0, 6001, 4)
+        for k in range(0, 6000, 4)
     )
-    exact = run_text(oscillator(dt=1e-4, period=6.0, force=force, direct=", DIRECT"))
+    chirp = {"period": 6.0, "force": force, "stiffness": 0.01, "speed": 0.0}
+    exact = run_text(oscillator(dt=1e-4, direct=", DIRECT", **chirp))  # type: ignore[arg-type]
 
     def error(history: fem.History) -> float:
-        wanted = np.interp(history.time, exact.time, exact.u[:, 3])
-        return float(np.abs(history.u[:, 3] - wanted).max() / np.abs(exact.u[:, 3]).max())
+        wanted = np.interp(history.time, exact.time, exact.v[:, 3])
+        return float(np.abs(history.v[:, 3] - wanted).max() / np.abs(exact.v[:, 3]).max())
 
-    automatic = run_text(oscillator(dt=0.01, period=6.0, force=force, error="1e-5"))
-    equal = run_text(oscillator(dt=6.0 / len(automatic.time), period=6.0, force=force, direct=", DIRECT"))
-    assert error(automatic) < 0.5 * error(equal), (error(automatic), error(equal), len(automatic.time))
+    automatic = run_text(oscillator(dt=0.01, error="1e-6", **chirp))  # type: ignore[arg-type]
+    equal = run_text(oscillator(dt=6.0 / (2 * len(automatic.time)), direct=", DIRECT", **chirp))  # type: ignore[arg-type]
+    assert error(automatic) < error(equal), (error(automatic), error(equal), len(automatic.time))
 
 
 def test_trouble_cuts_back_and_recovers():
     """Six solves are too few for the first increment of a falling chain."""
-    text = chain(4, dt=0.05, period=0.3).replace("*DYNAMIC, DIRECT", "*DYNAMIC")
+    text = chain(4, dt=0.05, period=0.5).replace("*DYNAMIC, DIRECT", "*DYNAMIC")
     text = text.replace("RESI_GLOB_RELA=1e-9", "RESI_GLOB_RELA=1e-9, ITER_GLOB_MAXI=5, TIME ERROR=0.1")
     history = run_text(text)
-    assert history.cutbacks.sum() > 0 and history.time[-1] == 0.3
+    assert history.cutbacks.sum() > 0 and history.time[-1] == 0.5
     smallest = int(history.dt[1:].argmin()) + 1
     assert history.dt[smallest:].max() > 1.2 * history.dt[smallest]
 
@@ -195,7 +183,7 @@ def test_rest_is_found_with_growing_increments():
 def test_runs_are_repeatable_and_start_anew_in_each_step(integrator):
     """The same bits twice, whatever the chunks; a second step that carries on is as accurate as one step."""
     text = chain(6, dt=0.01, period=0.6).replace("*DYNAMIC, DIRECT", f"*DYNAMIC, TIME INTEGRATOR={integrator}")
-    runs = [run_text(text), fem.run(fem.parse_deck(text, {}), fields=False) if False else run_text(text)]
+    runs = [run_text(text), run_text(text)]
     np.testing.assert_array_equal(runs[0].u, runs[1].u)
     half = text.replace("0.01, 0.6", "0.01, 0.3")
     step = half[half.index("*STEP") :]
@@ -204,7 +192,8 @@ def test_runs_are_repeatable_and_start_anew_in_each_step(integrator):
 
 
 def test_energy_is_kept_while_increments_change():
-    text = chain(8, dt=0.01, period=1.0, young=1e4).replace("*DYNAMIC, DIRECT", "*DYNAMIC, TIME INTEGRATOR=ENERGY MOMENTUM")
+    text = chain(8, dt=0.01, period=1.0, young=1e4)
+    text = text.replace("*DYNAMIC, DIRECT", "*DYNAMIC, TIME INTEGRATOR=ENERGY MOMENTUM")
     history = run_text(text)
     assert len(set(np.round(history.dt[1:], 9))) > 5
-    assert np.abs(history.energy_error).max() < 1e-6 * history.kinetic.max()
+    assert np.abs(history.energy_error).max() < 1e-9 * history.of_energy("kinetic").max()

@@ -3,7 +3,7 @@
 With a(t) the acceleration, j its rate and theta dt the time by which the scheme's accelerations lag (averaged forces),
 Taylor's expansion gives the displacement error of one increment, and h times the velocity error, as
 
-    e = dt^2 (k - 1/2) a_n + C dt^2 (a_{n+1} - a_n) / (1 + theta (1 - h/dt)),        h: the increment before,
+    e = dt^2 |k - 1/2| |a_n| + C dt^2 |a_{n+1} - a_n| / (1 + theta (1 - h/dt)),      h: the increment before,
     k = (1 - AA)/AU,   theta = WC - WM,   C = |(1 + theta (1 - AA))/AU - 1/6| + |VU/AU + theta - 1/2|
 
 For the trapezoidal rule this is dt^2/12 (a_{n+1} - a_n), of order dt^3; backward Euler has k = 1 and order dt^2.
@@ -39,15 +39,15 @@ from fem.solve.newton.groups import (
     Scratch,
 )  # fmt: skip
 
-FADING = 0.9
+FADING = 0.95
 """Share of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
 through zero twice a period, where increments must not grow."""
 
 
 def error_constants(row: Floats) -> tuple[float, float, float, float]:
-    """k - 1/2, C, theta and the power of dt the estimate goes with, from the coefficients of a scheme."""
+    """|k - 1/2|, C, theta and the power of dt the estimate goes with, from the coefficients of a scheme."""
     lead = float((1.0 - row[AA]) / row[AU] - 0.5)
-    lead = lead if abs(lead) > 1e-9 else 0.0
+    lead = abs(lead) if abs(lead) > 1e-9 else 0.0
     lag = float(row[WC] - row[WM])
     shift = abs((1.0 + lag * (1.0 - row[AA])) / row[AU] - 1.0 / 6.0)
     change = float(max(shift, 1.0 / 12.0) + abs(row[VU] / row[AU] + lag - 0.5))
@@ -62,7 +62,7 @@ def largest_error(limits: Floats, dt: float, nodes: Nodes, motion: Motion, work:
     old, new, is_open = motion.a, work.a, nodes.open
     value = 0.0
     for dof in range(old.shape[0]):
-        value = max(value, is_open[dof] * abs(lead * old[dof] + change * (new[dof] - old[dof])))
+        value = max(value, is_open[dof] * (lead * abs(old[dof]) + change * abs(new[dof] - old[dof])))
     return dt * dt * value
 
 
