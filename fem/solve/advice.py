@@ -26,8 +26,8 @@ VANISHED_REMARK = (
     "loads vanish in some increments: there the relative residual was replaced by the last converged absolute one"
 )
 UNRESOLVED_REMARK = (
-    "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was accepted; a "
-    "smaller dtmin resolves them"
+    "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was accepted; "
+    "a smaller dtmin resolves them"
 )
 
 

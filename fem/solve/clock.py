@@ -182,7 +182,7 @@ class ErrorClock(Clock):
         times[0] = self.time
         if self._count + count == self._whole:
             times[-1] = self._stop
-        return times, np.full(count, self._grid)
+        return np.asarray(times, float), np.full(count, self._grid)
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``."""

@@ -83,7 +83,7 @@ def test_estimate_is_the_error_of_one_increment(integrator):
         estimate = dt**2 * (lead * abs(a[0]) + change * abs(a[1] - a[0]) / (1 + lag))
         shares.append(max(abs(u - exact[0]), dt * abs(v - exact[1])) / estimate)
         estimates.append(estimate)
-    assert np.log2(estimates[0] / estimates[1]) == pytest.approx(power, abs=0.1)
+    assert np.log2(estimates[0] / estimates[1]) == pytest.approx(power, abs=0.2)
     assert 0.2 < shares[1] <= 1.3, shares
 
 
