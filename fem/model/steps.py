@@ -79,6 +79,7 @@ class Controls:
     correction_relative  largest |du| of a solve over largest |u - u_n| (FIELD's second entry); None: not tested
     max_iterations       ITER_GLOB_MAXI
     energy_drift         share of the exchanged energy; None: OFF
+    time_error           local error of an automatic increment of dynamics over the largest displacement; None: OFF
     max_cutbacks, cut_factor, growth_factor   automatic increments
     """
 
@@ -90,6 +91,7 @@ class Controls:
     max_cutbacks: int = 10
     cut_factor: float = 0.5
     growth_factor: float = 1.5
+    time_error: float | None = 1e-4
 
 
 @dataclass(frozen=True, slots=True)

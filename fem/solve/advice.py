@@ -10,7 +10,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.system import BAR_FAMILY, System
 from fem.mechanics import bar
 from fem.model import Dynamic, Step
-from fem.solve.clock import Clock, Progress
+from fem.solve.clock import Clock, ErrorClock, Progress
 from fem.solve.newton.groups import INCREMENT, ITERATION, L_ERROR, L_NORM, NOT_CONVERGED, NOT_FINITE, WORST
 from fem.solve.stage import Stage
 
@@ -25,6 +25,19 @@ AT_FLOOR_REMARK = (
 VANISHED_REMARK = (
     "loads vanish in some increments: there the relative residual was replaced by the last converged absolute one"
 )
+UNRESOLVED_REMARK = (
+    "some increments are as short as allowed, and still their local error is larger than TIME ERROR: it was accepted; "
+    "a smaller dtmin resolves them"
+)
+
+
+def automatic_notice(clock: ErrorClock) -> str:
+    """How long automatic increments of dynamics will be."""
+    return (
+        f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}: their local error stays below "
+        f"{clock.controls.time_error:g} of the largest displacement (TIME ERROR of *CONTROLS, OFF keeps the first "
+        "increment; DIRECT has equal ones)"
+    )
 
 
 def jump_remark(increment: int, iterations: int) -> str:

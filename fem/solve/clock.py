@@ -10,13 +10,37 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.system import System
 from fem.model import Controls, Dynamic, Static
-from fem.solve.newton.groups import Motion
+from fem.solve.newton.estimate import error_constants
+from fem.solve.newton.groups import (
+    CHANGE,
+    EXPONENT,
+    HIGH_LEVEL,
+    LAG,
+    LEAD,
+    LEAST_SIZE,
+    LEVEL,
+    LOW_LEVEL,
+    SHORTEST,
+    TIME_ERROR,
+    TOO_LONG,
+    Motion,
+)
+from fem.solve.stage import Stage
 
 SHARP = 1e-9
 """Times closer than this share of an increment are the same time."""
 QUICK_ITERATIONS = 7
 """An automatic increment grows after two in a row that needed no more solves than this: Abaqus' I_G = 4, plus the
 prediction that is counted here, plus two for a tolerance that is some thousand times finer."""
+WANTED_ERROR, HIGH_ERROR = 0.5, 0.8
+"""Shares of the allowed local error that an increment aims at, and from which on it shrinks before it is refused."""
+WORTHWHILE = 1.2
+"""Increments grow when they may by at least this factor (Hairer & Wanner, Solving Ordinary Differential Equations II,
+IV.8): changes cost a return from the march, and preconditioners their use."""
+SHORTENING = 0.1, 0.9
+"""Least and largest factor of a refused increment."""
+SMALL_MOTION = 1e-6
+"""Displacements below this share of the model's extent are no measure of local errors."""
 LONGEST_CHUNK = 4096
 CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
@@ -39,7 +63,7 @@ class Clock:
 
     Equal increments lie at start + n dt exactly (no sums); the last one is shortened where dt does not divide the
     period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
-    in dynamics up to dt0. They land on ``instants``.
+    in dynamics (TIME ERROR=OFF) up to dt0. They land on ``instants``.
     """
 
     def __init__(self, procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats) -> None:
@@ -106,8 +130,8 @@ class Clock:
             self.dt = min(self.dt * self.controls.growth_factor, self.largest)
             self._origin, self._count, self._quick = time, 0, 0
 
-    def cut(self) -> bool:
-        """Shorten the next increment; False where that is not allowed any more."""
+    def cut(self, reason: int) -> bool:
+        """Shorten the next increment, which failed for that reason; False where that is not allowed any more."""
         if self.is_direct or self._cuts >= self.controls.max_cutbacks:
             return False
         dt = min(self.dt, self._next_stop() - self.time) * self.controls.cut_factor
@@ -118,6 +142,83 @@ class Clock:
         self._quick = 0
         self._origin, self._count = self.time, 0
         return True
+
+
+class ErrorClock(Clock):
+    """Automatic increments of dynamics whose length follows the local error (``newton/estimate.py``).
+
+    They stay equal while the march finds their errors acceptable. The march refuses increments that turn out too long
+    and returns when others are wanted; then dt = (WANTED_ERROR/level)^(1/p), growing by at most the growth factor.
+    Between two stops (instants, end of the step) increments are shortened a little, so that a whole number fits.
+
+    All it knows is dt, the grid, ``motion.memory`` and ``motion.origin``.
+    """
+
+    def __init__(
+        self, procedure: Dynamic, controls: Controls, start: float, instants: Floats, stage: Stage, motion: Motion
+    ) -> None:
+        super().__init__(procedure, controls, start, instants)
+        self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
+        self.largest = procedure.dt_max or max(procedure.dt, 0.01 * procedure.period)
+        self.limits, self.memory = stage.limits, motion.memory
+        self.limits[[LEAD, CHANGE, LAG, EXPONENT]] = error_constants(stage.row)
+        self.limits[TIME_ERROR] = controls.time_error
+        self.limits[SHORTEST] = self.smallest * (1.0 + SHARP)
+        self.limits[LEAST_SIZE] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
+        self.power = float(self.limits[EXPONENT])
+        self._likely = 1
+        self._divide(self.dt)
+
+    @property
+    def is_steady(self) -> bool:
+        """The march itself finds out when the increment has to change."""
+        return True
+
+    def plan(self, count: int) -> tuple[Floats, Floats]:
+        """As many increments as are likely to stay equal, up to the next stop."""
+        count = min(count, self._likely, self._whole - self._count)
+        numbers = self._count + np.arange(count + 1)
+        times = self._origin + numbers * self._grid
+        times[0] = self.time
+        if self._count + count == self._whole:
+            times[-1] = self._stop
+        return np.asarray(times, float), np.full(count, self._grid)
+
+    def advance(self, time: float, done: int, iterations: int) -> None:
+        """``done`` increments went well, up to ``time``."""
+        self.time, self._cuts = time, 0
+        self._count += done
+        self._likely = min(2 * self._likely, LONGEST_CHUNK) if done >= self._likely else max(done, 1)
+        if not self.limits[LOW_LEVEL] <= self.memory[LEVEL] <= self.limits[HIGH_LEVEL]:
+            longest = min(self.largest, self.controls.growth_factor * self.dt)
+            self._divide(max(min(self._wanted(), longest), self.smallest))
+        elif self._count == self._whole:
+            self._divide(self.dt)
+
+    def cut(self, reason: int) -> bool:
+        """Shorten the next increment, for its local error or after trouble; then it grows only slowly again."""
+        if reason == TOO_LONG:
+            low, high = SHORTENING
+            self._divide(max(min(self._wanted(), high * self._grid), low * self._grid, self.smallest))
+            return True
+        if not super().cut(reason):
+            return False
+        self.memory[LEVEL] = max(self.memory[LEVEL], WANTED_ERROR / self.dt**self.power)
+        self._divide(self.dt)
+        return True
+
+    def _wanted(self) -> float:
+        level = float(self.memory[LEVEL])
+        return math.inf if level == 0.0 else float((WANTED_ERROR / level) ** (1.0 / self.power))
+
+    def _divide(self, dt: float) -> None:
+        """Equal increments of at most dt from now to the next stop, and the levels at which others are wanted."""
+        self.dt, self._origin, self._count = dt, self.time, 0
+        self._stop = self._next_stop()
+        self._whole = max(1, math.ceil((self._stop - self.time) / dt - SHARP))
+        self._grid = (self._stop - self.time) / self._whole
+        self.limits[LOW_LEVEL] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.largest else 0.0
+        self.limits[HIGH_LEVEL] = HIGH_ERROR / dt**self.power if dt > self.smallest else math.inf
 
 
 @dataclass(slots=True)

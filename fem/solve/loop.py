@@ -13,7 +13,7 @@ from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
-from fem.solve.clock import Clock, Progress, expected_increments, first_chunk
+from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk
 from fem.solve.explicit.driver import Explicit
 from fem.solve.marching import Marching
 from fem.solve.modes import find_modes
@@ -93,10 +93,10 @@ class Run:
         if riks and isinstance(procedure, Static):
             arc = make_arc(stage, motion, span, riks)
             clock = ArcClock(procedure, step.controls, span.start, arc)
+        if isinstance(procedure, Dynamic) and not procedure.direct and step.controls.time_error:
+            clock = ErrorClock(procedure, step.controls, span.start, schedule.instants, stage, motion)
         name = "STATIC" if is_static else "DYNAMIC"
         start = StepStart(number, step.name, name, span.start, period, expected, stage.choice.text)
-        if isinstance(procedure, Dynamic) and (procedure.dt_max or 0.0) > procedure.dt and not procedure.direct:
-            self.sink.notice(f"step {number}: automatic increments of *DYNAMIC do not grow beyond the first one yet")
         Marching(self, number, step, stage, clock, arc, schedule, start, explicit).run(procedure)
         if riks:
             self.environment = settled(self.environment, arc)

@@ -14,13 +14,14 @@ from fem.model import Dynamic, Static, Step
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import (
+    automatic_notice,
     drift_message,
     failure_message,
     jump_remark,
     snap_notice,
     support_jump_remark,
 )
-from fem.solve.clock import CHUNK_SECONDS, LONGEST_CHUNK, Clock
+from fem.solve.clock import CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
@@ -122,6 +123,8 @@ class Marching:
             if len(stage.bars.rods) and stage.scheme.secant:
                 smooth_velocities(stage, motion, self.clock.dt, small_or_sparse_mass(stage))
             self._tell(snap_notice(stage, self.clock.dt))
+            if isinstance(self.clock, ErrorClock):
+                self._tell(automatic_notice(self.clock))
         open_energies(stage, motion, instant, is_first=not self.whole.has_started)
         self.whole.has_started = True
         self.sink.begin(self.start)
@@ -194,7 +197,7 @@ class Marching:
             raise EnergyDrift(
                 drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1])
             )
-        if reason != groups.DONE:
+        if reason not in (groups.DONE, groups.RESIZE):
             self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
 
     def _due(self, times: Floats, chunk: Loading) -> Flags:
@@ -296,7 +299,7 @@ class Marching:
         if self.explicit:
             motion, time = self.progress.motion, self.progress.time
             raise NoConvergence(self.explicit.failure(reason, self.number, time, dt, motion, self.thermal))
-        if self.clock.cut():
+        if self.clock.cut(reason):
             self.progress.cutbacks += 1
             self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))
             return

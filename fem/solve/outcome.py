@@ -7,7 +7,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.mechanics.energy import element_values
 from fem.results.record import Frame, Rows
-from fem.solve.advice import AT_FLOOR_REMARK, VANISHED_REMARK
+from fem.solve.advice import AT_FLOOR_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion, Record
 from fem.solve.stage import Stage
@@ -47,6 +47,10 @@ def frame_of(
 
 def remarks_of(ledger: Floats, others: list[tuple[Flags, str]]) -> list[str]:
     """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
-    flags = ledger[:, groups.L_FLAGS]
-    remarks = [(flags == groups.AT_FLOOR, AT_FLOOR_REMARK), (flags == groups.LOADS_VANISHED, VANISHED_REMARK)]
+    flags = ledger[:, groups.L_FLAGS].astype(np.int64)
+    meanings = (
+        (groups.AT_FLOOR, AT_FLOOR_REMARK), (groups.LOADS_VANISHED, VANISHED_REMARK),
+        (groups.UNRESOLVED, UNRESOLVED_REMARK),
+    )  # fmt: skip
+    remarks = [((flags & flag) != 0, text) for flag, text in meanings]
     return [text for _, text in sorted((int(where.argmax()), text) for where, text in remarks + others if where.any())]

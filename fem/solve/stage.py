@@ -27,8 +27,10 @@ from fem.solve.newton.groups import (
     CHAIN,
     EXTERNAL,
     LEDGER,
+    LIMITS,
     NOTHING,
     PROJECT,
+    TIME_ERROR,
     WC,
     WM,
     Loading,
@@ -181,6 +183,7 @@ def limits_of(controls: Controls, bars: Bars) -> Floats:
             floor,
             given(controls.energy_drift),
             float(to_floor),
+            *np.zeros(LIMITS - TIME_ERROR),
         ]
     )
 

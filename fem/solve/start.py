@@ -36,9 +36,9 @@ def first_motion(system: System) -> Motion:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    a, force, reaction = (np.zeros(system.size) for _ in range(3))
+    a, force, reaction, origin = (np.zeros(system.size) for _ in range(4))
     tally, memory = np.zeros(groups.TALLY), np.zeros(groups.MEMORY)
-    return Motion(u, v, a, force, reaction, np.zeros(len(system.bars.nodes)), tally, memory)
+    return Motion(u, v, a, force, reaction, np.zeros(len(system.bars.nodes)), tally, memory, origin)
 
 
 def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
@@ -236,4 +236,5 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
         tally[start] = tally[now]
     tally[groups.EXCHANGED] = 0.0
     motion.memory[:] = 0.0
+    motion.origin[:] = motion.u
     motion.memory[groups.FORCING] = FIRST_FORCING

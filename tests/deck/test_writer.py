@@ -148,7 +148,14 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
         max_increments=draw(st.one_of(st.none(), st.integers(1, 999))),
         extrapolation=draw(st.sampled_from(["NO", "LINEAR", "PARABOLIC"])),
         controls=Controls(
-            *residuals, draw(st.one_of(st.none(), positive)), draw(st.integers(1, 99)), None, 3, 0.3, 2.0
+            *residuals,
+            draw(st.one_of(st.none(), positive)),
+            draw(st.integers(1, 99)),
+            None,
+            3,
+            0.3,
+            2.0,
+            draw(st.sampled_from([None, 1e-4, 1e-6])),
         ),
         replaced=frozenset(draw(st.sets(st.sampled_from(["BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE"])))),
         boundaries=draw(

@@ -15,7 +15,7 @@ from fem.model.steps import Procedure
 DEFAULT_RESIDUAL = 1e-6
 START = Controls(residual_relative=None)
 """Before any card; the default of RESI_GLOB_RELA enters when a step is built."""
-OURS = ("RESI_GLOB_RELA", "RESI_GLOB_MAXI", "ITER_GLOB_MAXI", "ENERGY DRIFT")
+OURS = ("RESI_GLOB_RELA", "RESI_GLOB_MAXI", "ITER_GLOB_MAXI", "ENERGY DRIFT", "TIME ERROR")
 KINDS = ("FIELD", "TIME INCREMENTATION", "LINE SEARCH", "CONSTRAINTS", "CONTACT", "VISCO", "NETWORK", "CFD", "CETOL")
 FIELD = (("residual_relative", "RESI_GLOB_RELA"), ("correction_relative", "the correction of a solve"))
 FIRST_LINE = {3: ("max_iterations", "ITER_GLOB_MAXI"), 7: ("max_cutbacks", "cut-backs of an increment")}
@@ -44,16 +44,17 @@ def controls(card: Card, draft: Draft) -> None:
 
 
 def own_parameters(card: Card) -> dict[str, float | int | None]:
-    """The four extensions."""
+    """The extensions."""
     changes: dict[str, float | int | None] = {}
     for name, target in (("RESI_GLOB_RELA", "residual_relative"), ("RESI_GLOB_MAXI", "residual_absolute")):
         if card.has(name):
             changes[target] = positive(card, name)
     if card.has("ITER_GLOB_MAXI"):
         changes["max_iterations"] = card.field("ITER_GLOB_MAXI").integer("ITER_GLOB_MAXI=", high=1_000_000)
-    if card.has("ENERGY DRIFT"):
-        off = card.field("ENERGY DRIFT").text.upper() == "OFF"
-        changes["energy_drift"] = None if off else positive(card, "ENERGY DRIFT")
+    for name, target in (("ENERGY DRIFT", "energy_drift"), ("TIME ERROR", "time_error")):
+        if card.has(name):
+            off = card.field(name).text.upper() == "OFF"
+            changes[target] = None if off else positive(card, name)
     return changes
 
 

@@ -85,7 +85,11 @@ def largest_square(
     """
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof] = motion.u[dof], 0.0
+    for r in range(bars.rods.shape[0]):
+        work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
     evaluate(scheme, False, dt, work.u, bars, springs, thermal, work)
+    for r in range(bars.rods.shape[0]):  # constraints lower frequencies; the tension of rods counts
+        work.store[ALPHA, bars.rods[r]] = 0.0
     gather_blocks(nodes, bars, springs, links, work)
     block, largest, worst = work.block, 0.0, 0
     for i in range(block.shape[0]):

@@ -11,7 +11,8 @@ from fem.errors import ModelError
 from fem.mechanics.bar import Bars
 from fem.model import Dynamic
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
-from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, WATCH, Moved, leapfrog
+from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
+from fem.solve.explicit.ties import tie
 from fem.solve.newton.groups import INCREMENT, Loading, Motion, Record
 from fem.solve.stage import Stage
 
@@ -28,6 +29,7 @@ class Explicit:
         self.stage = stage
         self.taut: Bars = as_stiff_as_can_be(stage.bars)
         self.moved = _moved(stage)
+        self.ties = tie(stage, self.moved.inverse)
         springs = stage.system.springs
         self.is_dissipative = bool(
             len(stage.nodes.damping) or np.any(stage.bars.blocks[:, 4]) or np.any(springs.constants[:, 1])
@@ -79,8 +81,8 @@ class Explicit:
         control[BEFORE] = before
         while True:
             reason = leapfrog(
-                control, stage.row, stage.limits, due.astype(np.int64), self.moved, stage.nodes, stage.bars,
-                stage.system.springs, stage.links, chunk, motion, stage.work, kept,
+                control, stage.row, stage.limits, due.astype(np.int64), self.moved, self.ties, stage.nodes,
+                stage.bars, stage.system.springs, stage.links, chunk, motion, stage.work, kept,
             )  # fmt: skip
             if reason != WATCH:
                 return int(reason)
@@ -95,7 +97,10 @@ class Explicit:
 
     def failure(self, reason: int, number: int, time: float, dt: float, motion: Motion, thermal: Floats) -> str:
         """Why the step stopped."""
-        if reason != STIFFENED:
+        if reason == UNTIED:
+            what = f"rods cannot be kept at their lengths with the increment {dt:.6g}, or their constraints depend on "
+            what += "each other."
+        elif reason != STIFFENED:
             what = "the motion is not finite any more (overflow)."
         else:
             critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal)
@@ -111,11 +116,6 @@ class Explicit:
 
 def _moved(stage: Stage) -> Moved:
     """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
-    if len(stage.bars.rods):
-        name = stage.system.name_bar(int(stage.bars.rods[0]))
-        raise ModelError(
-            f"{name} keeps its length, which EXPLICIT does not support yet: use ENERGY MOMENTUM or another"
-        )
     if len(stage.bars.off_mass):
         bar = int(np.flatnonzero(stage.bars.off_mass)[0])
         system = stage.system

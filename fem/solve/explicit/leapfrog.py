@@ -16,6 +16,7 @@ from fem.compiled import inner_kernel, kernel
 from fem.mechanics.bar import Bars, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.springs import Springs, evaluate_springs
+from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
 from fem.solve.newton.groups import (
     DONE,
     DRIFT,
@@ -32,8 +33,9 @@ from fem.solve.newton.groups import (
 from fem.solve.newton.iterate import combine, inertia_forces
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 
-WATCH, STIFFENED = 10, 11
-"""Why leapfrog returned: time to look at stability; what the caller then says where the increment is too long."""
+WATCH, STIFFENED, UNTIED = 10, 11, 12
+"""Why leapfrog returned: time to look at stability; what the caller then says where the increment is too
+long; rods could not be kept at their lengths."""
 BEFORE = 1
 """Entry of control: increments of the step before this chunk."""
 WATCHED = 200
@@ -125,8 +127,8 @@ def is_finite(strain: float, v: Floats) -> bool:
 
 @kernel
 def leapfrog(
-    control: Ints, scheme: Floats, limits: Floats, due: Ints, moved: Moved, nodes: Nodes, bars: Bars,
-    springs: Springs, links: Links, loading: Loading, motion: Motion, work: Scratch, record: Record,
+    control: Ints, scheme: Floats, limits: Floats, due: Ints, moved: Moved, ties: Ties, nodes: Nodes,
+    bars: Bars, springs: Springs, links: Links, loading: Loading, motion: Motion, work: Scratch, record: Record,
 ) -> int:  # fmt: skip
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
 
@@ -135,21 +137,32 @@ def leapfrog(
     DONE        all increments are done
     NOT_FINITE  overflow after ``control[INCREMENT]``, where ``motion`` stands
     DRIFT       the energy error left its band up to increment ``control[INCREMENT] - 1``, which is complete
+    UNTIED      no positions keep the lengths of the rods after ``control[INCREMENT]``
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
     """
     first = control[INCREMENT]
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
+    tied = ties.rods.shape[0] > 0
+    if tied:
+        for r in range(ties.rods.shape[0]):
+            work.multiplier[ties.rods[r]] = motion.multiplier[ties.rods[r]]
+        if not turn(ties, bars, work.u):
+            return UNTIED
     for k in range(first, loading.dt.shape[0]):
         dt = loading.dt[k]
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
         move(dt, work)
         set_supports(k, links, loading, work)
+        if tied and not keep_lengths(dt, ties, bars, work):
+            return UNTIED
         if k == first or is_new(k, loading.factors):
             combine(loading.vectors, loading.factors, k + 1, work.load)
         strain = forces(thermal, bars, springs, work)
         accelerate(dt, moved, nodes, links, work)
         set_supports(k, links, loading, work)
+        if tied:
+            keep_rates(ties, bars, work)
         if due[k] == 0:
             continue
         if not is_finite(strain, work.v):

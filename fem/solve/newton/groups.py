@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fem.arrays import Floats, Ints
 
 # Why march returned
-DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = 0, 1, 2, 3, 4
+DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE = 0, 1, 2, 3, 4, 5, 6
 # Linear solvers
 EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING = 0, 1, 2, 3, 4, 5
 # Entries of a scheme row; WC weighs damping and external loads, MOMENTUM |M v|/dt in the scale D; VISCOUS VU/dt is the
@@ -16,6 +16,10 @@ EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING = 0, 1, 2, 3, 4, 5
 VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS, PROJECT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
+# and of automatic increments of dynamics (``estimate.py``): allowed local error (0: not judged), the increment that is
+# never too long, levels between which increments stay as they are, least size of the motion, constants of the scheme
+TIME_ERROR, SHORTEST, LOW_LEVEL, HIGH_LEVEL, LEAST_SIZE, LEAD, CHANGE, LAG, EXPONENT = 7, 8, 9, 10, 11, 12, 13, 14, 15
+LIMITS = 16
 # Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched
 INCREMENT, ITERATION, PHASE, WAITING, WORST, JUDGED = 0, 1, 2, 3, 4, 5
 CONTROL = 6
@@ -26,7 +30,9 @@ OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, CL
 LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING, SPENT, PREVIOUS_GAP = 0, 1, 2, 3, 4, 5
 # and of the converged increment while its velocities are projected: stored energy, |R|, D, flags
 CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 6, 7, 8, 9
-MEMORY = 10
+# and of the estimate of local errors: its level, largest displacement since the start of the step, the last increment
+LEVEL, SIZE, LAST_DT = 10, 11, 12
+MEMORY = 13
 # Entries of tally
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
@@ -38,7 +44,7 @@ L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_
 )  # fmt: skip
 LEDGER = 11
 # Flags of an increment
-AT_FLOOR, LOADS_VANISHED = 1, 2
+AT_FLOOR, LOADS_VANISHED, UNRESOLVED = 1, 2, 4
 
 
 class Nodes(NamedTuple):
@@ -86,7 +92,7 @@ class Loading(NamedTuple):
 
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, reaction (3n,), multipliers of rods (m,), the energy tally and the
-    convergence memory.
+    convergence memory; origin (3n,): u at the start of the step.
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
     its end.
@@ -100,6 +106,7 @@ class Motion(NamedTuple):
     multiplier: Floats
     tally: Floats
     memory: Floats
+    origin: Floats
 
 
 class Scratch(NamedTuple):

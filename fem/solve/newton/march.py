@@ -41,6 +41,7 @@ from fem.solve.newton.arc import (
     strays,
 )
 from fem.solve.newton.convergence import is_converged, next_forcing
+from fem.solve.newton.estimate import is_too_long
 from fem.solve.newton.groups import (
     BAND,
     BICGSTAB,
@@ -56,6 +57,7 @@ from fem.solve.newton.groups import (
     DRIFT,
     DRIFT_SHARE,
     FORCING,
+    HIGH_LEVEL,
     INCREMENT,
     ITERATION,
     ITERATIONS,
@@ -63,8 +65,10 @@ from fem.solve.newton.groups import (
     L_FACTOR,
     L_NORM,
     LAST_RESIDUAL,
+    LEVEL,
     LOAD_DIRECTION,
     LOADS_VANISHED,
+    LOW_LEVEL,
     NEED_SOLVE,
     NOT_CONVERGED,
     NOT_FINITE,
@@ -75,9 +79,13 @@ from fem.solve.newton.groups import (
     PROJECT_ACCELERATION,
     PROJECT_VELOCITY,
     RELATIVE,
+    RESIZE,
     SMALLEST_SCALE,
     SPENT,
+    TIME_ERROR,
+    TOO_LONG,
     TRIAL,
+    UNRESOLVED,
     WAITING,
     WM,
     WORST,
@@ -182,6 +190,8 @@ def march(
                    ``motion`` is the state at its start, ``control[WORST]`` the dof of the largest residual
     DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete; watched
                    from ``control[JUDGED]`` on
+    TOO_LONG       the local error of ``control[INCREMENT]`` is too large; ``motion`` is the state at its start
+    RESIZE         increment ``control[INCREMENT] - 1`` is complete, and the next ones should have another length
     """
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
@@ -263,6 +273,11 @@ def march(
         if phase == CLOSE:
             phase = OPEN
             flags, norm, scale = memory[CLOSING_FLAGS], memory[CLOSING_NORM], memory[CLOSING_SCALE]
+            is_unresolved = False
+            if limits[TIME_ERROR] > 0.0:
+                is_refused, is_unresolved = is_too_long(limits, dt, nodes, motion, work)
+                if is_refused:
+                    return TOO_LONG
             if flags != LOADS_VANISHED:
                 memory[LAST_RESIDUAL] = norm
                 if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
@@ -273,9 +288,12 @@ def march(
             error = close_increment(
                 scheme, secant, k, memory[CLOSING_STRAIN], nodes, bars, springs, links, loading, motion, work
             )
+            flags += UNRESOLVED * is_unresolved
             note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
             control[INCREMENT] += 1
             if scheme[WM] != 0.0 and k >= control[JUDGED] and has_drifted(motion, error, limits[DRIFT_SHARE]):
                 return DRIFT
+            if limits[TIME_ERROR] > 0.0 and not limits[LOW_LEVEL] <= memory[LEVEL] <= limits[HIGH_LEVEL]:
+                return RESIZE
         control[PHASE] = phase
     return DONE

@@ -59,8 +59,8 @@ class ArcClock:
             share = math.sqrt(WANTED_ITERATIONS / max(iterations, 1))
             self.dt = min(max(self.dt * min(max(share, 0.5), 2.0), self.smallest), self.largest)
 
-    def cut(self) -> bool:
-        """Shorten the next arc; False where that is not allowed any more."""
+    def cut(self, reason: int) -> bool:
+        """Shorten the next arc, whatever the reason; False where that is not allowed any more."""
         dt = self.dt * self.controls.cut_factor
         if self.is_direct or self._cuts >= self.controls.max_cutbacks or dt < self.smallest:
             return False
