@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
 
+IMPACTS = ("AUTO", "EVENT", "MOREAU")
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
@@ -79,6 +80,7 @@ class Controls:
     correction_relative  largest |du| of a solve over largest |u - u_n| (FIELD's second entry); None: not tested
     max_iterations       ITER_GLOB_MAXI
     energy_drift         share of the exchanged energy; None: OFF
+    impact               of ropes: EVENT (located in time), MOREAU (time stepping), AUTO: by their number
     max_cutbacks, cut_factor, growth_factor   automatic increments
     """
 
@@ -90,6 +92,7 @@ class Controls:
     max_cutbacks: int = 10
     cut_factor: float = 0.5
     growth_factor: float = 1.5
+    impact: str = "AUTO"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,14 @@ from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
-from fem.solve.newton.groups import Loading, Record
+from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
 from fem.solve.outcome import frame_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities
+from fem.solve.ropes.events import NOTHING, Events, Failed
+from fem.solve.ropes.states import stages_of
 from fem.solve.stage import NAMES, Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
@@ -80,6 +82,8 @@ class Marching:
         self.has_begun = False
         self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
         self.refusals = 0
+        stages = stages_of(stage, step.controls, run.solver)
+        self.events = Events(self, stages) if stages else None
         self.has_jumped = False
 
     def run(self, procedure: Static | Dynamic) -> None:
@@ -106,6 +110,9 @@ class Marching:
         before = motion.v.copy()
         if isinstance(procedure, Dynamic):
             self._tell(support_jump_remark(self.system, start_supports(stage, motion, now)))
+            if self.events:
+                self.events.start(motion, now)
+                stage, before = self.stage, motion.v.copy()
             start_dependents(stage, motion.v, "velocity")
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
@@ -134,6 +141,8 @@ class Marching:
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
+        if self.events:
+            self.events.tell()
 
     def _tell(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -192,8 +201,19 @@ class Marching:
             raise EnergyDrift(
                 drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1])
             )
+        if reason == groups.EVENT and self.events:
+            reason, control = self._pass_events(self.events, times[done : done + 2], steps[done : done + 1])
         if reason != groups.DONE:
             self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
+
+    def _pass_events(self, events: Events, times: Floats, steps: Floats) -> tuple[int, Ints]:
+        """An increment in which ropes go slack or become taut."""
+        try:
+            kept, chunk = events.advance(float(times[0]), float(times[1]), float(steps[0]))
+        except Failed as failure:
+            return failure.reason, failure.control
+        self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
+        return groups.DONE, np.zeros(groups.CONTROL, np.int64)
 
     def _due(self, times: Floats, chunk: Loading) -> Flags:
         """(k,) increments of a chunk whose rows are wanted: all but those an explicit step may skip."""
@@ -204,14 +224,18 @@ class Marching:
         return self.explicit.due(chunk, asked, increments)
 
     def _march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """Call the march until it needs no more linear solves from here."""
-        stage = self.stage
+        """Call the march of this step."""
         if self.explicit:
             return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
+        return self.march(control, chunk, kept, self.events.ropes if self.events else NOTHING)
+
+    def march(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """Call the march until it needs no more linear solves from here. ropes: those it watches."""
+        stage = self.stage
         while True:
             reason = march(
                 control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
-                stage.nodes, stage.bars, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
+                stage.nodes, stage.bars, ropes, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
                 chunk, self.arc, self.progress.motion, stage.work, kept,
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:

@@ -93,6 +93,8 @@ def controls_lines(controls: Controls) -> list[str]:
         flags.append(f"ITER_GLOB_MAXI={controls.max_iterations}")
     if controls.energy_drift != DEFAULT.energy_drift:
         flags.append(f"ENERGY DRIFT={'OFF' if controls.energy_drift is None else number(controls.energy_drift)}")
+    if controls.impact != DEFAULT.impact:
+        flags.append(f"IMPACT={controls.impact}")
     lines = [card("CONTROLS", "RESET", *flags)]
     if controls.correction_relative is not None:
         lines += ["*CONTROLS, PARAMETERS=FIELD", f", {number(controls.correction_relative)}"]

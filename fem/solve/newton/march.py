@@ -55,6 +55,7 @@ from fem.solve.newton.groups import (
     DONE,
     DRIFT,
     DRIFT_SHARE,
+    EVENT,
     FORCING,
     INCREMENT,
     ITERATION,
@@ -85,6 +86,7 @@ from fem.solve.newton.groups import (
     Motion,
     Nodes,
     Record,
+    Ropes,
     Scratch,
 )  # fmt: skip
 from fem.solve.newton.iterate import (
@@ -104,6 +106,7 @@ from fem.solve.newton.project import (
     move_velocities,
     velocity_gaps,
 )
+from fem.solve.newton.slack import changes
 from fem.solve.newton.tangent import lift, nodal_blocks
 
 HUGE = 1e300
@@ -171,7 +174,7 @@ def solve_compiled(
 @kernel
 def march(
     control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
-    bars: Bars, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
+    bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
     motion: Motion, work: Scratch, record: Record,
 ) -> int:  # fmt: skip
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
@@ -180,6 +183,8 @@ def march(
     NEED_SOLVE     write ``work.du`` for ``work.residual`` and call again
     NOT_CONVERGED  ``control[INCREMENT]`` spent its iterations; NOT_FINITE: it met NaN or overflow.
                    ``motion`` is the state at its start, ``control[WORST]`` the dof of the largest residual
+    EVENT          a rope becomes slack or taut in ``control[INCREMENT]``; ``motion`` is the state at its start, the
+                   trial state that at its end as if the rope had stayed as it was
     DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete; watched
                    from ``control[JUDGED]`` on
     """
@@ -262,6 +267,9 @@ def march(
                 phase = CLOSE
         if phase == CLOSE:
             phase = OPEN
+            if ropes.bars.shape[0] > 0 and changes(ropes, bars, work):
+                control[PHASE] = OPEN
+                return EVENT
             flags, norm, scale = memory[CLOSING_FLAGS], memory[CLOSING_NORM], memory[CLOSING_SCALE]
             if flags != LOADS_VANISHED:
                 memory[LAST_RESIDUAL] = norm
