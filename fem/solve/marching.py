@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time as wall
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,12 +27,13 @@ from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
+from fem.solve.newton.patience import Patience
 from fem.solve.outcome import frame_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities
 from fem.solve.ropes.events import NOTHING, Events, Failed
 from fem.solve.ropes.states import stages_of
-from fem.solve.stage import NAMES, Stage, loading, record
+from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
@@ -54,11 +54,6 @@ SETTLING = 10
 """The energy watch judges from this increment of a step on: the first ones exchange too little to compare with."""
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
-MOST_REFUSALS = 3
-"""Linear systems that the iterative solver may give up in a step before the direct solver takes all."""
-MANY_PRODUCTS = 120
-"""Iterations of conjugate gradients per solve of a chunk beyond which kept factors are cheaper: on nets of 100 x 100 to
-300 x 300 a back-substitution costs 15 to 18 of them, and a solve with its share of factorisations 6 or 7 of those."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -81,7 +76,7 @@ class Marching:
         self.told: dict[str, None] = {}
         self.has_begun = False
         self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
-        self.refusals = 0
+        self.patience = Patience(self._tell)
         stages = stages_of(stage, step.controls, run.solver)
         self.events = Events(self, stages) if stages else None
         self.has_jumped = False
@@ -242,33 +237,13 @@ class Marching:
                 return int(reason)
             if not stage.direct.solve(stage.work, float(self.progress.motion.memory[groups.FORCING])):
                 return SINGULAR
-            self._note_refusal()
-
-    def _note_refusal(self) -> None:
-        """The iterative solver gave a system up (indefinite, or too stiff for it): after a few, stop asking it."""
-        self.refusals += 1
-        if self.refusals >= MOST_REFUSALS:
-            self._stop_iterating("gave up on indefinite or stiff systems")
-
-    def _stop_iterating(self, reason: str) -> None:
-        """From iterative solves to the direct solver, for the rest of the step."""
-        choice = self.stage.choice
-        if choice.solver in (groups.CG, groups.BICGSTAB):
-            self.stage.choice = replace(choice, solver=groups.EXTERNAL)
-            self._tell(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")
-
-    def _judge_iterations(self, solves: float) -> None:
-        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept."""
-        memory = self.progress.motion.memory
-        if memory[groups.SPENT] > MANY_PRODUCTS * solves:
-            self._stop_iterating(f"need {memory[groups.SPENT] / solves:.0f} iterations a solve")
-        memory[groups.SPENT] = 0.0
+            self.patience.note_refusal(stage)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
         done = len(due)
         ledger = kept.ledger[:done]
         self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
-        self._judge_iterations(float(ledger[:, groups.L_ITERATIONS].sum()))
+        self.patience.judge(self.stage, self.progress.motion, float(ledger[:, groups.L_ITERATIONS].sum()))
         self.progress.time = float(times[done])
         self._remark(ledger)
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])

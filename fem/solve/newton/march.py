@@ -106,7 +106,7 @@ from fem.solve.newton.project import (
     move_velocities,
     velocity_gaps,
 )
-from fem.solve.newton.slack import changes
+from fem.solve.ropes.slack import changes
 from fem.solve.newton.tangent import lift, nodal_blocks
 
 HUGE = 1e300

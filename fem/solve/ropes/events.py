@@ -19,7 +19,7 @@ from fem.results.record import Event
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.newton.ledger import note_increment
-from fem.solve.newton.slack import AWAY, excesses
+from fem.solve.ropes.slack import AWAY, excesses
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.change import Change, Instant
 from fem.solve.ropes.states import Stages
