@@ -32,6 +32,7 @@ from fem.solve.outcome import frame_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities
 from fem.solve.ropes.events import NOTHING, Events, Failed
+from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import stages_of
 from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
@@ -63,7 +64,7 @@ class Marching:
 
     def __init__(
         self, run: Run, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
-        start: StepStart, explicit: Explicit | None = None,
+        start: StepStart, explicit: Explicit | Moreau | None = None,
     ) -> None:  # fmt: skip
         self.whole, self.number, self.step, self.stage = run, number, step, stage
         self.clock, self.arc, self.schedule, self.start, self.explicit = clock, arc, schedule, start, explicit
@@ -247,6 +248,8 @@ class Marching:
         self.progress.time = float(times[done])
         self._remark(ledger)
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
+        if isinstance(self.explicit, Moreau):
+            self.explicit.tell(self.sink, self.number, self.progress.increment - done, times)
         self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
         self._send_frame(self.clock.is_finished)
 

@@ -49,9 +49,16 @@ def stages_of(stage: Stage, controls: Controls, wanted: str) -> Stages | None:
     ropes = ropes_of(stage.system)
     if len(ropes) == 0 or stage.is_explicit:  # which refuses all that keep their length
         return None
+    if stage.is_dynamic and not locates_events(controls, ropes):
+        return None
     if not stage.is_dynamic:
         raise ModelError(f"{stage.system.name_bar(int(ropes[0]))} is a rope: ropes are for *DYNAMIC steps only")
     return Stages(stage, ropes, controls, wanted)
+
+
+def without_pulls(bars: Bars, ropes: Ints) -> Bars:
+    """The same bars, ropes being none of the rods: nothing but Moreau-Jean time stepping makes them pull."""
+    return bars._replace(rods=np.setdiff1d(bars.rods, ropes))
 
 
 class Stages:
