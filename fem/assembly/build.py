@@ -120,6 +120,7 @@ class _Builder:
         constants[bar.MINUS, chosen] = material.compression_ratio
         constants[bar.VISCOUS, chosen] = material.beta * young
         constants[bar.STARTING, chosen] = section.starting_tension
+        constants[bar.RESTITUTION, chosen] = material.restitution
         self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
         self.volume[elements] = section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
@@ -182,7 +183,11 @@ class _Builder:
         for condition in self.model.initial_conditions:
             if condition.kind == "STRESS":
                 elements = self.mesh.elements_of(condition.target)
-                self.constants[bar.STRESS0, self.family[elements, 1]] = condition.value
+                chosen = self.family[elements, 1]
+                rigid = chosen[self.kinds[chosen, 1] == RIGID]
+                if len(rigid) and condition.value != 0.0:
+                    raise ModelError(f"{self._name(int(rigid[0]))} keeps its length: it takes no initial stress")
+                self.constants[bar.STRESS0, chosen] = condition.value
 
     def _refuse_overflow(self) -> None:
         """ModelError where a stiffness or a mass is no usable number."""

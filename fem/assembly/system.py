@@ -80,11 +80,16 @@ class System:
         """``node 12 dof 3`` in the user's labels."""
         return f"node {self.labels[dof // 3]} dof {dof % 3 + 1}"
 
+    def label_of_bar(self, index: int) -> int:
+        """Element label of a bar; 0 for what is no element."""
+        found = np.flatnonzero((self.family[:, 0] == BAR_FAMILY) & (self.family[:, 1] == index))
+        return int(self.element_labels[found[0]]) if len(found) else 0
+
     def name_bar(self, index: int) -> str:
         """``element 7``, or what joins two nodes without being an element."""
-        found = np.flatnonzero((self.family[:, 0] == BAR_FAMILY) & (self.family[:, 1] == index))
-        if len(found):
-            return f"element {self.element_labels[found[0]]}"
+        label = self.label_of_bar(index)
+        if label:
+            return f"element {label}"
         first, second = self.labels[self.bars.nodes[index]]
         return f"*MPC LINK of nodes {first} and {second}"
 

@@ -7,7 +7,7 @@ Force on node j (minus that on node i) and tangent block (+ on jj and ii, - on i
 Point evaluation (end of the increment): p = q = d1, t = N/L0.
 Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
 Geometrically linear: p = q = d_b, the base vector, t = 0.
-A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
+A slack rope is a bar without modulus, a taut one a rod. A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
 tenth number. A linear solver finds the change of the multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
@@ -33,8 +33,8 @@ from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT, BASE, BASE_CONSTANT = (
     0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16,
 )  # fmt: skip
-BASE_SLOPE, COMPLIANCE, CONJUGATE = 17, 18, 19
-CONSTANTS = 20
+BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION = 17, 18, 19, 20
+CONSTANTS = 21
 
 # Rows of the store: the nine numbers of a bar, and the constraint of a rod
 GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
@@ -52,7 +52,7 @@ class Bars(NamedTuple):
     constants    (CONSTANTS, m)  row by row: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
                                  eta, starting tension,
                                  first row and row count of a table, base vector (3), base constant, base slope,
-                                 volume over modulus (0 where there is no modulus), N/(A S) at the base
+                                 volume over modulus (0 where there is no modulus), N/(A S) at the base, restitution
     table        (rows, 3)       elongation, force, energy of tabulated laws; None: there are none
     off_mass     (m,)            coupling mass between the two nodes, per direction
     off_damping  (m,)            coupling mass-proportional damping

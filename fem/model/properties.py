@@ -21,7 +21,8 @@ class Material:
     """What a bar is made of.
 
     young              modulus E; None where the material has none
-    is_inextensible    bars keep their length: rods
+    is_inextensible    bars keep their length: rods; with compression_ratio 0 they only never get longer: ropes
+    restitution        of ropes: separation speed over approach speed when they become taut
     compression_ratio  share of E kept for negative stress: 1 bar, 0 cable (``*NO COMPRESSION, RATIO=``)
     tension_ratio      share of E kept for positive stress: 0 with ``*NO TENSION``
     alpha, beta        ``*DAMPING``: alpha M v, and beta E de/dt added to the stress
@@ -37,6 +38,7 @@ class Material:
     compression_ratio: float = 1.0
     tension_ratio: float = 1.0
     is_inextensible: bool = False
+    restitution: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
 
+IMPACTS = ("AUTO", "EVENT", "MOREAU")
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
@@ -80,6 +81,7 @@ class Controls:
     max_iterations       ITER_GLOB_MAXI
     energy_drift         share of the exchanged energy; None: OFF
     time_error           local error of an automatic increment of dynamics over the largest displacement; None: OFF
+    impact               of ropes: EVENT (located in time), MOREAU (time stepping), AUTO: by their number
     max_cutbacks, cut_factor, growth_factor   automatic increments
     """
 
@@ -92,6 +94,7 @@ class Controls:
     cut_factor: float = 0.5
     growth_factor: float = 1.5
     time_error: float | None = 1e-4
+    impact: str = "AUTO"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fem.assembly.build import assemble
@@ -19,7 +21,9 @@ from fem.solve.marching import Marching
 from fem.solve.modes import find_modes
 from fem.solve.newton.arc import no_arc
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.schemes import SCHEMES, Equilibrium, Scheme
+from fem.solve.ropes.moreau import Moreau
+from fem.solve.ropes.states import locates_events, ropes_of, without_pulls
+from fem.solve.schemes import SCHEMES, CentralDifference, EnergyMomentum, Equilibrium, Scheme
 from fem.solve.stage import SOLVERS, Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
@@ -75,9 +79,16 @@ class Run:
             scheme = SCHEMES[procedure.integrator](procedure)
         elif isinstance(procedure, Static):
             self._stop()
-        stage = prepare(self.system, self.environment, self._bars_of(step), scheme, step.controls, self.solver)
+        system, bars, ropes = self.system, self._bars_of(step), ropes_of(self.system)
+        steps_over = len(ropes) > 0 and isinstance(procedure, Dynamic) and not locates_events(step.controls, ropes)
+        if steps_over and not isinstance(scheme, CentralDifference):
+            scheme = EnergyMomentum()
+            system, bars = replace(system, bars=without_pulls(system.bars, ropes)), without_pulls(bars, ropes)
+        stage = prepare(system, self.environment, bars, scheme, step.controls, self.solver)
         self.progress.increment = 0
-        explicit: Explicit | None = None
+        explicit: Explicit | Moreau | None = None
+        if steps_over and not stage.is_explicit:
+            explicit = Moreau(stage, ropes)
         if stage.is_explicit and isinstance(procedure, Dynamic):
             explicit = Explicit(stage)
             instant = loading(stage, motion, np.array([span.start, span.start]), np.ones(1))

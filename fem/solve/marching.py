@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time as wall
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,13 +25,17 @@ from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
-from fem.solve.newton.groups import Loading, Record
+from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
+from fem.solve.newton.patience import Patience
 from fem.solve.outcome import frame_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, smooth_velocities
-from fem.solve.stage import NAMES, Stage, loading, record
+from fem.solve.ropes.events import NOTHING, Events, Failed
+from fem.solve.ropes.moreau import Moreau
+from fem.solve.ropes.states import stages_of
+from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
@@ -53,11 +56,6 @@ SETTLING = 10
 """The energy watch judges from this increment of a step on: the first ones exchange too little to compare with."""
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
-MOST_REFUSALS = 3
-"""Linear systems that the iterative solver may give up in a step before the direct solver takes all."""
-MANY_PRODUCTS = 120
-"""Iterations of conjugate gradients per solve of a chunk beyond which kept factors are cheaper: on nets of 100 x 100 to
-300 x 300 a back-substitution costs 15 to 18 of them, and a solve with its share of factorisations 6 or 7 of those."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -67,7 +65,7 @@ class Marching:
 
     def __init__(
         self, run: Run, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
-        start: StepStart, explicit: Explicit | None = None,
+        start: StepStart, explicit: Explicit | Moreau | None = None,
     ) -> None:  # fmt: skip
         self.whole, self.number, self.step, self.stage = run, number, step, stage
         self.clock, self.arc, self.schedule, self.start, self.explicit = clock, arc, schedule, start, explicit
@@ -80,7 +78,9 @@ class Marching:
         self.told: dict[str, None] = {}
         self.has_begun = False
         self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
-        self.refusals = 0
+        self.patience = Patience(self._tell)
+        stages = stages_of(stage, step.controls, run.solver)
+        self.events = Events(self, stages) if stages else None
         self.has_jumped = False
 
     def run(self, procedure: Static | Dynamic) -> None:
@@ -107,6 +107,9 @@ class Marching:
         before = motion.v.copy()
         if isinstance(procedure, Dynamic):
             self._tell(support_jump_remark(self.system, start_supports(stage, motion, now)))
+            if self.events:
+                self.events.start(motion, now)
+                stage, before = self.stage, motion.v.copy()
             start_dependents(stage, motion.v, "velocity")
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
@@ -139,6 +142,8 @@ class Marching:
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
+        if self.events:
+            self.events.tell()
 
     def _tell(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -197,8 +202,19 @@ class Marching:
             raise EnergyDrift(
                 drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1])
             )
+        if reason == groups.EVENT and self.events:
+            reason, control = self._pass_events(self.events, times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE):
             self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
+
+    def _pass_events(self, events: Events, times: Floats, steps: Floats) -> tuple[int, Ints]:
+        """An increment in which ropes go slack or become taut."""
+        try:
+            kept, chunk = events.advance(float(times[0]), float(times[1]), float(steps[0]))
+        except Failed as failure:
+            return failure.reason, failure.control
+        self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
+        return groups.DONE, np.zeros(groups.CONTROL, np.int64)
 
     def _due(self, times: Floats, chunk: Loading) -> Flags:
         """(k,) increments of a chunk whose rows are wanted: all but those an explicit step may skip."""
@@ -209,50 +225,36 @@ class Marching:
         return self.explicit.due(chunk, asked, increments)
 
     def _march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """Call the march until it needs no more linear solves from here."""
-        stage = self.stage
+        """Call the march of this step."""
         if self.explicit:
             return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
+        return self.march(control, chunk, kept, self.events.ropes if self.events else NOTHING)
+
+    def march(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """Call the march until it needs no more linear solves from here. ropes: those it watches."""
+        stage = self.stage
         while True:
             reason = march(
                 control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
-                stage.nodes, stage.bars, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
+                stage.nodes, stage.bars, ropes, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
                 chunk, self.arc, self.progress.motion, stage.work, kept,
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)
             if not stage.direct.solve(stage.work, float(self.progress.motion.memory[groups.FORCING])):
                 return SINGULAR
-            self._note_refusal()
-
-    def _note_refusal(self) -> None:
-        """The iterative solver gave a system up (indefinite, or too stiff for it): after a few, stop asking it."""
-        self.refusals += 1
-        if self.refusals >= MOST_REFUSALS:
-            self._stop_iterating("gave up on indefinite or stiff systems")
-
-    def _stop_iterating(self, reason: str) -> None:
-        """From iterative solves to the direct solver, for the rest of the step."""
-        choice = self.stage.choice
-        if choice.solver in (groups.CG, groups.BICGSTAB):
-            self.stage.choice = replace(choice, solver=groups.EXTERNAL)
-            self._tell(f"{NAMES[choice.solver]} {reason}: solved directly from here on ({choice.remark})")
-
-    def _judge_iterations(self, solves: float) -> None:
-        """Conjugate gradients that need many iterations cost more than solves with a factor that is kept."""
-        memory = self.progress.motion.memory
-        if memory[groups.SPENT] > MANY_PRODUCTS * solves:
-            self._stop_iterating(f"need {memory[groups.SPENT] / solves:.0f} iterations a solve")
-        memory[groups.SPENT] = 0.0
+            self.patience.note_refusal(stage)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
         done = len(due)
         ledger = kept.ledger[:done]
         self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
-        self._judge_iterations(float(ledger[:, groups.L_ITERATIONS].sum()))
+        self.patience.judge(self.stage, self.progress.motion, float(ledger[:, groups.L_ITERATIONS].sum()))
         self.progress.time = float(times[done])
         self._remark(ledger)
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
+        if isinstance(self.explicit, Moreau):
+            self.explicit.tell(self.sink, self.number, self.progress.increment - done, times)
         self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
         self._send_frame(self.clock.is_finished)
 

@@ -127,12 +127,12 @@ def refuse_both(card: Card, draft: Draft, other: str) -> None:
 
 @keyword("material", takes=("RESTITUTION",), plus=("RESTITUTION",))
 def inextensible(card: Card, draft: Draft) -> None:
-    """Bars of this material keep their length: rods. RESTITUTION is for ropes."""
+    """Bars of this material keep their length: rods; with ``*NO COMPRESSION`` ropes, RESTITUTION: their impacts."""
     draft.no_rows(card)
     restitution = card.number("RESTITUTION")
     if not 0.0 <= restitution <= 1.0:
         message = f"RESTITUTION must lie between 0 and 1, got {restitution:g}"
         raise Mistake(card.field("RESTITUTION").place, message)
-    if card.has("RESTITUTION"):
-        raise Mistake(card.field("RESTITUTION").place, "RESTITUTION is for ropes, which are not yet supported")
-    put(card, draft, is_inextensible=True)
+    put(card, draft, is_inextensible=True, restitution=restitution)
+    if card.has("RESTITUTION") and draft.material is not None:
+        draft.material.cards["RESTITUTION"] = card.field("RESTITUTION").place

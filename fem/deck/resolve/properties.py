@@ -20,7 +20,6 @@ NO_STRAIN = "a bar that keeps its length has no strain"
 BESIDE_RODS = {
     "ELASTIC": "a bar is elastic or keeps its length, not both",
     "EXPANSION": NO_STRAIN,
-    "NO COMPRESSION": "ropes are not yet supported",
     "NO TENSION": "is not supported: a strut that keeps its length",
 }
 """Cards that make no sense in a material of rods."""
@@ -107,6 +106,13 @@ def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
     for card, why in BESIDE_RODS.items():
         if card in entry.cards:
             draft.report(Mistake(entry.cards[card], f"*{card} beside *INEXTENSIBLE in material {entry.name}", why))
+    if "NO COMPRESSION" in entry.cards:
+        if entry.numbers["compression_ratio"] != 0.0:
+            why = "a rope carries no compression: leave RATIO out"
+            draft.report(Mistake(entry.cards["NO COMPRESSION"], f"RATIO beside *INEXTENSIBLE in {entry.name}", why))
+    elif "RESTITUTION" in entry.cards:
+        message = f"RESTITUTION is for ropes, and material {entry.name} has no *NO COMPRESSION"
+        draft.report(Mistake(entry.cards["RESTITUTION"], message, "a rod keeps its length and meets no impacts"))
     if entry.numbers.get("beta"):
         place = entry.cards["DAMPING"]
         draft.report(Mistake(place, f"BETA of *DAMPING beside *INEXTENSIBLE in material {entry.name}", NO_STRAIN))

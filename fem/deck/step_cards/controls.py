@@ -10,12 +10,12 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
 from fem.model import Controls, Dynamic
-from fem.model.steps import Procedure
+from fem.model.steps import IMPACTS, Procedure
 
 DEFAULT_RESIDUAL = 1e-6
 START = Controls(residual_relative=None)
 """Before any card; the default of RESI_GLOB_RELA enters when a step is built."""
-OURS = ("RESI_GLOB_RELA", "RESI_GLOB_MAXI", "ITER_GLOB_MAXI", "ENERGY DRIFT", "TIME ERROR")
+OURS = ("RESI_GLOB_RELA", "RESI_GLOB_MAXI", "ITER_GLOB_MAXI", "ENERGY DRIFT", "TIME ERROR", "IMPACT")
 KINDS = ("FIELD", "TIME INCREMENTATION", "LINE SEARCH", "CONSTRAINTS", "CONTACT", "VISCO", "NETWORK", "CFD", "CETOL")
 FIELD = (("residual_relative", "RESI_GLOB_RELA"), ("correction_relative", "the correction of a solve"))
 FIRST_LINE = {3: ("max_iterations", "ITER_GLOB_MAXI"), 7: ("max_cutbacks", "cut-backs of an increment")}
@@ -43,9 +43,9 @@ def controls(card: Card, draft: Draft) -> None:
         draft.ignore(f"*CONTROLS, PARAMETERS={kind}")
 
 
-def own_parameters(card: Card) -> dict[str, float | int | None]:
+def own_parameters(card: Card) -> dict[str, float | int | str | None]:
     """The extensions."""
-    changes: dict[str, float | int | None] = {}
+    changes: dict[str, float | int | str | None] = {}
     for name, target in (("RESI_GLOB_RELA", "residual_relative"), ("RESI_GLOB_MAXI", "residual_absolute")):
         if card.has(name):
             changes[target] = positive(card, name)
@@ -55,6 +55,8 @@ def own_parameters(card: Card) -> dict[str, float | int | None]:
         if card.has(name):
             off = card.field(name).text.upper() == "OFF"
             changes[target] = None if off else positive(card, name)
+    if card.has("IMPACT"):
+        changes["impact"] = card.word("IMPACT", IMPACTS, "AUTO")
     return changes
 
 

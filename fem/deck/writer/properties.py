@@ -26,7 +26,7 @@ def material_lines(material: Material) -> list[str]:
     """``*MATERIAL`` and its cards."""
     lines = [card("MATERIAL", NAME=material.name)]
     if material.is_inextensible:
-        lines.append("*INEXTENSIBLE")
+        lines.append(card("INEXTENSIBLE", RESTITUTION=float(material.restitution) if material.restitution else None))
     if material.young is not None:
         lines += ["*ELASTIC", f"{number(material.young)}, {number(material.poisson)}"]
     if material.density:

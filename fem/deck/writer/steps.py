@@ -95,6 +95,8 @@ def controls_lines(controls: Controls) -> list[str]:
         flags.append(f"ENERGY DRIFT={'OFF' if controls.energy_drift is None else number(controls.energy_drift)}")
     if controls.time_error != DEFAULT.time_error:
         flags.append(f"TIME ERROR={'OFF' if controls.time_error is None else number(controls.time_error)}")
+    if controls.impact != DEFAULT.impact:
+        flags.append(f"IMPACT={controls.impact}")
     lines = [card("CONTROLS", "RESET", *flags)]
     if controls.correction_relative is not None:
         lines += ["*CONTROLS, PARAMETERS=FIELD", f", {number(controls.correction_relative)}"]

@@ -224,7 +224,7 @@ def march_blocks(
         )  # fmt: skip
         motion = Motion(
             local(room.u), local(room.v), local(room.a), local(room.force), local(room.force),
-            local(room.multiplier), local(start.tally), local(start.memory),
+            local(room.multiplier), local(start.tally), local(start.memory), local(room.u),
         )  # fmt: skip
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fem.arrays import Floats, Ints
 
 # Why march returned
-DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE = 0, 1, 2, 3, 4, 5, 6
+DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
 # Linear solvers
 EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING = 0, 1, 2, 3, 4, 5
 # Entries of a scheme row; WC weighs damping and external loads, MOMENTUM |M v|/dt in the scale D; VISCOUS VU/dt is the
@@ -88,6 +88,18 @@ class Loading(NamedTuple):
     support_start: Floats
     thermal: Floats
     warmth: Floats
+
+
+class Ropes(NamedTuple):
+    """Bars that never get longer: a taut one is a rod among ``Bars.rods``, a slack one a bar without modulus.
+
+    bars       (r,)  their indices
+    allowance  (r,)  gap g = (l^2 - L0^2)/2 beyond which a slack one counts as taut again: 0, but for one that has just
+                     gone slack and has not yet moved away from its length
+    """
+
+    bars: Ints
+    allowance: Floats
 
 
 class Motion(NamedTuple):

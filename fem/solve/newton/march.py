@@ -56,6 +56,7 @@ from fem.solve.newton.groups import (
     DONE,
     DRIFT,
     DRIFT_SHARE,
+    EVENT,
     FORCING,
     HIGH_LEVEL,
     INCREMENT,
@@ -93,6 +94,7 @@ from fem.solve.newton.groups import (
     Motion,
     Nodes,
     Record,
+    Ropes,
     Scratch,
 )  # fmt: skip
 from fem.solve.newton.iterate import (
@@ -113,6 +115,7 @@ from fem.solve.newton.project import (
     velocity_gaps,
 )
 from fem.solve.newton.tangent import lift, nodal_blocks
+from fem.solve.ropes.slack import changes
 
 HUGE = 1e300
 """Forces and energies beyond this are overflow."""
@@ -179,7 +182,7 @@ def solve_compiled(
 @kernel
 def march(
     control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
-    bars: Bars, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
+    bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
     motion: Motion, work: Scratch, record: Record,
 ) -> int:  # fmt: skip
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
@@ -188,6 +191,8 @@ def march(
     NEED_SOLVE     write ``work.du`` for ``work.residual`` and call again
     NOT_CONVERGED  ``control[INCREMENT]`` spent its iterations; NOT_FINITE: it met NaN or overflow.
                    ``motion`` is the state at its start, ``control[WORST]`` the dof of the largest residual
+    EVENT          a rope becomes slack or taut in ``control[INCREMENT]``; ``motion`` is the state at its start, the
+                   trial state that at its end as if the rope had stayed as it was
     DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete; watched
                    from ``control[JUDGED]`` on
     TOO_LONG       the local error of ``control[INCREMENT]`` is too large; ``motion`` is the state at its start
@@ -272,6 +277,9 @@ def march(
                 phase = CLOSE
         if phase == CLOSE:
             phase = OPEN
+            if ropes.bars.shape[0] > 0 and changes(ropes, bars, work):
+                control[PHASE] = OPEN
+                return EVENT
             flags, norm, scale = memory[CLOSING_FLAGS], memory[CLOSING_NORM], memory[CLOSING_SCALE]
             is_unresolved = False
             if limits[TIME_ERROR] > 0.0:

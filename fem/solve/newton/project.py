@@ -12,6 +12,8 @@ Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII.2 (
 
 from __future__ import annotations
 
+import numpy as np
+
 from fem.arrays import Floats
 from fem.compiled import inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
@@ -40,9 +42,8 @@ def mass_system(bars: Bars, work: Scratch) -> None:
         work.spring_stiffness[s] = 0.0
     for e in range(bars.nodes.shape[0]):
         work.store[GEOMETRIC, e] = 0.0
-    # Rods stand last, so that all others are bars whose stiffness is left out here.
-    for e in range(bars.nodes.shape[0] - bars.rods.shape[0]):
-        work.store[ALPHA, e] = 0.0
+        if work.store[ALPHA, e] != np.inf:  # the stiffness of bars is left out here
+            work.store[ALPHA, e] = 0.0
     for dof in range(work.residual.shape[0]):
         work.residual[dof] = 0.0
 

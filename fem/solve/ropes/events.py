@@ -1,0 +1,247 @@
+"""Events of ropes: located in time, with the impact they bring; then the increment goes on to its regular end.
+
+A taut rope is a rod; it goes slack when its tension reaches zero. A slack rope is absent; it is taut again when it
+reaches its length: an impact if it does so with a speed. Increments in which that happens are repeated with other
+sizes until the instant is known to ``RESOLUTION``; there the states change and consistent accelerations start anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.errors import ModelError
+from fem.mechanics.bar import INV_LENGTH, RESTITUTION
+from fem.results.record import Event
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion, Record, Ropes
+from fem.solve.newton.ledger import note_increment
+from fem.solve.rods.constraints import SAME_LENGTH
+from fem.solve.ropes.change import Change, Instant
+from fem.solve.ropes.slack import AWAY, excesses
+from fem.solve.ropes.states import Stages
+from fem.solve.stage import loading, record
+from fem.solve.start import small_or_sparse_mass
+
+if TYPE_CHECKING:
+    from fem.solve.marching import Marching
+
+RESOLUTION, SHARE = 1e-10, 1e-7
+"""Time to which events are located, and the same as a share of an increment: the smaller one holds."""
+ZENO = 1e-3
+"""Share of an increment: a rope whose impacts follow each other faster than that stays taut."""
+MOST_EVENTS = 10_000
+"""Events in one increment beyond which there is no end to them."""
+NOTHING = Ropes(np.zeros(0, np.int64), np.zeros(0))
+"""For a march that watches no rope."""
+
+
+class Failed(Exception):
+    """A part of an increment could not be solved; ``reason``, ``control`` and ``ledger`` as the march left them."""
+
+    def __init__(self, reason: int, control: Ints, ledger: Floats) -> None:
+        super().__init__()
+        self.reason, self.control, self.ledger = reason, control, ledger
+
+
+class Events:
+    """The ropes of one dynamic step. ``taut`` (r,): their states; ``ropes``: what the march watches."""
+
+    def __init__(self, marching: Marching, stages: Stages) -> None:
+        self.marching, self.stages = marching, stages
+        index, bars = stages.ropes, stages.first.bars
+        self.taut: Flags = np.ones(len(index), np.bool_)
+        self.ropes = Ropes(index, np.zeros(len(index)))
+        self.length: Floats = 1.0 / bars.constants[INV_LENGTH, index]
+        self.restitution: Floats = bars.constants[RESTITUTION, index]
+        self.last_impact: Floats = np.full(len(index), -np.inf)
+        self.mass = small_or_sparse_mass(stages.first)
+        self._pending: list[Event] = []
+
+    def start(self, motion: Motion, now: float) -> None:
+        """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once."""
+        gap = self._gaps(motion)
+        strain = gap / self.length**2
+        if strain.max() > SAME_LENGTH:
+            r = int(strain.argmax())
+            raise ModelError(
+                f"{self.stages.first.system.name_bar(int(self.ropes.bars[r]))} is a rope of length "
+                f"{self.length[r]:.9g}, but its nodes are {self.length[r] * np.sqrt(1.0 + 2.0 * strain[r]):.9g} apart "
+                "at the start of the step"
+            )
+        self.taut[:] = False
+        tally = motion.tally.copy()
+        self._change(motion, now, np.zeros(len(gap), np.bool_))
+        motion.tally[:] = tally  # the books are opened after this
+        self._pending = [event for event in self._pending if event.event == "impact"]
+
+    def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
+        """March from one regular instant to the next, through all events in between.
+
+        Failed where a part cannot be solved: the motion and the states are then those of the beginning.
+        """
+        motion = self.marching.progress.motion
+        saved, states = _copy(motion), (self.taut.copy(), self.ropes.allowance.copy(), self.last_impact.copy())
+        now, iterations = begin, 0.0
+        self._pending.clear()
+        try:
+            for _ in range(MOST_EVENTS):
+                control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
+                iterations += kept.ledger[0, groups.L_ITERATIONS]
+                if control[groups.INCREMENT] == 1:
+                    break
+                step, which = self._locate(now, end)
+                released = self.taut & (np.arange(len(self.taut)) == which)
+                if step > 0.0:
+                    _, kept, chunk = self._march(now, now + step, step, NOTHING)
+                    now = end if end - now - step < self._sharp else now + step
+                self._change(motion, now, released)
+                if now == end:
+                    self._note(kept, chunk)
+                    break
+            else:
+                raise Failed(groups.NOT_CONVERGED, control, kept.ledger)
+        except Failed:
+            _restore(motion, saved)
+            self.taut[:], self.ropes.allowance[:], self.last_impact[:] = states
+            self.marching.stage = self.stages.of(self.taut)
+            raise
+        kept.ledger[0, groups.L_ITERATIONS] = iterations
+        self.tell()
+        return kept, chunk
+
+    def tell(self) -> None:
+        """Pass on what has happened."""
+        for event in self._pending:
+            self.marching.sink.event(event)
+        self._pending.clear()
+
+    @property
+    def _sharp(self) -> float:
+        return min(RESOLUTION, SHARE * self.marching.clock.dt)
+
+    def _march(self, begin: float, end: float, dt: float, ropes: Ropes) -> tuple[Ints, Record, Loading]:
+        """One increment of any size; Failed where it has no solution."""
+        m = self.marching
+        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
+        kept = record(m.stage, 1, m.nodes, m.elements)
+        control = np.zeros(groups.CONTROL, np.int64)
+        control[groups.JUDGED] = 1
+        reason = m.march(control, chunk, kept, ropes)
+        if reason not in (groups.DONE, groups.EVENT):
+            raise Failed(reason, control, kept.ledger)
+        return control, kept, chunk
+
+    def _locate(self, begin: float, end: float) -> tuple[float, int]:
+        """How long it takes to the first event of the increment, and to which rope it happens."""
+        motion = self.marching.progress.motion
+        saved = _copy(motion)
+
+        def excess(step: float) -> Floats:
+            """Of all ropes after ``step``, their states kept."""
+            self._march(begin, begin + step, step, NOTHING)
+            found = self._excess(motion)
+            _restore(motion, saved)
+            return found
+
+        now = self._excess(motion)
+        high, after = end - begin, excess(end - begin)
+        limit = np.where(self.taut, 0.0, self.ropes.allowance)
+        which = -1
+        while True:
+            late = after > limit
+            if which >= 0:
+                late[which] = False
+            if high == 0.0 or not late.any():
+                return high, which
+            which = int(np.flatnonzero(late)[0])
+            high = self._root(excess, which, float(now[which]), high)
+            after = excess(high) if high > 0.0 else now
+
+    def _root(self, excess: Callable[[float], Floats], r: int, now: float, high: float) -> float:
+        """When rope r changes its state, between now and ``high``; 0 where it does so at once."""
+        from scipy.optimize import brentq
+
+        def one(step: float) -> float:
+            return float(excess(step)[r])
+
+        bound = 0.0 if self.taut[r] else -AWAY * self.length[r] ** 2
+        low = 0.0
+        if not now < bound:
+            if self.taut[r]:
+                return 0.0
+            # It has just left its length: the instant at which it comes back is asked for.
+            low = 0.5 * high
+            while not one(low) < bound:
+                high, low = low, 0.5 * low
+                if low < self._sharp:
+                    return 0.0
+        values = {low: now if low == 0.0 else one(low), high: one(high)}
+        if values[high] <= 0.0:
+            return high
+        root = float(brentq(lambda x: values.get(x) or one(x), low, high, xtol=1e-2 * self._sharp, rtol=1e-14))
+        return root if root >= self._sharp else 0.0
+
+    def _excess(self, motion: Motion) -> Floats:
+        """(r,) what the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
+        found = np.zeros(len(self.taut))
+        excesses(self.ropes, self.marching.stage.bars, motion.u, motion.multiplier, found)
+        return found
+
+    def _gaps(self, motion: Motion) -> Floats:
+        """(r,) gaps of all ropes."""
+        found = np.zeros(len(self.taut))
+        slack = self.stages.of(np.zeros(len(found), np.bool_))
+        excesses(self.ropes, slack.bars, motion.u, motion.multiplier, found)
+        return found
+
+    def _change(self, motion: Motion, now: float, released: Flags) -> None:
+        """The event itself, at ``now``. released (r,): taut ropes that go slack."""
+        before, gap, square = self.taut.copy(), self._gaps(motion), self.length**2
+        near = before | (gap > -SAME_LENGTH * square)
+        stage = self.stages.of(near)
+        chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
+        has_bounced = now - self.last_impact < ZENO * self.marching.clock.dt
+        instant = Instant(self.stages, motion, chunk, now, before, near, self.mass)
+        found = instant.run(released, np.where(has_bounced, 0.0, self.restitution), self.length)
+        self.taut[:] = found.taut
+        self.last_impact[found.struck] = now
+        slack = near & ~self.taut
+        self.ropes.allowance[:] = np.where(slack, np.maximum(SAME_LENGTH * square, 2.0 * gap), 0.0)
+        self.marching.stage = self.stages.of(self.taut)
+        self._list(now, before, found, has_bounced & (self.restitution > 0.0))
+
+    def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
+        """Note what happened to each rope; at_last (r,): its impacts have come to an end."""
+        m = self.marching
+        for r, e in enumerate(self.ropes.bars):
+            what = ""
+            if found.struck[r]:
+                what = "taut" if at_last[r] and found.taut[r] else "impact"
+            elif found.taut[r] != before[r]:
+                what = "taut" if found.taut[r] else "slack"
+            if what:
+                label = m.system.label_of_bar(int(e))
+                self._pending.append(
+                    Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, float(found.loss[r]))
+                )
+
+    def _note(self, kept: Record, chunk: Loading) -> None:
+        """The row of an increment that ends with an event shows the state after it."""
+        m, row = self.marching, kept.ledger[0]
+        note_increment(
+            0, int(row[groups.L_ITERATIONS]), float(row[groups.L_NORM]), 0.0, int(row[groups.L_FLAGS]),
+            float(row[groups.L_ERROR]), m.stage.bars, m.system.springs, chunk.thermal[-1], m.progress.motion, kept,
+        )  # fmt: skip
+
+
+def _copy(motion: Motion) -> Motion:
+    return Motion(*(array.copy() for array in motion))
+
+
+def _restore(motion: Motion, saved: Motion) -> None:
+    for array, before in zip(motion, saved, strict=True):
+        array[:] = before

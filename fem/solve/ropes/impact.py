@@ -1,0 +1,130 @@
+"""Pulls of rods and ropes at one instant: impulses of impacts, accelerations and tensions after them.
+
+With G the gradients of the lengths, W = G M^-1 G^T and pulls p along rods and ropes:
+
+    impact          G v+ = G v- - W p,  rods: G v+ = 0;  ropes: 0 <= p, G v+ <= - c (G v-)+, one of them zero
+    accelerations   G a + |v_j - v_i|^2 = 0 for rods, <= 0 for ropes that stay at their length, 0 <= tension, one zero
+
+The energy lost to an impact is p.(G v- + G v+)/2, rope by rope.
+Sources: Moreau, Comput. Methods Appl. Mech. Eng. 177 (1999) 329-349; Pfeiffer & Glocker, Multibody Dynamics with
+Unilateral Contacts (1996).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.assembly.constraints import reduction
+from fem.errors import ModelError
+from fem.solve.rods.constraints import over_independent
+from fem.solve.stage import Stage
+
+SINGULAR = 1e-13
+"""Share of its diagonal added to W, so that ropes that repeat each other share their pull."""
+ZERO = 1e-12
+"""Share of the largest pull or rate that is round-off."""
+PATIENCE = 3
+"""Rounds without progress after which one pull is changed at a time."""
+
+
+class Network:
+    """Rods and ropes of a stage that may pull (its ``bars.rods``), over the mass of the free dofs.
+
+    The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass.
+    """
+
+    def __init__(self, stage: Stage, mass: Any) -> None:
+        links, free = stage.links, stage.nodes.free
+        if len(links.slave) == 0:
+            free = np.where((free == 1) & (stage.nodes.mass <= 0.0), 0, free)
+        self.size = stage.system.size
+        self.unknown = np.flatnonzero(free == 1)
+        self.transform: Any = reduction(free, links) if len(links.slave) else None
+        rows = over_independent(stage, free)
+        self.rows: Floats = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+        if self.transform is None:
+            self.mass = mass[self.unknown][:, self.unknown]
+        else:
+            self.mass = self.transform.T @ mass @ self.transform
+        self.solve = _solver(self.mass)
+        self.answer: Floats = self.solve(self.rows.T)
+        self.compliance: Floats = self.rows @ self.answer
+        if np.any(np.diag(self.compliance) <= 0.0):
+            e = int(stage.bars.rods[int(np.argmin(np.diag(self.compliance)))])
+            raise ModelError(
+                f"{stage.system.name_bar(e)} is a rope or rod without mass at its free nodes: give them mass "
+                "(*DENSITY, *MASS)"
+            )
+
+    def change(self, pull: Floats) -> Floats:
+        """- M^-1 G^T pull over all dofs (3n,)."""
+        return self._spread(-self.answer @ pull)
+
+    def respond(self, load: Floats) -> Floats:
+        """M^-1 load over all dofs (3n,), rods and ropes left out."""
+        return self._spread(self.solve(load[self.unknown] if self.transform is None else self.transform.T @ load))
+
+    def _spread(self, x: Floats) -> Floats:
+        if self.transform is not None:
+            return np.asarray(self.transform @ x)
+        full = np.zeros(self.size)
+        full[self.unknown] = x
+        return full
+
+
+def _solver(matrix: Any) -> Any:
+    """M^-1 as a function."""
+    diagonal = matrix.diagonal()
+    dense = isinstance(matrix, np.ndarray)
+    count = np.count_nonzero(matrix) if dense else matrix.count_nonzero()
+    if count == np.count_nonzero(diagonal):
+        return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
+    if dense:
+        inverse = np.linalg.inv(matrix)
+        return lambda right: inverse @ right
+    from scipy.sparse.linalg import splu
+
+    return splu(matrix.tocsc()).solve
+
+
+def complementarity(compliance: Floats, right: Floats, one_sided: Flags) -> tuple[Floats, Flags]:
+    """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
+
+    compliance (r, r), right (r,), one_sided (r,); returns p (r,) and which act (r,).
+    Block principal pivoting: Judice & Pires, Comput. Oper. Res. 21 (1994) 587-596.
+    """
+    pull = np.zeros(len(right))
+    acts = ~one_sided
+    fewest, patience = len(right) + 1, PATIENCE
+    size = float(np.abs(right).max(initial=0.0))
+    scale = 1.0 / np.sqrt(np.diag(compliance))
+    matrix = scale[:, None] * compliance * scale + SINGULAR * np.eye(len(right))
+    load = scale * right
+    size = float(np.abs(load).max(initial=0.0))
+    for _ in range(100 * (len(right) + 1)):
+        pull[:] = 0.0
+        (at,) = np.nonzero(acts)
+        if len(at):
+            pull[at] = np.linalg.solve(matrix[np.ix_(at, at)], load[at])
+        rest = matrix @ pull - load
+        wrong = one_sided & np.where(acts, pull < -ZERO * np.abs(pull).max(initial=0.0), rest < -ZERO * size)
+        count = int(np.count_nonzero(wrong))
+        if count == 0:
+            break
+        patience = PATIENCE if count < fewest else patience - 1
+        fewest = min(fewest, count)
+        if patience < 0:
+            wrong = np.arange(len(wrong)) == np.flatnonzero(wrong)[-1]
+        acts = acts ^ wrong
+    return scale * np.where(one_sided, np.maximum(pull, 0.0), pull), acts
+
+
+def positions(rods: Ints, ropes: Ints) -> Ints:
+    """(r,) where each rope stands among ``rods``, -1 for none."""
+    place = np.minimum(np.searchsorted(rods, ropes), max(len(rods) - 1, 0))
+    if len(rods) == 0:
+        return np.full(len(ropes), -1)
+    return np.where(rods[place] == ropes, place, -1)
