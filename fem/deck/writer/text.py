@@ -8,8 +8,8 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-+/]*", re.ASCII)
 
 
 def number(value: float) -> str:
-    """All digits."""
-    return repr(float(value))
+    """All digits; -0.0 is 0.0."""
+    return repr(float(value) + 0.0)
 
 
 def name_text(name: str) -> str:
