@@ -81,6 +81,16 @@ def test_what_follows_from_a_mistake_is_not_blamed() -> None:
     assert len(problems(MODEL + STEP.format("").replace("*STEP", "*STEPP", 1))) == 1
 
 
+def test_nothing_is_generated_from_a_broken_node() -> None:
+    """The line and the net between nodes of which one could not be read: one mistake, no million of nodes."""
+    cards = "*NODE\n1, 0, 0, 0\n2, x, 0, 0\n9, 1, 0, 0\n*NGEN, NSET=N\n1, 1000001\n*NGEN, NSET=TOP\n2, 9, 7\n"
+    cards += (
+        "*NODE\n5, 3., 0., 0.\n*NFILL, NSET=M\nTOP, N, 400000\n*ELEMENT, TYPE=MASS, ELSET=E\n1, 9\n*MASS, ELSET=E\n1.\n"
+    )
+    found = problems(cards + "*BOUNDARY\nN, 1, 3\nM, 1\n77, 1\n*STEP\n*STATIC\n*END STEP\n")
+    assert [problem.line for problem in found] == [3]
+
+
 def test_a_hundred_thousand_elements() -> None:
     count = 100_000
     nodes = "".join(f"{n}, {0.1 * n}, 0., {n % 7}.\n" for n in range(1, count + 2))

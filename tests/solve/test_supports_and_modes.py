@@ -7,6 +7,7 @@ import pytest
 
 import fem
 from tests.decks import chain, run_text
+from tests.solve.test_rods import following, rods
 
 MOVED = """*NODE
 1,0,0,0
@@ -139,6 +140,38 @@ def test_massless_node_needs_mass_or_a_word():
     text = chain(2).replace("*DENSITY\n1.\n", "").replace("*DLOAD\nLINE, GRAV, 9.81, 0, 0, -1\n", "*CLOAD\n3, 3, 1.\n")
     with pytest.raises(fem.ModelError, match="node"):
         run_text(text)
+
+
+def hanging_rods(count: int) -> np.ndarray:
+    """Circular frequencies of a plumb chain of rods with its mass in the joints: T_k/h between them."""
+    length = 1.0 / count
+    mass = np.append(np.full(count - 1, length), 0.5 * length)
+    pull = 9.81 * np.cumsum(mass[::-1])[::-1] / length
+    stiffness = np.diag(pull + np.append(pull[1:], 0.0)) - np.diag(pull[1:], 1) - np.diag(pull[1:], -1)
+    scale = 1.0 / np.sqrt(mass)
+    return np.sqrt(np.linalg.eigvalsh(scale[:, None] * stiffness * scale))
+
+
+@pytest.mark.parametrize(("count", "dense"), [(1, 600), (6, 600), (40, 600), (40, 0)])
+def test_modes_of_a_hanging_chain_of_rods_are_exact(count, dense, monkeypatch):
+    """In pairs, one in each plane; dense and sparse solver."""
+    monkeypatch.setattr("fem.solve.modes.DENSE", dense)
+    wanted = min(2 * count, 6)
+    text = rods([(0.0, 0.0, -k / count) for k in range(count + 1)], following(count), procedure="*STATIC", dt=1.0,
+                period=1.0)  # fmt: skip
+    text = text.replace("0, 0.1, -1", "0, 0, -1") + f"*STEP, NLGEOM\n*FREQUENCY\n{wanted}\n*END STEP\n"
+    modes = run_text(text).modes[0]
+    np.testing.assert_allclose(modes.omega, np.repeat(hanging_rods(count), 2)[:wanted], rtol=1e-9)
+    np.testing.assert_allclose(modes.shapes[:, :, 2], 0.0, atol=1e-9)
+
+
+def test_rods_that_hold_each_other_have_no_modes():
+    """A triangle of rods on two supports, in its plane: nothing is left to move, and the count is told."""
+    places = [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0), (1.0, 0.0, -1.0)]
+    text = rods(places, [(1, 3), (2, 3)], pinned=(1, 2), procedure="*STATIC", dt=1.0, period=1.0)
+    text = text.replace("0, 0.1, -1", "0, 0, -1").replace("1, 1, 3\n2, 1, 3", "1, 1, 3\n2, 1, 3\n3, 2")
+    with pytest.raises(fem.ModelError, match="the rods leave nothing to move"):
+        run_text(text + "*STEP, NLGEOM\n*FREQUENCY\n1\n*END STEP\n")
 
 
 def test_automatic_dynamic_increments_cut_back_and_recover():

@@ -32,22 +32,27 @@ def ngen(card: Card, draft: Draft) -> None:
             if span == 0 or span % increment:
                 message = f"{ends[0]} to {ends[1]} cannot be divided into increments of {increment}"
                 raise Mistake(row.place, message)
+            places = [known_node(draft, row, at, ends[at]) for at in (0, 1)]
+            if any(place is None for place in places):
+                if name is not None:
+                    draft.node_sets.add(name, np.array(ends))
+                continue
             count = span // increment
             draft.spend(count, row.place)
             labels = (
                 np.linspace(0, count, count + 1).astype(np.int64) * np.sign(ends[1] - ends[0]) * increment + ends[0]
             )
-            fill_line(draft, row, [known_node(draft, row, at, ends[at]) for at in (0, 1)], labels)
+            fill_line(draft, row, [place for place in places if place is not None], labels)
             if name is not None:
                 draft.node_sets.add(name, labels)
 
 
-def known_node(draft: Draft, row: Row, at: int, label: int) -> Floats:
-    """Coordinates of a node that must exist."""
+def known_node(draft: Draft, row: Row, at: int, label: int) -> Floats | None:
+    """Coordinates of a node that must exist; None where a broken *NODE card may have been about to define it."""
     found = draft.nodes.at(label)
     if found is None:
         if draft.has_failed("NODE"):
-            return np.zeros(3)
+            return None
         raise Mistake(row.field(at).place, f"there is no node {label}", "define both end nodes with *NODE")
     return found
 
@@ -77,9 +82,13 @@ def nfill(card: Card, draft: Draft) -> None:
                 raise Mistake(
                     row.place, f"the two sets have {len(bounds[0])} and {len(bounds[1])} nodes, not equally many"
                 )
+            places = [[known_node(draft, row, at, label) for label in bounds[at].tolist()] for at in (0, 1)]
+            if any(place is None for line in places for place in line):
+                if name is not None:
+                    draft.node_sets.add(name, np.concatenate(bounds))
+                continue
             draft.spend(len(bounds[0]) * count, row.place)
-            starts = np.array([known_node(draft, row, 0, label) for label in bounds[0].tolist()]).reshape(-1, 3)
-            ends = np.array([known_node(draft, row, 1, label) for label in bounds[1].tolist()]).reshape(-1, 3)
+            starts, ends = (np.array(line).reshape(-1, 3) for line in places)
             steps = np.arange(1, count)
             if increment * count > MAX_LABEL:
                 raise Mistake(row.field(3).place, "the labels become too large")
