@@ -168,15 +168,15 @@ def solve_compiled(
     return False
 
 
-@kernel
-def march(
-    control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
-    bars: Bars, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
+@inner_kernel
+def march_to(
+    end: int, control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int,
+    nodes: Nodes, bars: Bars, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
     motion: Motion, work: Scratch, record: Record,
 ) -> int:  # fmt: skip
-    """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
+    """Advance through the increments of ``loading`` from ``control`` up to number ``end``; returns why it stopped.
 
-    DONE           all increments are done
+    DONE           they are done
     NEED_SOLVE     write ``work.du`` for ``work.residual`` and call again
     NOT_CONVERGED  ``control[INCREMENT]`` spent its iterations; NOT_FINITE: it met NaN or overflow.
                    ``motion`` is the state at its start, ``control[WORST]`` the dof of the largest residual
@@ -185,7 +185,7 @@ def march(
     """
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
-    while control[INCREMENT] < loading.dt.shape[0]:
+    while control[INCREMENT] < end:
         k = control[INCREMENT]
         dt = loading.dt[k]
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
@@ -279,3 +279,16 @@ def march(
                 return DRIFT
         control[PHASE] = phase
     return DONE
+
+
+@kernel
+def march(
+    control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
+    bars: Bars, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
+    motion: Motion, work: Scratch, record: Record,
+) -> int:  # fmt: skip
+    """Advance through all increments of ``loading`` from ``control``; returns why it stopped (``march_to``)."""
+    return march_to(
+        loading.dt.shape[0], control, scheme, secant, limits, extrapolation, solver, nodes, bars, springs, links, tree,
+        equation, loading, arc, motion, work, record,
+    )  # fmt: skip
