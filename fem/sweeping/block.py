@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from fem.model import Model
-from fem.results.history import History, HistorySink
-from fem.results.run_record import COMPLETED, Timing
-from fem.runner import drive, verdict_of
-from fem.sweeping.row import Layout, RowSink
+from fem.results.history import History
+
+
+class Question(Protocol):
+    """What a sweep asks of each of its models: a row of numbers, NaN where there is none.
+
+    kind      what the sweep is called: its folder is ``results/<deck>_<kind>``
+    settings  what else makes two sweeps the same, as JSON
+    columns   names of the numbers; ``counts`` are those that are whole
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def counts(self) -> tuple[str, ...]: ...
+    def columns(self) -> list[str]: ...
+    def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+        """Verdict, row and (where asked for) the motion; whatever goes wrong is the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +35,7 @@ class Job:
 
     point: int
     model: Model
-    layout: Layout
+    layout: Question
     history: bool = False
 
 
@@ -41,12 +58,5 @@ def solve_block(jobs: Sequence[Job]) -> list[Answer]:
 
 
 def solve_job(job: Job) -> Answer:
-    """One run; whatever goes wrong in it is its verdict."""
-    sink = RowSink(job.model, job.layout)
-    collected = HistorySink(job.model.mesh, notices=job.model.notices) if job.history else None
-    verdict = COMPLETED
-    try:
-        drive(job.model, "AUTO", [sink, collected] if collected else [sink], None, Timing(), record_all=job.history)
-    except Exception as error:
-        verdict = verdict_of(error)
-    return Answer(job.point, verdict, sink.row(), collected.history() if collected else None)
+    """One run."""
+    return Answer(job.point, *job.layout.solve(job.model, job.history))

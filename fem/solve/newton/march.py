@@ -133,39 +133,45 @@ def fill_matrix(
 
 
 @inner_kernel
-def solve_compiled(
-    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch
+def eliminate(
+    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, work: Scratch
 ) -> bool:
-    """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined)."""
+    """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted."""
     if solver == CHAIN:
-        if solve_chain(
+        return solve_chain(
             tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced,
             work.pinned, work.du, work.tau,
-        ):  # fmt: skip
-            return True
-    elif solver == BAND:
+        )  # fmt: skip
+    if solver == BAND:
         width = (work.band.shape[1] - 1) // 3
         size = assemble_band(
             width, equation, bars, work.store, work.off, work.block, springs.dofs, work.spring_stiffness, work.band
         )
-        if solve_band(
+        return solve_band(
             width, equation, bars, work.store, size, work.residual, work.band, work.unknowns, work.du, work.tau
-        ):
-            return True
-    elif solver == CG:
+        )
+    return False
+
+
+@inner_kernel
+def solve_compiled(
+    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch
+) -> bool:
+    """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined)."""
+    if solver == CG:
         spent = solve_cg(
             bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         memory[SPENT] += max(spent, 0)
         return bool(spent >= 0)
-    elif solver == BICGSTAB:
+    if solver == BICGSTAB:
         spent = solve_bicgstab(
             bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         return bool(spent >= 0)
-    return False
+    return eliminate(solver, nodes, bars, springs, tree, equation, work)
 
 
 @inner_kernel

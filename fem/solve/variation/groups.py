@@ -14,8 +14,6 @@ DU, DV, DA, DF, KNOWN = 0, 1, 2, 3, 4
 ROWS = 5
 # Rows of Variation.state: u, v, a at the start of the increment, v at its end before it is projected onto rods
 START_U, START_V, START_A, UNPROJECTED = 0, 1, 2, 3
-# Rows of Variation.pull: impulses and forces of rods that the projections of velocities and accelerations found
-IMPULSE, FORCE = 0, 1
 # Entries of Variation.count
 WRITTEN, SINCE = 0, 1
 
@@ -24,7 +22,8 @@ class Variation(NamedTuple):
     """k perturbations of a motion, and how they grow.
 
     vectors (k, ROWS, 3n)  the perturbations
-    state   (4, 3n), pull (2, m)   room: what the march forgets of an increment
+    state   (4, 3n)        room: what the march forgets of an increment
+    pull    (3, m)         room: multipliers that the projections of velocities and accelerations found (rows DV, DA)
     growth  (r, k + 1)     out: logarithms of growth between two orthonormalisations; last column: the time between them
     count   (2,)           rows of ``growth`` written, increments since the last orthonormalisation
     """
@@ -44,5 +43,5 @@ def new_variation(count: int, size: int, bars: Bars, moving: Floats, seed: int) 
     vectors = np.zeros((count, ROWS, size))
     vectors[:, : DV + 1] = np.random.default_rng(seed).standard_normal((count, 2, size)) * moving
     return Variation(
-        vectors, np.zeros((4, size)), np.zeros((2, len(bars.nodes))), np.zeros((0, count + 1)), np.zeros(2, np.int64)
+        vectors, np.zeros((4, size)), np.zeros((3, len(bars.nodes))), np.zeros((0, count + 1)), np.zeros(2, np.int64)
     )

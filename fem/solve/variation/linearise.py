@@ -46,7 +46,7 @@ from fem.solve.newton.groups import (
     Scratch,
 )  # fmt: skip
 from fem.solve.newton.iterate import inertia_forces
-from fem.solve.newton.march import solve_compiled
+from fem.solve.newton.march import eliminate
 from fem.solve.newton.project import mass_blocks, mass_system, velocity_gaps
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.variation.groups import (
@@ -54,8 +54,6 @@ from fem.solve.variation.groups import (
     DF,
     DU,
     DV,
-    FORCE,
-    IMPULSE,
     KNOWN,
     START_A,
     START_U,
@@ -64,6 +62,8 @@ from fem.solve.variation.groups import (
     Variation,
 )  # fmt: skip
 
+DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA
+"""Orders of what is solved for, which also are the rows of a perturbation."""
 
 @inner_kernel
 def vary(
@@ -75,35 +75,97 @@ def vary(
     ``motion`` is the end of the increment; the scratch room is overwritten.
     """
     dt = loading.dt[k]
+    vectors, pull = variation.vectors, variation.pull
+    recall(scheme, dt, nodes, bars, motion, work, variation)
     warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
-    state, vectors = variation.state, variation.vectors
+    linearise(scheme, secant, dt, nodes, bars, springs, motion, warmth, work, variation)
+    is_projected = scheme[PROJECT] > 0.0
+    orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
+    for order in range(orders):
+        if order == VELOCITY:
+            mass_system(bars, work)
+        # First of all the impulse that projected the velocities: the march does not keep it.
+        for j in range(-1 if order == VELOCITY and is_projected else 0, vectors.shape[0]):
+            if order == DISPLACEMENT:
+                right_side(scheme, dt, nodes, bars, vectors[j], work)
+                nodal_blocks(scheme, dt, nodes, springs, work)
+            else:
+                mass_blocks(nodes, work)
+                if j < 0:
+                    for dof in range(motion.u.shape[0]):
+                        work.v[dof] = variation.state[UNPROJECTED, dof]
+                    velocity_gaps(bars, work)
+                else:
+                    turn_rods(order, nodes, bars, motion, pull, vectors[j], work)
+            if not eliminate(solver, nodes, bars, springs, tree, equation, work):
+                return False
+            if order == DISPLACEMENT:
+                end_of_increment(scheme, dt, nodes, bars, vectors[j], work)
+            elif j < 0:
+                for r in range(bars.rods.shape[0]):
+                    pull[VELOCITY, bars.rods[r]] = work.tau[bars.rods[r]]
+            else:
+                for dof in range(vectors.shape[2]):
+                    vectors[j, order, dof] += nodes.open[dof] * work.du[dof]
+                if order == ACCELERATION and scheme[WF] != 1.0:
+                    pull_rods(scheme[WF], bars, pull, vectors[j], work)
+    return True
+
+
+@inner_kernel
+def recall(
+    scheme: Floats, dt: float, nodes: Nodes, bars: Bars, motion: Motion, work: Scratch, variation: Variation
+) -> None:
+    """Velocities and multipliers as the equilibrium of the increment had them, before they were projected."""
+    state, pull = variation.state, variation.pull
+    is_projected = scheme[PROJECT] > 0.0
     for r in range(bars.rods.shape[0]):
-        variation.pull[FORCE, bars.rods[r]] = work.tau[bars.rods[r]]
+        e = bars.rods[r]
+        pull[VELOCITY, e] = 0.0
+        pull[ACCELERATION, e] = work.tau[e]
+        if is_projected:
+            work.multiplier[e] -= work.tau[e] / scheme[WF]
     for dof in range(motion.u.shape[0]):
         move = motion.u[dof] - state[START_U, dof]
         v = scheme[VU] / dt * move + scheme[VV] * state[START_V, dof] + scheme[VA] * dt * state[START_A, dof]
-        state[UNPROJECTED, dof] = v if scheme[PROJECT] > 0.0 and nodes.open[dof] > 0.0 else motion.v[dof]
-    know(scheme, secant, dt, nodes, bars, springs, motion, warmth, work, variation)
-    if scheme[PROJECT] > 0.0:  # the equilibrium was found before the projection changed the multipliers
-        for r in range(bars.rods.shape[0]):
-            work.multiplier[bars.rods[r]] -= variation.pull[FORCE, bars.rods[r]] / scheme[WF]
+        state[UNPROJECTED, dof] = v if is_projected and nodes.open[dof] > 0.0 else motion.v[dof]
+
+
+@inner_kernel
+def linearise(
+    scheme: Floats, secant: bool, dt: float, nodes: Nodes, bars: Bars, springs: Springs, motion: Motion,
+    warmth: Floats, work: Scratch, variation: Variation,
+) -> None:  # fmt: skip
+    """Row KNOWN of every perturbation, the change of the internal force that does not come from du1; K_eff."""
+    vectors, state = variation.vectors, variation.state
     rate = scheme[VISCOUS] * scheme[VU] / dt
-    differentiate(secant, scheme[WF], rate, state[START_U], motion.u, state[UNPROJECTED], bars, springs, warmth, work)
+    for j in range(vectors.shape[0]):
+        for dof in range(vectors.shape[2]):
+            vectors[j, KNOWN, dof] = 0.0
+    first = 1 if secant else 0 if is_viscous(bars, springs) else 2
+    for turn in range(first, 3):
+        u0, u1, v1 = state[START_U], motion.u, state[UNPROJECTED]
+        factor, pace = 1.0 / rate, rate
+        if turn == 0:
+            factor = -factor
+        elif turn == 1 and secant:
+            u0, u1, factor, pace = u1, u0, 1.0, -rate
+        elif turn == 1:
+            pace = 2.0 * rate
+        differentiate(secant, scheme[WF], pace, u0, u1, v1, bars, springs, warmth, work)
+        for j in range(vectors.shape[0] if turn < 2 else 0):
+            for dof in range(vectors.shape[2]):
+                dv = (
+                    scheme[VV] * vectors[j, DV, dof] + scheme[VA] * dt * vectors[j, DA, dof]
+                    - scheme[VU] / dt * vectors[j, DU, dof]
+                )  # fmt: skip
+                work.du[dof] = vectors[j, DU, dof] if secant else nodes.open[dof] * dv
+            add_product(factor, work.du, bars, springs, work, vectors[j, KNOWN])
     for e in range(bars.off_mass.shape[0]):
         work.off[e] = scheme[WM] * scheme[AU] / (dt * dt) * bars.off_mass[e]
         work.off[e] += scheme[WC] * scheme[VU] / dt * bars.off_damping[e]
     for r in range(bars.rods.shape[0]):
         work.store[GAP, bars.rods[r]] = 0.0
-    memory = motion.memory
-    for j in range(vectors.shape[0]):
-        right_side(scheme, dt, nodes, bars, vectors[j], work)
-        nodal_blocks(scheme, dt, nodes, springs, work)
-        if not solve_compiled(solver, nodes, bars, springs, tree, equation, memory, work):
-            return False
-        end_of_increment(scheme, dt, nodes, bars, vectors[j], work)
-    if bars.rods.shape[0] > 0:
-        return project(scheme, solver, nodes, bars, springs, tree, equation, motion, work, variation)
-    return True
 
 
 @inner_kernel
@@ -155,36 +217,6 @@ def is_viscous(bars: Bars, springs: Springs) -> bool:
 
 
 @inner_kernel
-def know(
-    scheme: Floats, secant: bool, dt: float, nodes: Nodes, bars: Bars, springs: Springs, motion: Motion,
-    warmth: Floats, work: Scratch, variation: Variation,
-) -> None:  # fmt: skip
-    """Row KNOWN of every perturbation: the change of the internal force that does not come from du1."""
-    vectors, state = variation.vectors, variation.state
-    rate = scheme[VISCOUS] * scheme[VU] / dt
-    for j in range(vectors.shape[0]):
-        for dof in range(vectors.shape[2]):
-            vectors[j, KNOWN, dof] = 0.0
-    if secant:
-        differentiate(True, 1.0, -rate, motion.u, state[START_U], motion.v, bars, springs, warmth, work)
-        for j in range(vectors.shape[0]):
-            add_product(1.0, vectors[j, DU], bars, springs, work, vectors[j, KNOWN])
-    elif is_viscous(bars, springs):
-        for twice in range(1, 3):
-            differentiate(
-                False, scheme[WF], twice * rate, motion.u, motion.u, state[UNPROJECTED], bars, springs, warmth, work
-            )
-            factor = 1.0 / rate if twice == 2 else -1.0 / rate
-            for j in range(vectors.shape[0]):
-                for dof in range(vectors.shape[2]):
-                    work.du[dof] = nodes.open[dof] * (
-                        scheme[VV] * vectors[j, DV, dof] + scheme[VA] * dt * vectors[j, DA, dof]
-                        - scheme[VU] / dt * vectors[j, DU, dof]
-                    )  # fmt: skip
-                add_product(factor, work.du, bars, springs, work, vectors[j, KNOWN])
-
-
-@inner_kernel
 def right_side(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector: Floats, work: Scratch) -> None:
     """Residual of the differentiated equilibrium for du1 = 0; dv0 and da0 into ``work.v`` and ``work.a``."""
     vu, vv, va = scheme[VU] / dt, scheme[VV], scheme[VA] * dt
@@ -221,58 +253,27 @@ def end_of_increment(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector
 
 
 @inner_kernel
-def project(
-    scheme: Floats, solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints,
-    motion: Motion, work: Scratch, variation: Variation,
-) -> bool:  # fmt: skip
-    """Perturbations of velocities and accelerations fit to the rods; False: no safe pivot."""
-    vectors, pull, memory = variation.vectors, variation.pull, motion.memory
-    mass_system(bars, work)
-    both = scheme[PROJECT] > 0.0
-    if both:
-        for dof in range(motion.u.shape[0]):
-            work.v[dof] = variation.state[UNPROJECTED, dof]
-        velocity_gaps(bars, work)
-        mass_blocks(nodes, work)
-        if not solve_compiled(solver, nodes, bars, springs, tree, equation, memory, work):
-            return False
-    for r in range(bars.rods.shape[0]):
-        pull[IMPULSE, bars.rods[r]] = work.tau[bars.rods[r]] if both else 0.0
-    for j in range(vectors.shape[0]):
-        for order in range(2 if both else 1):
-            turn_rods(order, nodes, bars, motion, pull, vectors[j], work)
-            mass_blocks(nodes, work)
-            if not solve_compiled(solver, nodes, bars, springs, tree, equation, memory, work):
-                return False
-            for dof in range(vectors.shape[2]):
-                vectors[j, DV + order, dof] += nodes.open[dof] * work.du[dof]
-        if scheme[WF] != 1.0:
-            pull_rods(scheme[WF], bars, pull, vectors[j], work)
-    return True
-
-
-@inner_kernel
 def turn_rods(
     order: int, nodes: Nodes, bars: Bars, motion: Motion, pull: Floats, vector: Floats, work: Scratch
 ) -> None:
-    """Residual and gaps of the differentiated projection: of velocities (order 0) or accelerations (order 1)."""
+    """Residual and gaps of the differentiated projection of velocities or accelerations."""
     for dof in range(work.residual.shape[0]):
         work.residual[dof] = 0.0
-    rate = motion.v if order == 0 else motion.a
+    rate = motion.v if order == VELOCITY else motion.a
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         gap = 0.0
         for c in range(3):
-            gap += work.store[Q + c, e] * (vector[DV + order, j + c] - vector[DV + order, i + c])
+            gap += work.store[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
             if bars.kinds[e, 0] != LINEAR:
                 turn = vector[DU, j + c] - vector[DU, i + c]
                 gap += turn * (rate[j + c] - rate[i + c])
-                if order == 1:
+                if order == ACCELERATION:
                     relative = motion.v[j + c] - motion.v[i + c]
                     gap += 2.0 * relative * (vector[DV, j + c] - vector[DV, i + c])
-                work.residual[j + c] -= nodes.open[j + c] * pull[IMPULSE + order, e] * turn
-                work.residual[i + c] += nodes.open[i + c] * pull[IMPULSE + order, e] * turn
+                work.residual[j + c] -= nodes.open[j + c] * pull[order, e] * turn
+                work.residual[i + c] += nodes.open[i + c] * pull[order, e] * turn
         work.store[GAP, e] = gap
 
 
@@ -284,6 +285,6 @@ def pull_rods(weight: float, bars: Bars, pull: Floats, vector: Floats, work: Scr
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         for c in range(3):
             turn = vector[DU, j + c] - vector[DU, i + c] if bars.kinds[e, 0] != LINEAR else 0.0
-            value = (work.tau[e] * work.store[P + c, e] + pull[FORCE, e] * turn) / weight
+            value = (work.tau[e] * work.store[P + c, e] + pull[ACCELERATION, e] * turn) / weight
             vector[DF, j + c] += value
             vector[DF, i + c] -= value
