@@ -37,8 +37,12 @@ def add_commands(commands: Any) -> None:
     )
     chaos.set_defaults(command=lyapunov_command)
     poincare = commands.add_parser("sections", help="stroboscopic sections, period, bifurcation diagram")
-    poincare.add_argument("--period", type=positive, metavar="T", help="of the section (default: of the deck's amplitude)")
-    poincare.add_argument("--cycles", type=positive_count, metavar="N", default=400, help="periods in all (default: 400)")
+    poincare.add_argument(
+        "--period", type=positive, metavar="T", help="of the section (default: of the deck's amplitude)"
+    )
+    poincare.add_argument(
+        "--cycles", type=positive_count, metavar="N", default=400, help="periods in all (default: 400)"
+    )
     poincare.add_argument(
         "--points", type=positive_count, metavar="N", default=128, help="of the section, at the end (default: 128)"
     )
@@ -57,7 +61,9 @@ def add_commands(commands: Any) -> None:
         )
         add_set(command)
         command.add_argument("--output", metavar="DIR", type=folder_name, help="folder of tables and figures")
-        command.add_argument("--workers", metavar="N", type=workers, help="at most N processes (default: all processors)")
+        command.add_argument(
+            "--workers", metavar="N", type=workers, help="at most N processes (default: all processors)"
+        )
         command.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
         command.add_argument("--quiet", action="store_true", help="print nothing but errors")
 

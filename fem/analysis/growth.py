@@ -55,17 +55,19 @@ class Varied(Marching):
         growth = np.zeros((len(chunk.dt) // self.every + 2, count + 1))
         growth[0, count] = self.elapsed
         self.variation = self.variation._replace(growth=growth)
-        self.variation.count[WRITTEN] = 0
+        self.variation.counter[WRITTEN] = 0
         reason = carry(
             self.every, UNIT, control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation,
             stage.choice.solver, stage.nodes, stage.bars, self.system.springs, stage.links, stage.choice.tree,
             stage.choice.equation, chunk, self.arc, self.progress.motion, stage.work, kept, self.variation,
         )  # fmt: skip
         if reason == groups.NEED_SOLVE:
-            raise CommandError("the tangent of an increment has no safe pivot for the compiled solver: use --method two")
-        written = int(self.variation.count[WRITTEN])
+            raise CommandError(
+                "the tangent of an increment has no safe pivot for the compiled solver: use --method two"
+            )
+        written = int(self.variation.counter[WRITTEN])
         self.grown.append(growth[:written])
-        self.elapsed = float(growth[written, count]) if self.variation.count[SINCE] else 0.0
+        self.elapsed = float(growth[written, count]) if self.variation.counter[SINCE] else 0.0
         return int(reason)
 
 

@@ -116,7 +116,9 @@ class Sections:
 
     def __post_init__(self) -> None:
         if not 2 <= self.points <= self.cycles:
-            raise CommandError(f"a section of {self.points} points needs at least 2 and at most all {self.cycles} cycles")
+            raise CommandError(
+                f"a section of {self.points} points needs at least 2 and at most all {self.cycles} cycles"
+            )
 
     @property
     def settings(self) -> Mapping[str, Any]:

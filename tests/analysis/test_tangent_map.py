@@ -69,7 +69,11 @@ SECOND, GRAV, 9.81, 0., 0., -1.
 ELASTIC = "*ELASTIC\n{modulus}\n*DAMPING, BETA={viscous}, ALPHA=0.3"
 BODIES = {
     "springs": (ELASTIC.format(modulus=200.0, viscous=0.0), ELASTIC.format(modulus=300.0, viscous=0.0), "GREEN"),
-    "viscous": (ELASTIC.format(modulus=200.0, viscous=0.02), ELASTIC.format(modulus=300.0, viscous=0.01), "ENGINEERING"),
+    "viscous": (
+        ELASTIC.format(modulus=200.0, viscous=0.02),
+        ELASTIC.format(modulus=300.0, viscous=0.01),
+        "ENGINEERING",
+    ),
     "rods": ("*INEXTENSIBLE\n*DAMPING, ALPHA=0.3", "*INEXTENSIBLE", "GREEN"),
     "rod and spring": ("*INEXTENSIBLE\n*DAMPING, ALPHA=0.3", ELASTIC.format(modulus=300.0, viscous=0.01), "GREEN"),
 }

@@ -41,17 +41,15 @@ def carry(
         )  # fmt: skip
         if control[INCREMENT] == k:
             return reason
-        if not vary(
-            k, scheme, secant, solver, nodes, bars, springs, tree, equation, loading, motion, work, variation
-        ):
+        if not vary(k, scheme, secant, solver, nodes, bars, springs, tree, equation, loading, motion, work, variation):
             return NEED_SOLVE
-        row = variation.count[WRITTEN]
+        row = variation.counter[WRITTEN]
         variation.growth[row, variation.vectors.shape[0]] += loading.dt[k]
-        variation.count[SINCE] += 1
-        if variation.count[SINCE] >= every:
+        variation.counter[SINCE] += 1
+        if variation.counter[SINCE] >= every:
             orthonormalise(row, unit, variation.vectors, variation.growth)
-            variation.count[WRITTEN] += 1
-            variation.count[SINCE] = 0
+            variation.counter[WRITTEN] += 1
+            variation.counter[SINCE] = 0
         if reason != DONE:
             return reason
     return DONE
@@ -74,7 +72,9 @@ def orthonormalise(row: int, unit: float, vectors: Floats, growth: Floats) -> No
         for i in range(j):
             shared = 0.0
             for dof in range(vectors.shape[2]):
-                shared += inverse * vectors[i, DU, dof] * vectors[j, DU, dof] + vectors[i, DV, dof] * vectors[j, DV, dof]
+                shared += (
+                    inverse * vectors[i, DU, dof] * vectors[j, DU, dof] + vectors[i, DV, dof] * vectors[j, DV, dof]
+                )
             for c in range(vectors.shape[1]):
                 for dof in range(vectors.shape[2]):
                     vectors[j, c, dof] -= shared * vectors[i, c, dof]

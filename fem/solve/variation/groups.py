@@ -14,7 +14,7 @@ DU, DV, DA, DF, KNOWN = 0, 1, 2, 3, 4
 ROWS = 5
 # Rows of Variation.state: u, v, a at the start of the increment, v at its end before it is projected onto rods
 START_U, START_V, START_A, UNPROJECTED = 0, 1, 2, 3
-# Entries of Variation.count
+# Entries of Variation.counter
 WRITTEN, SINCE = 0, 1
 
 
@@ -25,14 +25,14 @@ class Variation(NamedTuple):
     state   (4, 3n)        room: what the march forgets of an increment
     pull    (3, m)         room: multipliers that the projections of velocities and accelerations found (rows DV, DA)
     growth  (r, k + 1)     out: logarithms of growth between two orthonormalisations; last column: the time between them
-    count   (2,)           rows of ``growth`` written, increments since the last orthonormalisation
+    counter (2,)           rows of ``growth`` written, increments since the last orthonormalisation
     """
 
     vectors: Floats
     state: Floats
     pull: Floats
     growth: Floats
-    count: Ints
+    counter: Ints
 
 
 def new_variation(count: int, size: int, bars: Bars, moving: Floats, seed: int) -> Variation:

@@ -65,6 +65,7 @@ from fem.solve.variation.groups import (
 DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA
 """Orders of what is solved for, which also are the rows of a perturbation."""
 
+
 @inner_kernel
 def vary(
     k: int, scheme: Floats, secant: bool, solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree,
