@@ -30,7 +30,7 @@ def add_commands(commands: Any) -> None:
         help="from the tangent map of every increment, or from two motions close to each other (default: tangent)",
     )
     chaos.add_argument(
-        "--every", type=positive_count, metavar="N", help="increments between two orthonormalisations (10; two: 200)"
+        "--every", type=positive_count, metavar="N", help="increments between two orthonormalisations (10; two: 400)"
     )
     chaos.add_argument(
         "--transient", type=share, metavar="SHARE", default=0.2, help="share of the time left out (default: 0.2)"

@@ -48,7 +48,7 @@ class Lyapunov:
     time       length of the last step, None: the deck's own
     count      how many exponents, the largest first
     method     ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
-    every      increments between two orthonormalisations; None: 10, for ``two`` 200
+    every      increments between two orthonormalisations; None: 10, for ``two`` 400
     transient  share of the time that is left out
     """
 

@@ -17,7 +17,7 @@ from fem.solve.variation.groups import SINCE, WRITTEN, Variation, new_variation
 
 UNIT = 1.0
 """Time in which displacements are counted as velocities, in the deck's unit."""
-EVERY_TANGENT, EVERY_TWO = 10, 200
+EVERY_TANGENT, EVERY_TWO = 10, 400
 """Increments between two orthonormalisations, or until two motions are brought close again."""
 CLOSE = 1e-7
 """Distance of two motions, as a share of the size of the model."""
