@@ -34,7 +34,7 @@ def convergence(time: Floats, running: Floats, found: Exponents) -> Figure:
 
 
 def phase_plane(section: Section) -> Figure:
-    """Velocity over displacement of every moving direction: the last periods, and the section in red."""
+    """Velocity over position of every moving direction: the last periods, and the section in red."""
     reach = np.ptp(section.track, axis=0)
     pairs = [
         (c, section.columns.index("V" + name[1:]))
@@ -46,9 +46,11 @@ def phase_plane(section: Section) -> Figure:
     figure.suptitle(f"Motion of the last periods and stroboscopic section: {kind}")
     for place, (u, v) in enumerate(pairs):
         panel = figure.add_subplot(1, len(pairs), place + 1)
-        panel.plot(section.track[:, u], section.track[:, v], color=OKABE_ITO[0], lw=0.6)
-        panel.plot(section.points[:, u], section.points[:, v], ".", color=OKABE_ITO[1], ms=5)
-        panel.set(xlabel=section.columns[u], ylabel=section.columns[v])
+        at = section.reference[u]
+        panel.plot(at + section.track[:, u], section.track[:, v], color=OKABE_ITO[0], lw=0.6)
+        panel.plot(at + section.points[:, u], section.points[:, v], ".", color=OKABE_ITO[1], ms=5)
+        axis, label = "xyz"[int(section.columns[u][1]) - 1], section.columns[u][3:]
+        panel.set(xlabel=f"{axis} of node {label}", ylabel=f"velocity {axis} of node {label}")
         tidy(panel)
     return figure
 

@@ -35,6 +35,7 @@ class Section:
     columns        names ``U1_2`` (displacement 1 of node 2), ``V1_2``, ... of the columns of what follows
     time, points   (p,), (p, c)  once in every period of the drive
     track_time, track (k,), (k, c)   all increments of the last periods
+    reference      (c,) coordinates that displacements are measured from; 0 for velocities
     period         in periods of the drive; 0: none up to ``LONGEST`` (aperiodic)
     """
 
@@ -43,6 +44,7 @@ class Section:
     points: Floats
     track_time: Floats
     track: Floats
+    reference: Floats
     period: int
 
     def of(self, column: str) -> Floats:
@@ -151,7 +153,9 @@ class Sections:
         labels = model.mesh.node_labels[sink.nodes].tolist()
         columns = tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
         found = period_of(points[:, 1:], np.ptp(tracks[:, 1:], axis=0))
-        return Section(columns, points[:, 0], points[:, 1:], tracks[:, 0], tracks[:, 1:], found)
+        places = model.mesh.coordinates[sink.nodes]
+        reference = np.concatenate([places, np.zeros_like(places)], axis=1).ravel()
+        return Section(columns, points[:, 0], points[:, 1:], tracks[:, 0], tracks[:, 1:], reference, found)
 
     def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """A row of a sweep."""

@@ -51,7 +51,7 @@ class Pendulum:
 
 
 def angle_rates(p: Pendulum) -> Callable[[float, Array], Array]:
-    """Rates of (theta, theta') of the rigid pendulum, (1.4), and of a perturbation of them if there are four numbers."""
+    """Rates of (theta, theta') of the rigid pendulum, (1.4); of four numbers the last two are a perturbation."""
 
     def rates(t: float, y: Array) -> Array:
         _, speed, acceleration = p.support(t)
