@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.analysis.exponents import Lyapunov
+from fem.analysis.exponents import Lyapunov, lyapunov
 from fem.sweeping.grid import make_grid
 from fem.sweeping.sweep import Sweep, sweep_to_files
 from fem.validation import Outcome, Row, Target
@@ -65,9 +65,12 @@ def run(folder: Path) -> Outcome:
 
 DIFFERENCES = (
     "Exponents up to about 0.5 for k2 = 0.01 need a scheme that does the right work where the string snaps taut: "
-    "ENERGY MOMENTUM gives them with 400 increments a cycle; the trapezoidal rule with as many gives 0.93 at A = 6, where its "
-    "limit for small increments, and DOP853, give 0.45. Between the windows the curves have spikes towards 0 at "
-    "bifurcations, as the paper says.",
+    "ENERGY MOMENTUM gives them with 400 increments a cycle; the trapezoidal rule with as many gives 0.93 at A = 6, "
+    "where its limit for small increments, and DOP853, give 0.45. Between the windows the curves have spikes towards "
+    "0 at bifurcations, as the paper says.",
+    "Chaos near A = 6.75 of the rigid pendulum is transient: from theta0 = 0.1, 0.11, 0.12, 0.13, 0.7, 0.8 it ended "
+    "after 2260, 890, 730, 2350, 1280, 3130 s, so that an exponent of 2000 s may be positive there. Amplitudes outside "
+    "10..11.75 count as chaotic only where the exponent from 7000 to 10000 s is positive, too.",
 )
 
 
@@ -98,9 +101,24 @@ def split(found: Sweep, name: str) -> dict[str, Any]:
     }
 
 
+def lasting_chaos(part: Any, deck: str, fixed: dict[str, float], doubtful: Any) -> Any:
+    """(k,) amplitudes whose exponent stays positive: the doubtful ones are looked at from 7000 to 10000 s.
+
+    Chaos that ends by itself (near A = 6.75 after some hundred to some thousand seconds, as it happens to go) is none.
+    """
+    a, _, _, chaotic = curves(part)
+    kept = chaotic.copy()
+    for place in np.flatnonzero(chaotic & doubtful):
+        parameters = {**fixed, "A": float(a[place])}
+        path = tools.INPUTS / f"string_pendulum_{deck}.inp"
+        kept[place] = lyapunov(path, parameters=parameters, time=10_000.0, transient=0.7).is_chaotic
+    return kept
+
+
 def rigid(found: Any) -> list[Row]:
     """Figure 4."""
-    a, exponent, _, chaotic = curves(found)
+    a, exponent, _, _ = curves(found)
+    chaotic = lasting_chaos(found, "rigid", {}, (a < WINDOW[0]) | (a > WINDOW[1]))
     text = "published: figure 4 (chaos for A = 10..11.75, there 0.12 to 0.21)"
     inside = (a >= WINDOW[0]) & (a <= WINDOW[1])
     regular = "analytic: regular windows attract at half of beta/m = 0.1; exponents at bifurcations lie above"
@@ -170,6 +188,8 @@ def slack(found: Sweep) -> list[Row]:
     extra = {}
     for label, part in parts.items():
         a, _, _, chaotic = curves(part)
+        if label == "k2 = 1000":
+            chaotic = lasting_chaos(part, "spring", {}, a < WINDOW[0])
         extra[label] = float((chaotic & (a >= 5.0) & (a <= 7.25)).sum())
     tops = [float(part["exponent_1"].max()) for part in parts.values()]
     return [
@@ -226,4 +246,5 @@ def remark(found: dict[str, Sweep], seconds: float, busy: float) -> str:
         a, exponent, _, chaotic = curves(part)
         texts.append(f"{label}: {', '.join(f'{x:g}' for x in a[chaotic])} (at most {exponent.max():.2f})")
     points = sum(len(sweep) for sweep in found.values())
-    return f"Chaotic amplitudes. {'; '.join(texts)}. {points} exponents of {TIME:g} s in {seconds:.0f} s, {busy:.0f} s of all processors."
+    cost = f"{points} exponents of {TIME:g} s in {seconds:.0f} s, {busy:.0f} s of all processors"
+    return f"Chaotic amplitudes. {'; '.join(texts)}. {cost}."

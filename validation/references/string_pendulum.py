@@ -104,6 +104,21 @@ def integrate(rates: Callable[[float, Array], Array], start: Array, times: Array
     return np.asarray(found.y)
 
 
+def printed_shortening(p: Pendulum, time: float) -> float:
+    """Most by which the string of (2.7b) as printed (no drive; weight term also when slack) gets shorter than L."""
+    assert p.k is not None and p.k2 is not None
+    k, k2, drag = p.k, p.k2, p.beta / p.mass
+
+    def rates(t: float, y: Array) -> Array:
+        r, theta, speed, turn = y
+        pull = (k2 if r < 0.0 else k) * r / p.mass + p.gravity
+        along = (p.length + r) * turn**2 + p.gravity * np.cos(theta) - pull - drag * speed
+        across = -(p.gravity * np.sin(theta) + 2.0 * speed * turn) / (p.length + r) - drag * turn
+        return np.array([speed, turn, along, across])
+
+    return -float(integrate(rates, np.array([0.0, p.theta0, 0.0, 0.0]), np.linspace(0.0, time, 4001))[0].min())
+
+
 def rigid_exponent(p: Pendulum, cycles: int, skipped: int) -> float:
     """Largest Lyapunov exponent of (1.4): mean growth of a linearised perturbation, made one again every cycle."""
     state, rates, total = np.array([p.theta0, 0.0, 1.0, 0.0]), angle_rates(p), 0.0
