@@ -1,4 +1,4 @@
-"""The command line: ``fem run``, ``check``, ``sweep``, ``pendulum``, ``plot``, ``animate``, ``validate``, ``warmup``.
+"""The command line: ``fem run``, ``check``, ``sweep``, ``lyapunov``, ``sections``, ``plot`` and others.
 
 Heavy modules are imported by the command that needs them, so that ``--help`` answers at once.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import fem
+from fem.analysis.command import add_commands
 from fem.commands.arguments import add_set, count, folder_name, positive, positive_count, workers
 from fem.errors import DeckError, FemError
 from fem.pendulum.options import add_options, described, write_pendulum
@@ -105,6 +106,7 @@ def parser() -> argparse.ArgumentParser:
     sweep.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
     sweep.set_defaults(command=sweep_command)
+    add_commands(commands)
     add_pictures(commands)
 
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")

@@ -22,6 +22,7 @@ ROOMS = {
     "check": {"deck", "model"},
     "pendulum": set(),
     "sweeping": {"deck", "model", "results", "runner", "solve", "compiled"},
+    "analysis": {"commands", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }
 MOST_FILES = 9
 MOST_LINES = 310

@@ -50,7 +50,12 @@ def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = 
 
 
 class Run:
-    """One run of a model: the steps share state, environment and the base of geometrically linear steps."""
+    """One run of a model: the steps share state, environment and the base of geometrically linear steps.
+
+    ``kind``: what static and dynamic steps are made of.
+    """
+
+    kind: type[Marching] = Marching
 
     def __init__(self, model: Model, sink: Sink, solver: str, record_all: bool, fields: bool) -> None:
         self.model, self.sink, self.solver, self.record_all = model, sink, solver, record_all
@@ -108,9 +113,13 @@ class Run:
             clock = ErrorClock(procedure, step.controls, span.start, schedule.instants, stage, motion)
         name = "STATIC" if is_static else "DYNAMIC"
         start = StepStart(number, step.name, name, span.start, period, expected, stage.choice.text)
-        Marching(self, number, step, stage, clock, arc, schedule, start, explicit).run(procedure)
+        self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, explicit), procedure)
         if riks:
             self.environment = settled(self.environment, arc)
+
+    def follow(self, marching: Marching, procedure: Static | Dynamic) -> None:
+        """A step that is ready to go; ``fem/analysis`` goes through the last one in its own way."""
+        marching.run(procedure)
 
     def _stop(self) -> None:
         """Statics is at rest; velocities it ends are named."""

@@ -85,10 +85,10 @@ class Marching:
 
     def run(self, procedure: Static | Dynamic) -> None:
         """From the start of the step to its end."""
-        self._open(procedure)
+        self.open(procedure)
         try:
             while not self.clock.is_finished:
-                self._chunk()
+                self.advance()
         except (NoConvergence, KeyboardInterrupt):
             self._send_frame(is_end=True)
             raise
@@ -99,7 +99,8 @@ class Marching:
 
     # The start
 
-    def _open(self, procedure: Static | Dynamic) -> None:
+    def open(self, procedure: Static | Dynamic) -> None:
+        """What has to be right before the first increment."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and self.extrapolation:
             self._tell("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
@@ -176,7 +177,8 @@ class Marching:
         due = int(np.searchsorted(times[1:], self.schedule.next_instant())) + 1
         return times[: due + 1], steps[:due]
 
-    def _chunk(self) -> None:
+    def advance(self) -> None:
+        """A chunk of increments; raises where it cannot go on."""
         if self.most is not None and self.progress.increment >= self.most:
             raise NoConvergence(
                 f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: "
@@ -189,7 +191,7 @@ class Marching:
         due = self._due(times, chunk)
         control[groups.JUDGED] = SETTLING - self.progress.increment
         began = wall.perf_counter()
-        reason = self._march(control, due, chunk, kept)
+        reason = self.march(control, due, chunk, kept)
         spent = wall.perf_counter() - began
         done = int(control[groups.INCREMENT])
         if done:
@@ -224,20 +226,20 @@ class Marching:
         asked = self.schedule.rows_due(increments, times[1:], bool(times[-1] >= self.clock.end))
         return self.explicit.due(chunk, asked, increments)
 
-    def _march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Call the march of this step."""
         if self.explicit:
             return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
-        return self.march(control, chunk, kept, self.events.ropes if self.events else NOTHING)
+        return self.iterate(control, chunk, kept, self.events.ropes if self.events else NOTHING)
 
-    def march(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
-        """Call the march until it needs no more linear solves from here. ropes: those it watches."""
+    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
         stage = self.stage
         while True:
             reason = march(
                 control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
-                stage.nodes, stage.bars, ropes, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
-                chunk, self.arc, self.progress.motion, stage.work, kept,
+                stage.nodes, stage.bars, ropes, self.system.springs, stage.links, stage.choice.tree,
+                stage.choice.equation, chunk, self.arc, self.progress.motion, stage.work, kept,
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from fem.model import Model
-from fem.results.history import History, HistorySink
+from fem.results.history import History
 from fem.results.record import StepStart
-from fem.results.run_record import COMPLETED, Timing
-from fem.runner import drive, verdict_of
+from fem.results.run_record import COMPLETED
 from fem.solve.ensemble.run import march_together
 from fem.sweeping.row import Layout, RowSink
+
+
+class Question(Protocol):
+    """What a sweep asks of each of its models: a row of numbers, NaN where there is none.
+
+    kind      what the sweep is called: its folder is ``results/<deck>_<kind>``
+    settings  what else makes two sweeps the same, as JSON
+    columns   names of the numbers; ``counts`` are those that are whole
+    """
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def counts(self) -> tuple[str, ...]: ...
+    def columns(self) -> list[str]: ...
+    def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+        """Verdict, row and (where asked for) the motion; whatever goes wrong is the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +39,7 @@ class Job:
 
     point: int
     model: Model
-    layout: Layout
+    layout: Question
     history: bool = False
 
 
@@ -47,10 +66,11 @@ def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool =
 def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     """Answers by point, of those jobs that march well as lanes and whose motion is not asked for."""
     answers = {}
-    wanted = [job for job in jobs if not job.history]
+    layouts = {job.point: job.layout for job in jobs if isinstance(job.layout, Layout) and not job.history}
+    wanted = [job for job in jobs if job.point in layouts]
     for number, result in march_together([job.model for job in wanted], may_compile=may_compile):
         job = wanted[number]
-        sink = RowSink(job.model, job.layout)
+        sink = RowSink(job.model, layouts[job.point])
         sink.begin(StepStart(1, None, "DYNAMIC", 0.0, 0.0, None))
         if result.rows is not None:
             sink.rows(result.rows)
@@ -59,12 +79,5 @@ def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
 
 
 def solve_job(job: Job) -> Answer:
-    """One run; whatever goes wrong in it is its verdict."""
-    sink = RowSink(job.model, job.layout)
-    collected = HistorySink(job.model.mesh, notices=job.model.notices) if job.history else None
-    verdict = COMPLETED
-    try:
-        drive(job.model, "AUTO", [sink, collected] if collected else [sink], None, Timing(), record_all=job.history)
-    except Exception as error:
-        verdict = verdict_of(error)
-    return Answer(job.point, verdict, sink.row(), collected.history() if collected else None)
+    """One run."""
+    return Answer(job.point, *job.layout.solve(job.model, job.history))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.model import Frequency, Model, outputs_in_force
+from fem.results.history import History, HistorySink
 from fem.results.record import Modes, Rows, StepStart
-from fem.results.run_record import ENERGIES, TotalsSink
+from fem.results.run_record import COMPLETED, ENERGIES, Timing, TotalsSink
 from fem.results.schedule import printed, union
+from fem.runner import drive, verdict_of
 
 TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
@@ -24,13 +28,27 @@ class Layout:
     nodes: tuple[int, ...]
     elements: tuple[int, ...]
     modes: tuple[tuple[int, int], ...]
+    kind: ClassVar[str] = "sweep"
+    settings: ClassVar[Mapping[str, Any]] = {}
+    counts: ClassVar[tuple[str, ...]] = tuple(f"{name}_total" for name in TOTALS)
 
     def columns(self) -> list[str]:
         """Names of the numbers of a row, after point, parameters and verdict."""
         motion = [f"U{axis}_{node}_{what}" for node in self.nodes for axis in AXES for what in ("end", "min", "max")]
         forces = [f"T_{element}_{what}" for element in self.elements for what in ("min", "max")]
         frequencies = [f"frequency_{step}_{mode}" for step, mode in self.modes]
-        return [*(f"{name}_total" for name in TOTALS), "time_end", *ENERGY_COLUMNS, *motion, *forces, *frequencies]
+        return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *forces, *frequencies]
+
+    def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+        """One run; whatever goes wrong in it is its verdict."""
+        sink = RowSink(model, self)
+        collected = HistorySink(model.mesh, notices=model.notices) if history else None
+        verdict = COMPLETED
+        try:
+            drive(model, "AUTO", [sink, collected] if collected else [sink], None, Timing(), record_all=history)
+        except Exception as error:
+            verdict = verdict_of(error)
+        return verdict, sink.row(), collected.history() if collected else None
 
 
 def layout_of(model: Model) -> Layout:

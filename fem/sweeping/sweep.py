@@ -20,15 +20,16 @@ from fem.model import Model
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, INTERRUPTED, deck_name
 from fem.runner import load, verdict_of
-from fem.sweeping.block import Answer, Job
+from fem.sweeping.block import Answer, Job, Question
 from fem.sweeping.console import SweepConsole
 from fem.sweeping.grid import Grid, make_grid
-from fem.sweeping.row import TOTALS, Layout, layout_of
+from fem.sweeping.row import Layout, layout_of
 from fem.sweeping.table import SweepTable, cells_of, sweep_folder
 from fem.sweeping.workers import on_dask, on_this_machine
 
 NAMED_FAILURES = 3
 Reader = Callable[[Mapping[str, float] | None], Model]
+Asker = Callable[[Model], Question]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,10 +123,14 @@ def sweep_to_files(
     workers: int | None = None,
     scheduler: str | None = None,
     quiet: bool = False,
+    ask: Asker = layout_of,
 ) -> Sweep:
-    """``sweep`` for the command line: ``output`` None is ``results/<deck>_sweep/``, refused where another one is."""
-    plan = make_plan(deck, grid, parameters, False)
-    folder = sweep_folder(output, plan.deck, plan.identity)
+    """``sweep`` for the command line: ``output`` None is ``results/<deck>_sweep/``, refused where another one is.
+
+    ``ask``: what to ask of each model; its table and the folder have columns and name by the answer.
+    """
+    plan = make_plan(deck, grid, parameters, False, ask)
+    folder = sweep_folder(output, plan.deck, plan.identity, plan.layout.kind)
     return carry_out(plan, folder, workers, scheduler, not quiet)
 
 
@@ -140,7 +145,8 @@ class Plan:
     read: Reader
     grid: Grid
     fixed: dict[str, float]
-    layout: Layout
+    ask: Asker
+    layout: Question
     identity: dict[str, Any]
     heads: list[list[str]]
     history: bool
@@ -148,7 +154,9 @@ class Plan:
     unread: list[Answer] = field(default_factory=list)
 
 
-def make_plan(deck: str | Path, grid: Grid, parameters: Mapping[str, float] | None, history: bool) -> Plan:
+def make_plan(
+    deck: str | Path, grid: Grid, parameters: Mapping[str, float] | None, history: bool, ask: Asker = layout_of
+) -> Plan:
     """Read the deck with its own values, and check the names against it."""
     if isinstance(deck, Model):
         raise CommandError("a sweep needs the path of a deck; this Model has been read already")
@@ -162,21 +170,21 @@ def make_plan(deck: str | Path, grid: Grid, parameters: Mapping[str, float] | No
         if name.upper() in map(str.upper, fixed):
             raise CommandError(f"parameter {name} is both varied and set")
     grid = Grid(tuple(spellings[name.upper()] for name in grid.names), grid.values)
-    layout = layout_of(model)
+    layout = ask(model)
     columns = ["point", *grid.names, "verdict", *layout.columns()]
     if len(set(columns)) < len(columns):
         raise CommandError("a parameter that is varied has the name of another column of the table: rename it")
     identity = {
-        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed},
+        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed, **layout.settings},
         "grid": dict(zip(grid.names, grid.values, strict=True)),
         "columns": columns,
         "versions": {"fem": fem.__version__},
     }
     heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
     notices = list(model.notices)
-    if not (layout.nodes or layout.elements or layout.modes):
+    if isinstance(layout, Layout) and not (layout.nodes or layout.elements or layout.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
-    return Plan(deck_name(model), deck_reader(deck), grid, fixed, layout, identity, heads, history, notices)
+    return Plan(deck_name(model), deck_reader(deck), grid, fixed, ask, layout, identity, heads, history, notices)
 
 
 def carry_out(plan: Plan, folder: Path | None, workers: int | None, scheduler: str | None, is_shown: bool) -> Sweep:
@@ -218,7 +226,7 @@ def computed(
 
 def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
     """The runs of some points, read when they are asked for; a deck that cannot be read is answered here."""
-    nothing = (*[0] * len(TOTALS), *[math.nan] * (len(plan.layout.columns()) - len(TOTALS)))
+    nothing = tuple(0 if name in plan.layout.counts else math.nan for name in plan.layout.columns())
     others = False
     for point in points:
         try:
@@ -227,7 +235,7 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
             verdict = first_problem(error) if isinstance(error, DeckError) else verdict_of(error)
             plan.unread.append(Answer(point, verdict, nothing))
             continue
-        if not others and layout_of(model) != plan.layout:
+        if not others and plan.ask(model) != plan.layout:
             others = True
             plan.notices.append(
                 "some parameter sets print other nodes, elements or modes than the deck does with its own values: "
@@ -246,7 +254,7 @@ def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
     """Arrays from the cells of the table."""
     names = plan.identity["columns"]
     cells = list(zip(*rows, strict=True)) or [()] * len(names)
-    counts = {"point", *(f"{name}_total" for name in TOTALS)}
+    counts = {"point", *plan.layout.counts}
     return {
         name: np.array(column)
         if name == "verdict"

@@ -30,11 +30,11 @@ def lines_of(rows: Iterable[Sequence[str]]) -> bytes:
     return text.getvalue().encode(errors="backslashreplace")
 
 
-def sweep_folder(output: str | Path | None, deck: str, identity: Mapping[str, Any]) -> Path:
-    """Where the table goes: ``output``, else ``results/<deck>_sweep/`` unless another sweep is there."""
+def sweep_folder(output: str | Path | None, deck: str, identity: Mapping[str, Any], kind: str = "sweep") -> Path:
+    """Where the table goes: ``output``, else ``results/<deck>_<kind>/`` unless another sweep is there."""
     if output is not None:
         return usable_folder(Path(output))
-    folder = usable_folder(RESULTS / f"{deck}_sweep")
+    folder = usable_folder(RESULTS / f"{deck}_{kind}")
     found = read_record(folder)
     if found is None or is_same(found, identity):
         return folder

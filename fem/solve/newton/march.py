@@ -144,50 +144,57 @@ def fill_matrix(
 
 
 @inner_kernel
-def solve_compiled(
-    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch
+def eliminate(
+    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, work: Scratch
 ) -> bool:
-    """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined)."""
+    """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted."""
     if solver == CHAIN:
-        if solve_chain(
+        return solve_chain(
             tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced,
             work.pinned, work.du, work.tau,
-        ):  # fmt: skip
-            return True
-    elif solver == BAND:
+        )  # fmt: skip
+    if solver == BAND:
         width = (work.band.shape[1] - 1) // 3
         size = assemble_band(
             width, equation, bars, work.store, work.off, work.block, springs.dofs, work.spring_stiffness, work.band
         )
-        if solve_band(
+        return solve_band(
             width, equation, bars, work.store, size, work.residual, work.band, work.unknowns, work.du, work.tau
-        ):
-            return True
-    elif solver == CG:
+        )
+    return False
+
+
+@inner_kernel
+def solve_compiled(
+    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch
+) -> bool:
+    """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined)."""
+    if solver == CG:
         spent = solve_cg(
             bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         memory[SPENT] += max(spent, 0)
         return bool(spent >= 0)
-    elif solver == BICGSTAB:
+    if solver == BICGSTAB:
         spent = solve_bicgstab(
             bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         return bool(spent >= 0)
-    return False
+    return eliminate(solver, nodes, bars, springs, tree, equation, work)
 
 
-@kernel
-def march(
-    control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
-    bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
+@inner_kernel
+def march_to(
+    end: int, control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int,
+    nodes: Nodes, bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints,
+    loading: Loading, arc: Arc,
     motion: Motion, work: Scratch, record: Record,
 ) -> int:  # fmt: skip
-    """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
+    """Advance through the increments of ``loading`` from ``control`` up to number ``end``; returns why it stopped.
 
-    DONE           all increments are done
+    DONE           they are done
     NEED_SOLVE     write ``work.du`` for ``work.residual`` and call again
     NOT_CONVERGED  ``control[INCREMENT]`` spent its iterations; NOT_FINITE: it met NaN or overflow.
                    ``motion`` is the state at its start, ``control[WORST]`` the dof of the largest residual
@@ -200,7 +207,7 @@ def march(
     """
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
-    while control[INCREMENT] < loading.dt.shape[0]:
+    while control[INCREMENT] < end:
         k = control[INCREMENT]
         dt = loading.dt[k]
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
@@ -305,3 +312,16 @@ def march(
                 return RESIZE
         control[PHASE] = phase
     return DONE
+
+
+@kernel
+def march(
+    control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
+    bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
+    motion: Motion, work: Scratch, record: Record,
+) -> int:  # fmt: skip
+    """Advance through all increments of ``loading`` from ``control``; returns why it stopped (``march_to``)."""
+    return march_to(
+        loading.dt.shape[0], control, scheme, secant, limits, extrapolation, solver, nodes, bars, ropes, springs, links,
+        tree, equation, loading, arc, motion, work, record,
+    )  # fmt: skip

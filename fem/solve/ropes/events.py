@@ -130,7 +130,7 @@ class Events:
         kept = record(m.stage, 1, m.nodes, m.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         control[groups.JUDGED] = 1
-        reason = m.march(control, chunk, kept, ropes)
+        reason = m.iterate(control, chunk, kept, ropes)
         if reason not in (groups.DONE, groups.EVENT):
             raise Failed(reason, control, kept.ledger)
         return control, kept, chunk

@@ -1,0 +1,30 @@
+"""The figures of ``docs/string_pendulum.md``: those of the validation cases, small. Goes on where it was broken off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fem.validation import DEFAULT_OUTPUT, load_case
+
+ROOT = Path(__file__).resolve().parents[1]
+CASES = ("string_pendulum", "string_pendulum_exponents")
+COLOURS = 32
+"""Of a picture: enough for lines, and half the bytes."""
+
+
+def main() -> None:
+    """Write ``docs/string_pendulum_<figure>.png``."""
+    from PIL import Image
+
+    DEFAULT_OUTPUT.mkdir(parents=True, exist_ok=True)
+    for name in CASES:
+        case = load_case(name, ROOT / "validation" / "cases" / f"{name}.py")
+        for figure, sheet in case.run(DEFAULT_OUTPUT).figures.items():
+            path = ROOT / "docs" / f"string_pendulum_{figure}.png"
+            sheet.savefig(path, dpi=90, bbox_inches="tight")
+            with Image.open(path) as picture:
+                picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    main()

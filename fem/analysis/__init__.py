@@ -1,0 +1,1 @@
+"""Questions asked of a motion: Lyapunov exponents, stroboscopic sections, periods, bifurcation diagrams."""

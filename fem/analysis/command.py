@@ -1,0 +1,126 @@
+"""``fem lyapunov`` and ``fem sections``: options here, heavy modules when the command is carried out."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fem.commands.arguments import add_set, folder_name, positive, positive_count, workers
+
+if TYPE_CHECKING:
+    from fem.analysis.exponents import Lyapunov
+    from fem.analysis.sections import Sections
+    from fem.sweeping.sweep import Sweep
+
+
+def add_commands(commands: Any) -> None:
+    """The two parsers."""
+    chaos = commands.add_parser("lyapunov", help="Lyapunov exponents of the motion in the last step of a deck")
+    chaos.add_argument("--time", type=positive, metavar="T", help="length of the last step (default: the deck's)")
+    chaos.add_argument(
+        "--exponents", type=positive_count, metavar="K", default=1, help="how many, the largest first (default: 1)"
+    )
+    chaos.add_argument(
+        "--method",
+        choices=("tangent", "two"),
+        default="tangent",
+        help="from the tangent map of every increment, or from two motions close to each other (default: tangent)",
+    )
+    chaos.add_argument(
+        "--every", type=positive_count, metavar="N", help="increments between two orthonormalisations (10; two: 400)"
+    )
+    chaos.add_argument(
+        "--transient", type=share, metavar="SHARE", default=0.2, help="share of the time left out (default: 0.2)"
+    )
+    chaos.set_defaults(command=lyapunov_command)
+    poincare = commands.add_parser("sections", help="stroboscopic sections, period, bifurcation diagram")
+    poincare.add_argument(
+        "--period", type=positive, metavar="T", help="of the section (default: of the deck's amplitude)"
+    )
+    poincare.add_argument(
+        "--cycles", type=positive_count, metavar="N", default=400, help="periods in all (default: 400)"
+    )
+    poincare.add_argument(
+        "--points", type=positive_count, metavar="N", default=128, help="of the section, at the end (default: 128)"
+    )
+    poincare.add_argument(
+        "--what", metavar="U1_2", default="", help="displacement or velocity of a printed node that a sweep keeps"
+    )
+    poincare.set_defaults(command=sections_command)
+    for command in (chaos, poincare):
+        command.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
+        command.add_argument(
+            "--vary",
+            metavar="NAME=first:last:count",
+            action="append",
+            default=[],
+            help="values of a *PARAMETER, both ends included, or NAME=value,value,...; repeat for all combinations",
+        )
+        add_set(command)
+        command.add_argument("--output", metavar="DIR", type=folder_name, help="folder of tables and figures")
+        command.add_argument(
+            "--workers", metavar="N", type=workers, help="at most N processes (default: all processors)"
+        )
+        command.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
+        command.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def share(text: str) -> float:
+    """From 0 to below 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 <= number < 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to below 1")
+    return number
+
+
+def lyapunov_command(options: argparse.Namespace) -> int:
+    """``fem lyapunov``."""
+    from fem.analysis.exponents import Lyapunov
+
+    asked = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient)
+    if options.vary:
+        return swept(options, asked)
+    from fem.analysis.files import write_exponents
+
+    return write_exponents(options.deck, dict(options.parameters), asked, options.output, options.quiet)
+
+
+def sections_command(options: argparse.Namespace) -> int:
+    """``fem sections``."""
+    from fem.analysis.sections import Sections
+
+    asked = Sections(options.period, options.cycles, options.points, options.what)
+    if options.vary:
+        return swept(options, asked)
+    from fem.analysis.files import write_section
+
+    return write_section(options.deck, dict(options.parameters), asked, options.output, options.quiet)
+
+
+def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
+    """One row for each combination of parameters, then the figure."""
+    from fem.analysis.files import write_diagram
+    from fem.sweeping.grid import read_vary
+    from fem.sweeping.sweep import sweep_to_files
+
+    found: Sweep = sweep_to_files(
+        options.deck,
+        read_vary(options.vary),
+        dict(options.parameters),
+        options.output,
+        workers=options.workers,
+        scheduler=options.scheduler,
+        quiet=options.quiet,
+        ask=lambda _: asked,
+    )
+    write_diagram(found, asked, options.deck, options.output, options.quiet)
+    failures = found.failures()
+    if failures:
+        print(f"fem: error: {failures}", file=sys.stderr, flush=True)
+    return 3 if failures else 0

@@ -1,0 +1,98 @@
+"""Files and console lines of ``fem lyapunov`` and ``fem sections``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from fem.analysis.averages import running_rates
+from fem.analysis.exponents import Lyapunov
+from fem.analysis.figures import bifurcation, convergence, exponents_against, phase_plane
+from fem.analysis.sections import Sections
+from fem.results.run_record import RESULTS, deck_name, usable_folder
+from fem.runner import load
+from fem.sweeping.sweep import Sweep
+
+ROWS = 400
+"""Of the table of running means."""
+
+
+def write_exponents(deck: Path, parameters: dict[str, float], asked: Lyapunov, output: Path | None, quiet: bool) -> int:
+    """Exponents of one model: printed, their running means in ``convergence.csv`` and ``convergence.png``."""
+    model = load(deck, parameters)
+    found = asked.exponents(model)
+    folder = folder_of(output, deck_name(model), "lyapunov")
+    time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
+    numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]
+    write_table(folder / "convergence.csv", ["time", *numbered], np.column_stack([time, running]))
+    save(convergence(time, running, found), folder / "convergence.png")
+    if not quiet:
+        for n, (value, error) in enumerate(zip(found.values, found.errors, strict=True), 1):
+            print(f"exponent {n}   {value: .6f} +- {error:.6f}")
+        print("chaotic: the largest exponent is positive" if found.is_chaotic else "regular: no positive exponent")
+        print(f"written    in {folder}: convergence.csv, convergence.png")
+    return 0
+
+
+def write_section(deck: Path, parameters: dict[str, float], asked: Sections, output: Path | None, quiet: bool) -> int:
+    """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
+    model = load(deck, parameters)
+    section = asked.section(model)
+    folder = folder_of(output, deck_name(model), "sections")
+    for name, time, states in (
+        ("section", section.time, section.points),
+        ("track", section.track_time, section.track),
+    ):
+        write_table(folder / f"{name}.csv", ["time", *section.columns], np.column_stack([time, states]))
+    save(phase_plane(section), folder / "section.png")
+    if not quiet:
+        print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
+        print(f"written    in {folder}: section.csv, track.csv, section.png")
+    return 0
+
+
+def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, deck: Path, output: Path | None, quiet: bool) -> None:
+    """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
+    folder = output or RESULTS / f"{deck.stem}_{asked.kind}"
+    if isinstance(asked, Lyapunov):
+        written = ["exponents.png"]
+        save(exponents_against(sweep), folder / written[0])
+    else:
+        written = ["points.csv", "bifurcation.png"]
+        save(bifurcation(sweep, asked), folder / written[1])
+        names = [*sweep.names, "n", asked.what or "value"]
+        write_table(folder / written[0], names, tidy_points(sweep, asked.points))
+    if not quiet:
+        print(f"           and {', '.join(written)}")
+
+
+def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
+    """Rows: the parameters, number and value of each point of each section."""
+    for row in range(len(sweep)):
+        values = [float(sweep[name][row]) for name in sweep.names]
+        for n in range(1, count + 1):
+            yield *values, n, float(sweep[f"point_{n}"][row])
+
+
+def folder_of(output: Path | None, deck: str, kind: str) -> Path:
+    """``output``, else ``results/<deck>_<kind>_one/``; made."""
+    folder = usable_folder(output or RESULTS / f"{deck}_{kind}_one")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def write_table(path: Path, names: Sequence[str], rows: Any) -> None:
+    """CSV with all digits."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(names)
+        table.writerows([repr(float(value)) for value in row] for row in rows)
+
+
+def save(figure: Figure, path: Path) -> None:
+    figure.savefig(path, dpi=130)

@@ -1,0 +1,44 @@
+"""A run whose last step is gone through chunk by chunk from outside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fem.errors import CommandError
+from fem.model import Dynamic, Model, Static
+from fem.results.record import Sink
+from fem.solve.loop import Run
+from fem.solve.marching import Marching
+
+
+class Trajectory(Run):
+    """All steps but the last are done when this has been made; ``last`` is the last one, not yet opened."""
+
+    last: Marching
+
+    def __init__(self, model: Model, sink: Sink, kind: type[Marching] = Marching) -> None:
+        super().__init__(model, sink, "AUTO", False, False)
+        self.kind = kind
+        self.run()
+
+    def follow(self, marching: Marching, procedure: Static | Dynamic) -> None:
+        """Run the step, or keep the last one for later."""
+        if marching.number < len(self.model.steps):
+            marching.run(procedure)
+        else:
+            self.last, self.procedure = marching, procedure
+
+    def open(self) -> None:
+        """Begin the last step."""
+        self.last.open(self.procedure)
+
+
+def lasting(model: Model, time: float | None) -> Model:
+    """The model with the length of its last step changed to ``time``; CommandError where that is not a motion."""
+    if not model.steps or not isinstance(model.steps[-1].procedure, Dynamic):
+        raise CommandError("the last step of the deck is not *DYNAMIC: there is no motion to look at")
+    last = model.steps[-1]
+    if time is None:
+        return model
+    procedure = replace(model.steps[-1].procedure, period=time)
+    return replace(model, steps=(*model.steps[:-1], replace(last, procedure=procedure, max_increments=None)))
