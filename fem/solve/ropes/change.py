@@ -56,13 +56,16 @@ class Instant:
         self.one_sided = np.zeros(len(self.stage.bars.rods), np.bool_)
         self.one_sided[self.at] = True
 
-    def run(self, released: Flags, restitution: Floats, length: Floats) -> Change:
-        """Impacts, new states, accelerations, forces and reactions. released (r,): ropes that go slack now."""
+    def run(self, released: Flags, stuck: Flags, restitution: Floats, length: Floats) -> Change:
+        """Impacts, new states, accelerations, forces and reactions.
+
+        released (r,)  ropes that go slack now;  stuck (r,)  those whose ends no longer move apart or together
+        """
         count = len(self.near)
         speed = length[self.mine] * float(np.abs(self.motion.v).max(initial=0.0))
         if self.stage.scheme.secant:
             self._hold()
-        rate, after, loss = self._collide(restitution[self.mine], speed)
+        rate, after, loss = self._collide(stuck[self.mine], restitution[self.mine], speed)
         struck = (rate > SLOW * speed) & ~self.taut[self.mine]
         stays = after >= -RESTING * speed
         stays &= ~(released[self.mine] & ~struck.any())
@@ -82,13 +85,15 @@ class Instant:
         pull[rows] = np.linalg.lstsq(self.network.compliance[np.ix_(rows, rows)], rate[rows], rcond=None)[0]
         self._apply(pull, rate)
 
-    def _collide(self, restitution: Floats, speed: Floats) -> tuple[Floats, Floats, Floats]:
+    def _collide(self, stuck: Flags, restitution: Floats, speed: Floats) -> tuple[Floats, Floats, Floats]:
         """Impulses; of the ropes at their length the rate before and after, and the energy lost."""
         rate = multiply(self.stage, self.motion.v)
         right = rate.copy()
         arriving = np.where((rate[self.at] > SLOW * speed) & ~self.taut[self.mine], rate[self.at], 0.0)
-        right[self.at] += restitution * arriving
-        pull, _ = complementarity(self.network.compliance, right, self.one_sided)
+        right[self.at] += np.where(stuck, 0.0, restitution) * arriving
+        one_sided = self.one_sided.copy()
+        one_sided[self.at[stuck]] = False
+        pull, _ = complementarity(self.network.compliance, right, one_sided)
         after, loss = self._apply(pull, rate)
         return rate[self.at], after[self.at], loss[self.at]
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 RESOLUTION, SHARE = 1e-10, 1e-7
 """Time to which events are located, and the same as a share of an increment: the smaller one holds."""
+SHORT = 1e-2
+"""Share of an increment below which tensions are interpolated."""
 ZENO = 1e-3
 """Share of an increment: a rope whose impacts follow each other faster than that stays taut."""
 MOST_EVENTS = 10_000
@@ -74,7 +76,7 @@ class Events:
             )
         self.taut[:] = False
         tally = motion.tally.copy()
-        self._change(motion, now, np.zeros(len(gap), np.bool_))
+        self._change(motion, now, np.zeros(len(gap), np.bool_), np.zeros(len(gap), np.bool_))
         motion.tally[:] = tally  # the books are opened after this
         self._pending = [event for event in self._pending if event.event == "impact"]
 
@@ -89,16 +91,17 @@ class Events:
         self._pending.clear()
         try:
             for _ in range(MOST_EVENTS):
-                control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
-                iterations += kept.ledger[0, groups.L_ITERATIONS]
-                if control[groups.INCREMENT] == 1:
-                    break
+                if end - now >= self._short:
+                    control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
+                    iterations += kept.ledger[0, groups.L_ITERATIONS]
+                    if control[groups.INCREMENT] == 1:
+                        break
                 step, which = self._locate(now, end)
-                released = self.taut & (np.arange(len(self.taut)) == which)
+                at = np.arange(len(self.taut)) == which
                 if step > 0.0:
-                    _, kept, chunk = self._march(now, now + step, step, NOTHING)
+                    control, kept, chunk = self._march(now, now + step, step, NOTHING)
                     now = end if end - now - step < self._sharp else now + step
-                self._change(motion, now, released)
+                self._change(motion, now, self.taut & at, ~self.taut & at & (step == 0.0))
                 if now == end:
                     self._note(kept, chunk)
                     break
@@ -118,6 +121,11 @@ class Events:
         for event in self._pending:
             self.marching.sink.event(event)
         self._pending.clear()
+
+    @property
+    def _short(self) -> float:
+        """Below this time multipliers of an increment are no more than round-off of positions over its square."""
+        return SHORT * self.marching.clock.dt
 
     @property
     def _sharp(self) -> float:
@@ -140,14 +148,20 @@ class Events:
         motion = self.marching.progress.motion
         saved = _copy(motion)
 
-        def excess(step: float) -> Floats:
-            """Of all ropes after ``step``, their states kept."""
+        def after_march(step: float) -> Floats:
             self._march(begin, begin + step, step, NOTHING)
             found = self._excess(motion)
             _restore(motion, saved)
             return found
 
-        now = self._excess(motion)
+        short, now = self._short, self._excess(motion)
+        later = after_march(short)
+
+        def excess(step: float) -> Floats:
+            """Of all ropes after ``step``, their states kept."""
+            found = after_march(step)
+            return np.where(self.taut & (step < short), now + (later - now) * step / short, found)
+
         high, after = end - begin, excess(end - begin)
         limit = np.where(self.taut, 0.0, self.ropes.allowance)
         which = -1
@@ -198,19 +212,23 @@ class Events:
         excesses(self.ropes, slack.bars, motion.u, motion.multiplier, found)
         return found
 
-    def _change(self, motion: Motion, now: float, released: Flags) -> None:
-        """The event itself, at ``now``. released (r,): taut ropes that go slack."""
+    def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
+        """The event itself, at ``now``. released (r,): taut ropes that go slack.
+
+        stuck (r,): slack ones that are back at their length before they can be seen to have left it
+        """
         before, gap, square = self.taut.copy(), self._gaps(motion), self.length**2
         near = before | (gap > -SAME_LENGTH * square)
         stage = self.stages.of(near)
         chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
         has_bounced = now - self.last_impact < ZENO * self.marching.clock.dt
         instant = Instant(self.stages, motion, chunk, now, before, near, self.mass)
-        found = instant.run(released, np.where(has_bounced, 0.0, self.restitution), self.length)
+        found = instant.run(released, stuck, np.where(has_bounced, 0.0, self.restitution), self.length)
         self.taut[:] = found.taut
         self.last_impact[found.struck] = now
         slack = near & ~self.taut
-        self.ropes.allowance[:] = np.where(slack, np.maximum(SAME_LENGTH * square, 2.0 * gap), 0.0)
+        least = np.where(stuck, 2.0 * self.ropes.allowance, SAME_LENGTH * square)
+        self.ropes.allowance[:] = np.where(slack, np.maximum(least, 2.0 * gap), 0.0)
         self.marching.stage = self.stages.of(self.taut)
         self._list(now, before, found, has_bounced & (self.restitution > 0.0))
 
