@@ -1,0 +1,16 @@
+"""Compile the kernels once, before the processes that share the tests start."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Only the process that hands out the tests compiles; the others find its work in the cache."""
+    if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+        from fem.compiled import is_first_start
+        from fem.warmup import compile_all
+
+        if is_first_start():
+            compile_all()
