@@ -44,6 +44,7 @@ class Dynamic:
     """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING.
 
     beta and gamma belong to NEWMARK, alpha to HHT, rho to GENERALIZED ALPHA.
+    dt_min, dt_max  automatic increments without ``direct``: their lengths follow the local error (Controls.time_error)
     dt  0: left to the solver, 0.9 of the critical increment (CENTRAL DIFFERENCE only, whose increments are all equal)
     """
 
