@@ -31,14 +31,13 @@ NO_MASS = 1e-12
 
 def first_motion(system: System) -> Motion:
     """Initial conditions of the model."""
-    u, v = np.zeros(system.size), np.zeros(system.size)
+    u, v, a, force, reaction = (groups.room(system.size) for _ in range(5))
     for condition in system.model.initial_conditions:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    a, force, reaction = (np.zeros(system.size) for _ in range(3))
-    tally, memory = np.zeros(groups.TALLY), np.zeros(groups.MEMORY)
-    return Motion(u, v, a, force, reaction, np.zeros(len(system.bars.nodes)), tally, memory)
+    tally, memory = groups.room(groups.TALLY), groups.room(groups.MEMORY)
+    return Motion(u, v, a, force, reaction, groups.room(len(system.bars.nodes)), tally, memory)
 
 
 def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
