@@ -8,7 +8,7 @@ from fem.validation import DEFAULT_OUTPUT, load_case
 
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ("string_pendulum", "string_pendulum_exponents")
-COLOURS = 32
+COLOURS = 128
 """Of a picture: enough for lines, and half the bytes."""
 
 

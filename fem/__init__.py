@@ -31,6 +31,7 @@ _WHERE = {
     "run": "fem.runner",
     "Sweep": "fem.sweeping.sweep",
     "sweep": "fem.sweeping.sweep",
+    "lyapunov": "fem.analysis.exponents",
 }
 
 __all__ = ["__version__", *_WHERE]

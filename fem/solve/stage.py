@@ -38,6 +38,7 @@ from fem.solve.newton.groups import (
     Nodes,
     Record,
     Scratch,
+    room,
 )
 from fem.solve.schemes import CentralDifference, Scheme
 
@@ -246,7 +247,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "tau": len(bars.nodes),
         "pinned": (count if len(bars.rods) else 0, 7),
     }
-    return Scratch(**{name: np.zeros(shapes.get(name, size)) for name in Scratch._fields})
+    return Scratch(**{name: room(shapes.get(name, size)) for name in Scratch._fields})
 
 
 def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:

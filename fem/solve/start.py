@@ -31,14 +31,14 @@ NO_MASS = 1e-12
 
 def first_motion(system: System) -> Motion:
     """Initial conditions of the model."""
-    u, v = np.zeros(system.size), np.zeros(system.size)
+    u, v, a, force, reaction = (groups.room(system.size) for _ in range(5))
     for condition in system.model.initial_conditions:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    a, force, reaction, origin = (np.zeros(system.size) for _ in range(4))
-    tally, memory = np.zeros(groups.TALLY), np.zeros(groups.MEMORY)
-    return Motion(u, v, a, force, reaction, np.zeros(len(system.bars.nodes)), tally, memory, origin)
+    tally, memory = groups.room(groups.TALLY), groups.room(groups.MEMORY)
+    multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
+    return Motion(u, v, a, force, reaction, multiplier, tally, memory, origin)
 
 
 def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:

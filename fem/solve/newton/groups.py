@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from fem.arrays import Floats, Ints
 
 # Why march returned
@@ -162,3 +164,18 @@ class Record(NamedTuple):
     kinematics: Floats
     elements: Ints
     values: Floats
+
+
+FENCE = 64
+"""Numbers of nothing before and behind an array that kernels write to."""
+
+
+def room(shape: int | tuple[int, ...]) -> Floats:
+    """Zeros that stand apart from all other arrays.
+
+    A compiled loop first asks whether its arrays lie so close that vectors of them could overlap, and if so goes
+    through them one by one, which rounds in another way: small models would depend, in their last digit, on where
+    memory was free.
+    """
+    size = int(np.prod(shape))
+    return np.zeros(size + 2 * FENCE)[FENCE : FENCE + size].reshape(shape)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.mechanics.bar import Bars
+from fem.solve.newton.groups import room
 
 # Rows of a perturbation: displacement, velocity, acceleration, internal force, and a room for what is known beforehand
 DU, DV, DA, DF, KNOWN = 0, 1, 2, 3, 4
@@ -40,8 +41,8 @@ def new_variation(count: int, size: int, bars: Bars, moving: Floats, seed: int) 
 
     size  3n;  moving (3n,) 1.0 where a dof is free
     """
-    vectors = np.zeros((count, ROWS, size))
+    vectors = room((count, ROWS, size))
     vectors[:, : DV + 1] = np.random.default_rng(seed).standard_normal((count, 2, size)) * moving
     return Variation(
-        vectors, np.zeros((4, size)), np.zeros((3, len(bars.nodes))), np.zeros((0, count + 1)), np.zeros(2, np.int64)
+        vectors, room((4, size)), room((3, len(bars.nodes))), np.zeros((0, count + 1)), np.zeros(2, np.int64)
     )
