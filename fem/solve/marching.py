@@ -231,8 +231,8 @@ class Marching:
         while True:
             reason = march(
                 control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
-                stage.nodes, stage.bars, ropes, self.system.springs, stage.links, stage.choice.tree, stage.choice.equation,
-                chunk, self.arc, self.progress.motion, stage.work, kept,
+                stage.nodes, stage.bars, ropes, self.system.springs, stage.links, stage.choice.tree,
+                stage.choice.equation, chunk, self.arc, self.progress.motion, stage.work, kept,
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)

@@ -106,8 +106,8 @@ from fem.solve.newton.project import (
     move_velocities,
     velocity_gaps,
 )
-from fem.solve.ropes.slack import changes
 from fem.solve.newton.tangent import lift, nodal_blocks
+from fem.solve.ropes.slack import changes
 
 HUGE = 1e300
 """Forces and energies beyond this are overflow."""

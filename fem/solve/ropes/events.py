@@ -19,9 +19,9 @@ from fem.results.record import Event
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.newton.ledger import note_increment
-from fem.solve.ropes.slack import AWAY, excesses
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.change import Change, Instant
+from fem.solve.ropes.slack import AWAY, excesses
 from fem.solve.ropes.states import Stages
 from fem.solve.stage import loading, record
 from fem.solve.start import small_or_sparse_mass
