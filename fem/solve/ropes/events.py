@@ -244,7 +244,7 @@ class Events:
             if what:
                 label = m.system.label_of_bar(int(e))
                 self._pending.append(
-                    Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, float(found.loss[r]))
+                    Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, float(found.loss[r]) + 0.0)
                 )
 
     def _note(self, kept: Record, chunk: Loading) -> None:
