@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fem
+from fem.deck import write_deck
 from tests.decks import run_text
 from validation.references import rope
 
@@ -276,6 +277,15 @@ def test_hanging_at_rest_stays_at_rest():
         history = run_text(deck)
         assert np.abs(history.positions(2)[:, 2] + 1.0).max() < 1e-12
         assert not [event for event in history.events if event.event == "impact"]
+
+
+def test_rope_cards_read_back():
+    """Restitution and the method of impacts survive writing and reading."""
+    deck = hung(0.25).replace("*DLOAD", "*CONTROLS, IMPACT=MOREAU\n*DLOAD")
+    model = fem.parse_deck(deck)
+    assert model.materials["HEMP"].restitution == 0.25
+    assert model.steps[0].controls.impact == "MOREAU"
+    assert fem.parse_deck(write_deck(model)) == model
 
 
 def test_ropes_that_cannot_be():
