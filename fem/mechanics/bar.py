@@ -7,8 +7,9 @@ Force on node j (minus that on node i) and tangent block (+ on jj and ii, - on i
 Point evaluation (end of the increment): p = q = d1, t = N/L0.
 Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
 Geometrically linear: p = q = d_b, the base vector, t = 0.
-A slack rope is a bar without modulus, a taut one a rod. A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
-tenth number. A linear solver finds the change of the multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
+A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
+tenth number; a taut rope is a rod, a slack one a bar without modulus. A linear solver finds the change of the
+multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
 cables and struts it is limited to the stress itself (``allowed_viscous``). The secant one is eta (e1 - e0)/dt.

@@ -1,4 +1,4 @@
-"""A mass on a string below a support that moves up and down: taut and slack phases, impacts, by an event-driven ODE code.
+"""A mass on a string below a support that moves up and down: taut and slack phases and impacts, event by event.
 
 The support is at z_s = A cos(omega t), the string has length L, the mass m and a drag beta v (absolute velocity).
 

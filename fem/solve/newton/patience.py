@@ -1,4 +1,4 @@
-"""When a step stops asking its iterative linear solver: systems it gave up, or iterations that cost more than factors."""
+"""When a step stops asking its iterative linear solver: it gave up systems, or costs more than factors."""
 
 from __future__ import annotations
 

@@ -242,10 +242,9 @@ class Events:
             elif found.taut[r] != before[r]:
                 what = "taut" if found.taut[r] else "slack"
             if what:
-                label = m.system.label_of_bar(int(e))
-                self._pending.append(
-                    Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, float(found.loss[r]))
-                )
+                label, increment = m.system.label_of_bar(int(e)), m.progress.increment + int(m.has_begun)
+                loss = float(found.loss[r]) if what != "slack" else 0.0
+                self._pending.append(Event(m.number, increment, now, label, what, loss))
 
     def _note(self, kept: Record, chunk: Loading) -> None:
         """The row of an increment that ends with an event shows the state after it."""

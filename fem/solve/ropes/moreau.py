@@ -86,8 +86,7 @@ class Moreau:
         self.unknown = np.flatnonzero(stage.nodes.free == 1)
         links = stage.links
         self.transform: Any = reduction(stage.nodes.free, links) if len(links.slave) else None
-        law = bars.kinds[:, 1] != RIGID
-        self.is_elastic = bool(law.any() or len(stage.system.springs.dofs))
+        self.is_elastic = bool(np.any(bars.kinds[:, 1] != RIGID) or len(stage.system.springs.dofs))
         self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(links.slave))
         self.pulls: Flags = np.zeros(len(self.index), np.bool_)
         self.happened: list[tuple[int, int, str, float]] = []
@@ -125,8 +124,8 @@ class Moreau:
     def failure(self, reason: int, number: int, time: float, dt: float, motion: Motion, thermal: Floats) -> str:
         """Why the step stopped."""
         return (
-            f"step {number} stopped at t = {time:.9g}: the increment {dt:.6g} of the time stepping over impacts found no "
-            "solution. Use smaller increments. Everything computed so far is written"
+            f"step {number} stopped at t = {time:.9g}: the increment {dt:.6g} of the time stepping over impacts found "
+            "no solution. Use smaller increments. Everything computed so far is written"
         )
 
     def march(self, control: Ints, before: int, due: Flags, chunk: Loading, motion: Motion, kept: Record) -> int:
@@ -154,12 +153,16 @@ class Moreau:
         bound[~self.one_sided[near]] = 0.0
         warmth = chunk.warmth[min(k, len(chunk.warmth) - 1)]
         pull = np.zeros(len(near))
-        for iteration in range(1, int(stage.limits[groups.ITERATIONS]) + 1):
+        iterations, most = 0, int(stage.limits[groups.ITERATIONS])
+        while True:
+            if iterations == most:
+                return None
+            iterations += 1
             work.multiplier[:] = 0.0
             evaluate(stage.row, True, dt, motion.u, stage.bars, stage.system.springs, warmth, work)
             residual(stage.row, stage.nodes, stage.bars, stage.links, work)
             solve = self._factor(dt)
-            change, along = solve(self._gather(work.residual)), solve(reduced.T)
+            change, along = solve(work.residual[self.unknown]), solve(reduced.T)
             if len(near):
                 compliance = 2.0 / dt * (reduced @ along)
                 free = rows @ (work.v + 2.0 / dt * self._spread(change))
@@ -172,11 +175,9 @@ class Moreau:
             size = float(np.abs(work.u - motion.u).max(initial=0.0))
             if not self.is_elastic or float(np.abs(move).max(initial=0.0)) <= SMALL * size:
                 break
-        else:
-            return None
         loss = pull * (rows @ (work.u - motion.u))
         self._note(k, near, pull, rate0, loss)
-        return self._finish(k, dt, chunk, motion, kept, near, rows, pull, float(loss.sum()), iteration)
+        return self._finish(k, dt, chunk, motion, kept, near, rows, pull, float(loss.sum()), iterations)
 
     def _begin(self, k: int, dt: float, chunk: Loading, motion: Motion) -> tuple[Floats, Floats]:
         """Trial state and what stays known; the displacements at which lengths are judged, and the first velocities."""
@@ -186,9 +187,7 @@ class Moreau:
         expand(stage.links, v0)
         combine(chunk.vectors, chunk.weighted, k, work.load)
         inertia_forces(stage.nodes, stage.bars, v0, v0, work.inertia, work.drag)
-        work.carry[:] = work.load - 0.5 * work.drag
-        if len(stage.nodes.damping) == 0:
-            work.carry[:] = work.load
+        work.carry[:] = work.load - (0.5 * work.drag if len(stage.nodes.damping) else 0.0)
         moving = stage.nodes.open
         work.u[:], work.v[:], work.a[:] = motion.u, -moving * v0, -2.0 / dt * moving * v0
         work.u[supports], work.v[supports] = chunk.support_u[k], chunk.support_v[k]
@@ -196,10 +195,8 @@ class Moreau:
         middle = motion.u + 0.5 * dt * v0  # supports too: their acceleration counts as little as that of masses
         for field in (work.u, work.v, work.a):
             expand(stage.links, field)
-        row, off = stage.row, stage.bars
-        if len(off.off_mass):
-            mass, damping = row[groups.AU] / dt**2, row[groups.WC] * row[groups.VU] / dt
-            work.off[:] = mass * off.off_mass + damping * off.off_damping
+        if len(stage.bars.off_mass):
+            work.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
         return middle, v0
 
     def _finish(
@@ -222,9 +219,8 @@ class Moreau:
         move = work.u - before
         if np.any(move):
             ends = stored_energy(work.u, work.v, stage.bars, stage.system.springs, thermal, work.multiplier)
-            factors = np.where(
-                chunk.is_gravity == 1, chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
-            )
+            now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
+            factors = np.where(chunk.is_gravity == 1, now, mean)
             lost += float((factors @ chunk.vectors) @ move) - (ends - strain)
             strain = ends
             if lost < 0.0 and not np.any(chunk.support_v[k]):
@@ -239,8 +235,7 @@ class Moreau:
     def _correct(self, dt: float) -> bool:
         """Move the trial positions until no rope is too long and every rod has its length."""
         work = self.stage.work
-        solve = None
-        touched = ~self.one_sided
+        solve, touched = None, ~self.one_sided
         for _ in range(MOST_CORRECTIONS):
             gap = self._gaps(work.u)
             strain = np.where(self.one_sided, gap, np.abs(gap)) / self.square
@@ -291,15 +286,11 @@ class Moreau:
         rows = np.zeros((len(chosen), len(u)))
         at = np.arange(len(chosen))
         for c in range(3):
-            d = bars.constants[first + c, e] + np.where(
-                self.is_linear[chosen], 0.0, u[ends[:, 1] + c] - u[ends[:, 0] + c]
-            )
+            w = np.where(self.is_linear[chosen], 0.0, u[ends[:, 1] + c] - u[ends[:, 0] + c])
+            d = bars.constants[first + c, e] + w
             rows[at, ends[:, 1] + c] += d
             rows[at, ends[:, 0] + c] -= d
         return rows, rows[:, self.unknown] if self.transform is None else rows @ self.transform
-
-    def _gather(self, x: Floats) -> Floats:
-        return x[self.unknown]
 
     def _spread(self, x: Floats) -> Floats:
         if self.transform is not None:
@@ -312,10 +303,8 @@ class Moreau:
         """What ropes began or ceased to do in increment k."""
         now = np.zeros_like(self.pulls)
         now[near] = pull > 0.0
-        of = {int(r): n for n, r in enumerate(near)}
         for r in np.flatnonzero((now != self.pulls) & self.one_sided).tolist():
-            n = of.get(r, -1)
-            is_impact = bool(now[r]) and rate[n] > 0.0
-            what = "impact" if is_impact else "taut" if now[r] else "slack"
+            n = int(np.searchsorted(near, r))
+            what = "slack" if not now[r] else "impact" if rate[n] > 0.0 else "taut"
             self.happened.append((k, r, what, float(loss[n]) if now[r] else 0.0))
         self.pulls = now

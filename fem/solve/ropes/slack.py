@@ -18,14 +18,17 @@ def gap_of(e: int, u: Floats, bars: Bars) -> float:
     """g = (l^2 - L0^2)/2 of bar e at displacement u, to first order where it is geometrically linear."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     first = BASE if bars.kinds[e, 0] == LINEAR else REF
-    gap, square = 0.0, 0.0
+    gap: float = 0.0
+    square: float = 0.0
     for c in range(3):
         w = u[j + c] - u[i + c]
         gap += bars.constants[first + c, e] * w
         square += w * w
     if bars.kinds[e, 0] == LINEAR:
-        return gap + bars.constants[BASE_CONSTANT, e] / bars.constants[INV_LENGTH, e] ** 2
-    return gap + 0.5 * square
+        gap += bars.constants[BASE_CONSTANT, e] / bars.constants[INV_LENGTH, e] ** 2
+    else:
+        gap += 0.5 * square
+    return gap
 
 
 @kernel
@@ -38,7 +41,7 @@ def excesses(ropes: Ropes, bars: Bars, u: Floats, multiplier: Floats, excess: Fl
 
 @inner_kernel
 def changes(ropes: Ropes, bars: Bars, work: Scratch) -> bool:
-    """A taut rope would push, or a slack one is longer than it may be; notes those that moved away from their length."""
+    """A taut rope would push, or a slack one is too long; notes those that moved away from their length."""
     found = False
     for r in range(ropes.bars.shape[0]):
         e = ropes.bars[r]
