@@ -17,7 +17,7 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.sweeping import block, console, workers
+from fem.sweeping import block, console, row, workers
 from fem.sweeping.grid import read_vary
 from tests.sweeping.swings import write_swing
 
@@ -139,14 +139,14 @@ def test_a_failing_parameter_set_is_a_row_and_exit_3(deck, capsys):
 
 
 def test_a_program_fault_is_a_row(deck, monkeypatch):
-    drive = block.drive
+    drive = row.drive
 
     def faulty(model, *arguments, **options):
         if model.parameters["length"] == 2:
             raise ZeroDivisionError("on purpose")
         drive(model, *arguments, **options)
 
-    monkeypatch.setattr(block, "drive", faulty)
+    monkeypatch.setattr(row, "drive", faulty)
     found = fem.sweep(deck, {"length": [1, 2, 3]})
     assert found["verdict"].tolist() == ["completed", "error: ZeroDivisionError: on purpose", "completed"]
 
