@@ -284,9 +284,9 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
 def record(stage: Stage, count: int, nodes: Ints, elements: Ints) -> Record:
     """Room for what is kept of ``count`` increments."""
     return Record(
-        np.zeros((count, LEDGER)),
+        room((count, LEDGER)),
         nodes,
-        np.zeros((count, 4, len(nodes), 3)),
+        room((count, 4, len(nodes), 3)),
         stage.system.family[elements],
-        np.zeros((count, len(elements), 4)),
+        room((count, len(elements), 4)),
     )

@@ -154,4 +154,4 @@ def test_references_never_import_the_program():
     for path in references.glob("*.py"):
         lines = path.read_text(encoding="utf-8").splitlines()
         imports = [line.split()[1].split(".")[0] for line in lines if line.startswith(("import ", "from "))]
-        assert set(imports) <= {"__future__", "dataclasses", "numpy", "scipy", "validation"}, path.name
+        assert set(imports) <= {"__future__", "collections", "dataclasses", "numpy", "scipy", "validation"}, path.name

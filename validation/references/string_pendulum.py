@@ -1,7 +1,7 @@
 """The forced string pendulum of Ciocanel and Witelski (2012) by an independent ODE integrator (DOP853).
 
-Support z = A cos(omega t), drag beta v with the absolute velocity v, everywhere divided by m. Equations are written
-from Newton's law, not copied: in (1.4) for the angle of the rigid rod, in Cartesian coordinates for the spring, whose
+Support z = A cos(omega t), drag beta v with the absolute velocity v, everywhere divided by m. Newton's law is
+written down here, not copied: in (1.4) for the angle of the rigid rod, in Cartesian coordinates for the spring, whose
 law is N = kappa(s) s, s = l - (L - m g/k), kappa = k for s > 0 and k2 below. (As printed, (2.7b) keeps the constant
 weight term when the spring is slack.)
 """
