@@ -80,7 +80,7 @@ def warmup(stream: TextIO | None = None) -> None:
 def announced(stream: TextIO) -> Iterator[None]:
     """Say that the solver is being compiled: with the time spent, where somebody watches."""
     if not stream.isatty():
-        print(f"note: {MESSAGE}; this takes half a minute", file=stream, flush=True)
+        print(f"note: {MESSAGE}; this takes about a minute", file=stream, flush=True)
         yield
         return
     from rich.console import Console

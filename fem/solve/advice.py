@@ -112,6 +112,14 @@ def _cure_of_drift(step: Step, error: float) -> str:
     return f"Use {cure}"
 
 
+def out_of_increments(number: int, progress: Progress, clock: Clock | ArcClock, most: int) -> str:
+    """Why a step stopped that may have no more increments."""
+    return (
+        f"step {number} stopped at t = {progress.time:.9g}, before its end at {clock.end:.9g}: "
+        f"it used up its {most} increments (INC= of *STEP)"
+    )
+
+
 def failure_message(
     number: int,
     stage: Stage,

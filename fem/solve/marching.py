@@ -17,6 +17,7 @@ from fem.solve.advice import (
     drift_message,
     failure_message,
     jump_remark,
+    out_of_increments,
     snap_notice,
     support_jump_remark,
 )
@@ -180,10 +181,7 @@ class Marching:
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
         if self.most is not None and self.progress.increment >= self.most:
-            raise NoConvergence(
-                f"step {self.number} stopped at t = {self.progress.time:.9g}, before its end at {self.clock.end:.9g}: "
-                f"it used up its {self.most} increments (INC= of *STEP)"
-            )
+            raise NoConvergence(out_of_increments(self.number, self.progress, self.clock, self.most))
         times, steps = self._plan()
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
@@ -237,9 +235,9 @@ class Marching:
         stage = self.stage
         while True:
             reason = march(
-                control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation, stage.choice.solver,
-                stage.nodes, stage.bars, ropes, self.system.springs, stage.links, stage.choice.tree,
-                stage.choice.equation, chunk, self.arc, self.progress.motion, stage.work, kept,
+                len(chunk.dt), control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation,
+                stage.choice.solver, stage.nodes, stage.bars, ropes, self.system.springs, stage.links,
+                stage.choice.tree, stage.choice.equation, chunk, self.arc, self.progress.motion, stage.work, kept,
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)

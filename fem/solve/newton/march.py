@@ -185,8 +185,8 @@ def solve_compiled(
     return eliminate(solver, nodes, bars, springs, tree, equation, work)
 
 
-@inner_kernel
-def march_to(
+@kernel
+def march(
     end: int, control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int,
     nodes: Nodes, bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints,
     loading: Loading, arc: Arc,
@@ -312,16 +312,3 @@ def march_to(
                 return RESIZE
         control[PHASE] = phase
     return DONE
-
-
-@kernel
-def march(
-    control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int, nodes: Nodes,
-    bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints, loading: Loading, arc: Arc,
-    motion: Motion, work: Scratch, record: Record,
-) -> int:  # fmt: skip
-    """Advance through all increments of ``loading`` from ``control``; returns why it stopped (``march_to``)."""
-    return march_to(
-        loading.dt.shape[0], control, scheme, secant, limits, extrapolation, solver, nodes, bars, ropes, springs, links,
-        tree, equation, loading, arc, motion, work, record,
-    )  # fmt: skip

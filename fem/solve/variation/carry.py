@@ -16,7 +16,7 @@ from fem.mechanics.springs import Springs
 from fem.solve.linear.chain import Tree
 from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import DONE, INCREMENT, NEED_SOLVE, Loading, Motion, Nodes, Record, Ropes, Scratch
-from fem.solve.newton.march import march_to
+from fem.solve.newton.march import march
 from fem.solve.variation.groups import DU, DV, SINCE, START_A, START_U, START_V, WRITTEN, Variation
 from fem.solve.variation.linearise import vary
 
@@ -36,7 +36,7 @@ def carry(
     while control[INCREMENT] < loading.dt.shape[0]:
         k = control[INCREMENT]
         remember(motion, variation.state)
-        reason = march_to(
+        reason = march(
             k + 1, control, scheme, secant, limits, extrapolation, solver, nodes, bars, ropes, springs, links, tree,
             equation, loading, arc, motion, work, record,
         )  # fmt: skip
