@@ -47,7 +47,7 @@ def cluster(tmp_path):
     try:
         file = folder / "scheduler.json"
         dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
-        wait_for(file.exists)
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         address = json.loads(file.read_text())["address"]
         yield address, [dask("worker", address, "--nthreads", "1", "--no-nanny") for _ in range(2)]
     finally:

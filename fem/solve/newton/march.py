@@ -106,7 +106,8 @@ from fem.solve.newton.iterate import (
     worst,
 )  # fmt: skip
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
-from fem.solve.newton.project import (
+from fem.solve.newton.tangent import lift, nodal_blocks
+from fem.solve.rods.project import (
     acceleration_gaps,
     mass_blocks,
     mass_system,
@@ -114,7 +115,6 @@ from fem.solve.newton.project import (
     move_velocities,
     velocity_gaps,
 )
-from fem.solve.newton.tangent import lift, nodal_blocks
 from fem.solve.ropes.slack import changes
 
 HUGE = 1e300

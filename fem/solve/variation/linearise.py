@@ -47,8 +47,8 @@ from fem.solve.newton.groups import (
 )  # fmt: skip
 from fem.solve.newton.iterate import inertia_forces
 from fem.solve.newton.march import eliminate
-from fem.solve.newton.project import mass_blocks, mass_system, velocity_gaps
 from fem.solve.newton.tangent import nodal_blocks
+from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
 from fem.solve.variation.groups import (
     DA,
     DF,
