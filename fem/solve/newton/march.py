@@ -106,41 +106,12 @@ from fem.solve.newton.iterate import (
     worst,
 )  # fmt: skip
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
-from fem.solve.newton.tangent import lift, nodal_blocks
-from fem.solve.rods.project import (
-    acceleration_gaps,
-    mass_blocks,
-    mass_system,
-    move_accelerations,
-    move_velocities,
-    velocity_gaps,
-)
+from fem.solve.newton.tangent import fill_blocks, fill_matrix, lift
+from fem.solve.rods.project import move_accelerations, move_velocities
 from fem.solve.ropes.slack import changes
 
 HUGE = 1e300
 """Forces and energies beyond this are overflow."""
-
-
-@inner_kernel
-def fill_blocks(phase: int, scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work: Scratch) -> None:
-    """Blocks within one node of the matrix to solve with: the effective tangent's, or the mass."""
-    if phase in (CORRECT, LOAD_DIRECTION):
-        nodal_blocks(scheme, dt, nodes, springs, work)
-    else:
-        mass_blocks(nodes, work)
-
-
-@inner_kernel
-def fill_matrix(
-    phase: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch
-) -> None:
-    """The matrix and right-hand side of the next linear solve."""
-    if phase == PROJECT_VELOCITY:
-        mass_system(bars, work)
-        velocity_gaps(bars, work)
-    elif phase == PROJECT_ACCELERATION:
-        acceleration_gaps(bars, work)
-    fill_blocks(phase, scheme, dt, nodes, springs, work)
 
 
 @inner_kernel

@@ -10,7 +10,19 @@ from fem.lanes.choose import common
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, condense
 from fem.mechanics.springs import Springs
-from fem.solve.newton.groups import AU, VU, WC, WM, Nodes, Scratch
+from fem.solve.newton.groups import (
+    AU,
+    CORRECT,
+    LOAD_DIRECTION,
+    PROJECT_ACCELERATION,
+    PROJECT_VELOCITY,
+    VU,
+    WC,
+    WM,
+    Nodes,
+    Scratch,
+)  # fmt: skip
+from fem.solve.rods.project import acceleration_gaps, mass_blocks, mass_system, velocity_gaps
 
 
 @kernel
@@ -80,3 +92,25 @@ def lift(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, 
         if dofs[s, 1] >= 0:
             product[dofs[s, 1]] += value
     condense(links, product)
+
+
+@inner_kernel
+def fill_blocks(phase: int, scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work: Scratch) -> None:
+    """Blocks within one node of the matrix to solve with: the effective tangent's, or the mass."""
+    if phase in (CORRECT, LOAD_DIRECTION):
+        nodal_blocks(scheme, dt, nodes, springs, work)
+    else:
+        mass_blocks(nodes, work)
+
+
+@inner_kernel
+def fill_matrix(
+    phase: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch
+) -> None:
+    """The matrix and right-hand side of the next linear solve."""
+    if phase == PROJECT_VELOCITY:
+        mass_system(bars, work)
+        velocity_gaps(bars, work)
+    elif phase == PROJECT_ACCELERATION:
+        acceleration_gaps(bars, work)
+    fill_blocks(phase, scheme, dt, nodes, springs, work)
