@@ -26,11 +26,6 @@ from numba.core import config as numba_config
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-for _option in ("runtime-memory-check-threshold", "vectorize-memory-check-threshold"):
-    # A loop over bars reads and writes thirty rows: before it runs on vectors, LLVM has to check that they do not
-    # overlap, and by default gives up beyond 8 and 128 such checks.
-    llvmlite.binding.set_option("fem", f"--{_option}=2000")
-
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 """Fast-math flags of kernels: none of them lets the compiler assume that there are no NaN."""
 
