@@ -119,8 +119,20 @@ def kernel(function: Function) -> Function:
 
 
 def inner_kernel(function: Function) -> Function:
-    """A kernel that only other kernels call: without an entry for Python it is compiled much faster."""
+    """A kernel that only other kernels call: without an entry for Python it is compiled much faster.
+
+    The arrays it is given lie apart: none that it writes is given twice (``tests/test_architecture.py``). So its loops
+    run on vectors without a look at where memory lies.
+    """
     return _compile(function, FAST, is_inner=True)
+
+
+def called_kernel(function: Function) -> Function:
+    """An inner kernel that is called, not inlined: for what few models need or what takes long anyway.
+
+    The kernels around it stay smaller, and are compiled in less time.
+    """
+    return _compile(function, FAST, is_inner=True, inline=False)
 
 
 def number_kernel(function: Function) -> Function:
@@ -128,11 +140,11 @@ def number_kernel(function: Function) -> Function:
     return _compile(function, FAST | {"nnan"}, is_inner=True)
 
 
-def _compile(function: Function, fastmath: set[str], is_inner: bool) -> Function:
+def _compile(function: Function, fastmath: set[str], is_inner: bool, inline: bool = True) -> Function:
     options: dict[str, Any] = {
         "error_model": "numpy",
         "fastmath": fastmath,
-        "forceinline": True,
+        "forceinline": inline,
         "nogil": True,
         "no_cfunc_wrapper": True,
         "no_cpython_wrapper": is_inner,
@@ -146,10 +158,17 @@ def _compile(function: Function, fastmath: set[str], is_inner: bool) -> Function
     finally:
         settings.CACHE_DIR = before
     if is_inner:
+        compiled._compiler._customize_flags = _apart
         # Python would call an address that is not there: a plain error in place of a crash.
         compiled._insert = lambda *_, **__: None
         compiled._compile_for_args = _refuse
     return cast(Function, compiled)
+
+
+def _apart(flags: Any) -> Any:
+    """numba's compilation flags with the promise that arrays do not overlap."""
+    flags.noalias = True
+    return flags
 
 
 def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:

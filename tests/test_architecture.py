@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,8 @@ ROOMS = {
     "sweeping": {"deck", "model", "results", "runner", "solve", "compiled"},
     "analysis": {"commands", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }
+ARRAYS = (ast.Name, ast.Attribute)
+INNER = {"inner_kernel", "called_kernel", "number_kernel"}
 MOST_FILES = 9
 MOST_LINES = 310
 
@@ -86,7 +89,7 @@ def test_python_calls_no_inner_kernel():
         }
         for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
             decorators = {node.id for node in function.decorator_list if isinstance(node, ast.Name)}
-            if decorators & {"inner_kernel", "number_kernel"}:
+            if decorators & INNER:
                 inner.add(f"{module}.{function.name}")
             elif "kernel" not in decorators:
                 names = [
@@ -95,3 +98,23 @@ def test_python_calls_no_inner_kernel():
                 calls += [origin.get(name, f"{module}.{name}") for name in names]
     assert len(inner) > 10
     assert not inner & set(calls)
+
+
+def test_inner_kernels_are_given_arrays_apart():
+    """The compiler is told that the arrays of an inner kernel do not overlap: none that it may write comes twice."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "fem").rglob("*.py")]
+    writers = {
+        function.name
+        for tree in trees
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and INNER & {node.id for node in function.decorator_list if isinstance(node, ast.Name)}
+        and any(isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) for node in ast.walk(function))
+    }
+    assert len(writers) > 30
+    for tree in trees:
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in writers:
+                given = [ast.unparse(argument) for argument in call.args if isinstance(argument, ARRAYS)]
+                doubled = [a for a, b in itertools.permutations(given, 2) if a == b or b.startswith(f"{a}.")]
+                assert not doubled, f"{call.func.id} is given {doubled} twice"

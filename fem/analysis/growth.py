@@ -41,7 +41,7 @@ class Varied(Marching):
     def refuse(self, count: int) -> None:
         """CommandError where there is no tangent map, or not so many exponents."""
         stage = self.stage
-        if self.events or self.explicit or stage.choice.solver not in (groups.CHAIN, groups.BAND):
+        if self.events or self.explicit or stage.choice.solver not in (*groups.CHAINS, groups.BAND):
             what = (
                 "ropes"
                 if self.events

@@ -18,13 +18,12 @@ Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.lanes.choose import common, some, where
 from fem.mechanics.ends import add_forces, take_differences
 from fem.mechanics.laws import BILINEAR, RIGID, TABLE, active_rise, bilinear, share, table_point, table_secant
@@ -42,6 +41,8 @@ GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
 STORED = 10
 STRIP = 256
 """Bars evaluated in one go: their numbers stay in the fastest cache."""
+FEW = 8
+"""Fewer bars of a kind than this are evaluated one by one: vectors of them would stay empty."""
 
 
 class Bars(NamedTuple):
@@ -88,12 +89,13 @@ def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) ->
 def evaluate_block(
     kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int,
     weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats,
-    store: Floats,
+    store: Floats, force: Floats,
 ) -> float:  # fmt: skip
-    """The nine numbers of the bars first..last of one kind; returns the energy they store at u1.
+    """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
 
     They go to the columns of the store from ``at`` on. ``tangent`` False: only the force on node j, rows P. Differences
-    between nodes are taken beforehand: inlined with literal kinds the rest is branch-free and runs on vectors of bars.
+    between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest is
+    branch-free and runs on vectors of bars.
     """
     constants, table = bars.constants, bars.table
     take_differences(first, last, at, Q, Q + 1, Q + 2, u1, bars.nodes, store)
@@ -204,6 +206,60 @@ def evaluate_block(
         store[Q + 1, s] = qy
         store[Q + 2, s] = qz
         store[PULL, s] = pull
+    add_forces(first, last, at, P, PULL if tangent else -1, bars.nodes, store, force)
+    return energy
+
+
+@inner_kernel
+def add_run(
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int,
+    weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats,
+    store: Floats, force: Floats,
+) -> float:  # fmt: skip
+    """``evaluate_block`` for a run of bars of one kind, strip by strip."""
+    energy = 0.0
+    for start in range(first, last, STRIP):
+        energy += evaluate_block(
+            kind, law, secant, is_viscous, tangent, start, min(start + STRIP, last), start if tangent else 0,
+            weight, rate, u0, u1, v1, bars, thermal, multiplier, store, force,
+        )  # fmt: skip
+    return energy
+
+
+@inner_kernel
+def add_common(
+    kind: int, tangent: bool, first: int, last: int, weight: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars,
+    thermal: Floats, multiplier: Floats, store: Floats, force: Floats,
+) -> float:  # fmt: skip
+    """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
+
+    Of few bars each is a loop of one, which it drops too: everything stays in registers.
+    """
+    if last - first >= FEW:
+        return add_run(
+            kind, BILINEAR, False, False, tangent, first, last, weight, 0.0, u0, u1, v1, bars, thermal, multiplier,
+            store, force,
+        )  # fmt: skip
+    energy = 0.0
+    for e in range(first, last):
+        energy += evaluate_block(
+            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, weight, 0.0, u0, u1, v1, bars,
+            thermal, multiplier, store, force,
+        )  # fmt: skip
+    return energy
+
+
+@called_kernel
+def add_other(
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int,
+    weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats,
+    store: Floats, force: Floats,
+) -> float:  # fmt: skip
+    """``add_run`` for all other kinds, which are told apart while it runs."""
+    energy: float = add_run(
+        kind, law, secant, is_viscous, tangent, first, last, weight, rate, u0, u1, v1, bars, thermal, multiplier,
+        store, force,
+    )  # fmt: skip
     return energy
 
 
@@ -227,73 +283,20 @@ def evaluate_bars(
     blocks = bars.blocks
     energy = 0.0
     for b in range(blocks.shape[0]):
-        kind, law = blocks[b, 0], blocks[b, 1]
+        kind, law, first, last = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
         viscous = rate != 0.0 and blocks[b, 4] == 1
-        for first in range(blocks[b, 2], blocks[b, 3], STRIP):
-            last = min(first + STRIP, blocks[b, 3])
-            at = first if tangent else 0
-            # The common kinds with literals, so that the compiler drops every branch; all others through the same
-            # source.
-            if law == BILINEAR and kind == GREEN and not secant and not viscous:
-                energy += evaluate_block(
-                    GREEN, BILINEAR, False, False, tangent, first, last, at, weight, rate, u0, u1, v1, bars, thermal,
-                    multiplier, store,
-                )  # fmt: skip
-            elif law == BILINEAR and kind == ENGINEERING and not secant and not viscous:
-                energy += evaluate_block(
-                    ENGINEERING, BILINEAR, False, False, tangent, first, last, at, weight, rate, u0, u1, v1, bars,
-                    thermal, multiplier, store,
-                )  # fmt: skip
-            else:
-                energy += evaluate_block(
-                    kind, law, secant, viscous, tangent, first, last, at, weight, rate, u0, u1, v1, bars, thermal,
-                    multiplier, store,
-                )  # fmt: skip
-            add_forces(first, last, at, P, PULL if tangent else -1, bars.nodes, store, force)
+        is_plain = law == BILINEAR and not secant and not viscous
+        if is_plain and kind == GREEN:
+            energy += add_common(
+                GREEN, tangent, first, last, weight, u0, u1, v1, bars, thermal, multiplier, store, force
+            )
+        elif is_plain and kind == ENGINEERING:
+            energy += add_common(
+                ENGINEERING, tangent, first, last, weight, u0, u1, v1, bars, thermal, multiplier, store, force
+            )
+        else:
+            energy += add_other(
+                kind, law, secant, viscous, tangent, first, last, weight, rate, u0, u1, v1, bars, thermal, multiplier,
+                store, force,
+            )  # fmt: skip
     return energy
-
-
-@kernel
-def bar_point(
-    e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats
-) -> tuple[float, float, float, float, float, float]:
-    """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar."""
-    constants = bars.constants
-    i = 3 * bars.nodes[e, 0]
-    j = 3 * bars.nodes[e, 1]
-    kind = bars.kinds[e, 0]
-    inverse = constants[INV_LENGTH, e]
-    first = BASE if kind == LINEAR else REF
-    along = 0.0
-    square = 0.0
-    approach = 0.0
-    length2 = 0.0
-    for c in range(3):
-        w = u[j + c] - u[i + c]
-        d = constants[first + c, e]
-        along += d * w
-        square += w * w
-        if kind != LINEAR:
-            d += w
-        length2 += d * d
-        approach += d * (v[j + c] - v[i + c])
-    green = along * inverse * inverse
-    if kind != LINEAR:
-        green += 0.5 * square * inverse * inverse
-    _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
-    young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
-    active = 1.0
-    if bars.kinds[e, 1] == RIGID:
-        stress, energy = multiplier[e] / (inverse * constants[AREA, e]), 0.0
-    elif bars.kinds[e, 1] == TABLE:
-        stress, _, energy = table_point(
-            strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
-        )
-    else:
-        trial = young * (strain - thermal[e]) + constants[STRESS0, e]
-        active = share(trial, plus, minus)
-        stress = active * trial
-        energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
-    viscous = constants[VISCOUS, e] * active * slope * approach * inverse * inverse
-    viscous = allowed_viscous(stress, viscous, plus, minus)
-    return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy

@@ -2,25 +2,79 @@
 
 from __future__ import annotations
 
+import math
+
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel, kernel
-from fem.lanes.choose import some
+from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.lanes.choose import common, some
 from fem.mechanics.bar import (
     AREA,
+    BASE,
+    BASE_CONSTANT,
+    BASE_SLOPE,
+    COMPLIANCE,
     CONJUGATE,
+    COUNT,
+    FIRST,
     INV_LENGTH,
     MINUS,
     PLUS,
+    REF,
     STRESS0,
     VISCOUS,
     YOUNG,
     Bars,
     allowed_viscous,
-    bar_point,
 )
-from fem.mechanics.laws import active_rise, bilinear
+from fem.mechanics.laws import RIGID, TABLE, active_rise, bilinear, share, table_point
 from fem.mechanics.springs import DAMPING, Springs, gap, spring_point
-from fem.mechanics.strain import LINEAR, LOG
+from fem.mechanics.strain import LINEAR, LOG, measure
+
+
+@kernel
+def bar_point(
+    e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats
+) -> tuple[float, float, float, float, float, float]:
+    """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar."""
+    constants = bars.constants
+    i = 3 * bars.nodes[e, 0]
+    j = 3 * bars.nodes[e, 1]
+    kind = bars.kinds[e, 0]
+    inverse = constants[INV_LENGTH, e]
+    first = BASE if kind == LINEAR else REF
+    along = 0.0
+    square = 0.0
+    approach = 0.0
+    length2 = 0.0
+    for c in range(3):
+        w = u[j + c] - u[i + c]
+        d = constants[first + c, e]
+        along += d * w
+        square += w * w
+        if kind != LINEAR:
+            d += w
+        length2 += d * d
+        approach += d * (v[j + c] - v[i + c])
+    green = along * inverse * inverse
+    if kind != LINEAR:
+        green += 0.5 * square * inverse * inverse
+    _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
+    young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
+    active = 1.0
+    if bars.kinds[e, 1] == RIGID:
+        stress, energy = multiplier[e] / (inverse * constants[AREA, e]), 0.0
+    elif bars.kinds[e, 1] == TABLE:
+        stress, _, energy = table_point(
+            strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
+        )
+    else:
+        trial = young * (strain - thermal[e]) + constants[STRESS0, e]
+        active = share(trial, plus, minus)
+        stress = active * trial
+        energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
+    viscous = constants[VISCOUS, e] * active * slope * approach * inverse * inverse
+    viscous = allowed_viscous(stress, viscous, plus, minus)
+    return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 
 
 @kernel
@@ -54,7 +108,7 @@ def internal_dissipation(
     return total
 
 
-@inner_kernel
+@called_kernel
 def thermal_work(
     u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
 ) -> float:
@@ -72,7 +126,7 @@ def thermal_work(
     return total
 
 
-@inner_kernel
+@called_kernel
 def secant_dissipation(
     rate: float, u0: Floats, u1: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats
 ) -> float:
@@ -100,7 +154,7 @@ def secant_dissipation(
     return total
 
 
-@inner_kernel
+@called_kernel
 def secant_thermal_work(
     u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
 ) -> float:

@@ -25,12 +25,14 @@ from fem.solve.newton.groups import (
     BICGSTAB,
     CG,
     CHAIN,
+    CHAINS,
     EXTERNAL,
     LEDGER,
     LIMITS,
     NOTHING,
     PROJECT,
     TIME_ERROR,
+    UNSYMMETRIC_CHAIN,
     WC,
     WM,
     Loading,
@@ -49,8 +51,11 @@ NAMES = {
     CG: "conjugate gradients",
     BICGSTAB: "stabilised biconjugate gradients",
     NOTHING: "none",
+    UNSYMMETRIC_CHAIN: "chain",
 }
 """Linear solvers as the user is told of them."""
+UNSYMMETRIC = {CG: BICGSTAB, CHAIN: UNSYMMETRIC_CHAIN}
+"""What takes their place where the tangent is not symmetric."""
 NEAR_FLOOR = 1e-6
 """Relative residual from which on an increment that iterates to round-off may stop when it no longer falls."""
 DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
@@ -158,8 +163,9 @@ def prepare(
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, links, may_iterate, wanted, is_static)
-    if choice.solver == CG and not symmetric:
-        choice = replace(choice, solver=BICGSTAB, reason=choice.reason.replace("symmetric", "unsymmetric"))
+    if not symmetric:
+        solver = UNSYMMETRIC.get(choice.solver, choice.solver)
+        choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
     return Stage(
         system, environment, bars, nodes, links, load_set(system, environment), scheme, row,
         limits_of(controls, bars), choice, scratch(system, bars, choice), symmetric,
@@ -239,7 +245,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "off": len(bars.off_mass),
         "spring_stiffness": len(system.springs.dofs),
         "block": (count, 9),
-        "inverse": (count if choice.solver in (CHAIN, CG, BICGSTAB) else 0, 9),
+        "inverse": (count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0, 9),
         "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
         "band": (rows, 3 * choice.width + 1),
         "unknowns": rows,

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from fem.assembly.system import linearised
 from fem.mechanics import bar
-from fem.mechanics.bar import CONSTANTS, STORED, Bars, bar_point, evaluate_bars
+from fem.mechanics.bar import CONSTANTS, STORED, Bars, evaluate_bars
 from fem.mechanics.blocks import blocks_of
+from fem.mechanics.energy import bar_point
 from fem.mechanics.laws import BILINEAR, TABLE
 from fem.mechanics.strain import ENGINEERING, GREEN, LOG
 

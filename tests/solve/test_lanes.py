@@ -217,7 +217,7 @@ def test_lanes_use_the_widest_registers():
 
     @numba.njit
     def one_node(block, free, inverse):
-        return some(invert(block, 0, 0.0, free, inverse))
+        return some(invert(False, block, 0, 0.0, free, inverse))
 
     blocks = Lanes(1, 9, 8)
     blocks.array[0, [0, 4, 8]] = 2.0

@@ -31,7 +31,6 @@ def packed(function: Callable[..., Any], *arguments: object) -> int:
 WITH_TANGENT = numba.types.Omitted(True)
 
 
-@pytest.mark.xfail(strict=True, reason="more rows than LLVM checks for overlap; allowing it makes single bars slower")
 def test_evaluation_of_bars():
     u, one = np.zeros(6), np.zeros(1)
     bars = Bars(

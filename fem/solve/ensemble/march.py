@@ -87,7 +87,7 @@ def open_lanes(
             for c in range(work.store.shape[0]):
                 work.store[c, e] = 0.0
         is_safe = solve_chain(
-            tree, nodes.open, work.store, bars.off_mass, work.block, work.residual, work.inverse, work.reduced,
+            True, tree, nodes.open, work.store, bars.off_mass, work.block, work.residual, work.inverse, work.reduced,
             work.pinned, work.du, work.tau,
         )  # fmt: skip
         fail(not is_safe, NEED_SOLVE, -1, outcome)
@@ -113,9 +113,9 @@ def open_lanes(
 
 @inner_kernel
 def march_lanes(
-    scheme: Floats, secant: bool, limits: Floats, extrapolation: int, settling: int, stride: int, nodes: Nodes,
-    bars: Bars, springs: Springs, links: Links, tree: Tree, loading: Loading, motion: Motion, work: Scratch,
-    record: Record, outcome: Floats,
+    scheme: Floats, secant: bool, symmetric: bool, limits: Floats, extrapolation: int, settling: int, stride: int,
+    nodes: Nodes, bars: Bars, springs: Springs, links: Links, tree: Tree, loading: Loading, motion: Motion,
+    work: Scratch, record: Record, outcome: Floats,
 ) -> None:  # fmt: skip
     """Advance all lanes through the increments of ``loading``.
 
@@ -163,8 +163,8 @@ def march_lanes(
                 work.du[dof] = 0.0
             nodal_blocks(scheme, dt, nodes, springs, work)
             is_safe = solve_chain(
-                tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced,
-                work.pinned, work.du, work.tau,
+                symmetric, tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
+                work.reduced, work.pinned, work.du, work.tau,
             )  # fmt: skip
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
             waits = waits | (not is_safe)
@@ -204,7 +204,8 @@ def march_blocks(
 ) -> None:  # fmt: skip
     """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
 
-    options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start
+    options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
+             whether the tangent is symmetric
 
     Arrays of packs (except those of ``room``) have the block as first axis, of length 1 where all blocks are alike.
     """
@@ -241,6 +242,6 @@ def march_blocks(
             outcome[b],
         )  # fmt: skip
         march_lanes(
-            scheme, secant, at(limits, b), options[1], options[2], stride, one_nodes, one_bars, one_springs, links,
-            tree, acting, motion, work, kept, outcome[b],
+            scheme, secant, options[4] != 0, at(limits, b), options[1], options[2], stride, one_nodes, one_bars,
+            one_springs, links, tree, acting, motion, work, kept, outcome[b],
         )  # fmt: skip

@@ -24,7 +24,7 @@ from fem.solve.loop import solve
 from fem.solve.loose import hold_loose_directions
 from fem.solve.marching import SETTLING
 from fem.solve.newton import groups
-from fem.solve.newton.groups import CHAIN, DONE
+from fem.solve.newton.groups import CHAINS, DONE
 from fem.solve.schemes import SCHEMES
 from fem.solve.stage import Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
@@ -156,7 +156,7 @@ def template(first: Sample, time: Floats) -> Stage | None:
         first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
         step.controls, "AUTO",
     )  # fmt: skip
-    if stage.choice.solver != CHAIN:
+    if stage.choice.solver not in CHAINS:
         return None
     motion = first_motion(first.system)
     evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
@@ -202,8 +202,10 @@ def march_all(whole: Fleet, stage: Stage, every: int, threads: int, may_compile:
     step = stage.system.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
+    secant = stage.scheme.secant
+    is_symmetric = not (secant or np.any(whole.bars.blocks.array[:, 4]))
     options: Any = Fixed(
-        np.array([stage.scheme.secant, extrapolation, SETTLING, step.procedure.initial_acceleration], np.int64)
+        np.array([secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric], np.int64)
     )
     row: Any = Fixed(stage.row)
     at_once = max(1, min(BLOCKS_AT_ONCE, -(-whole.blocks // threads)))

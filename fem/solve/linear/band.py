@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel
+from fem.compiled import called_kernel, inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this share of the largest entry of the matrix is taken as singular."""
 
 
-@inner_kernel
+@called_kernel
 def assemble_band(
     width: int, equation: Ints, bars: Bars, store: Floats, off: Floats, block: Floats,
     spring_dofs: Ints, spring_stiffness: Floats, band: Floats,
@@ -100,7 +100,7 @@ def largest_entry(width: int, band: Floats) -> float:
     return largest
 
 
-@inner_kernel
+@called_kernel
 def solve_band(
     width: int, equation: Ints, bars: Bars, store: Floats, size: float, residual: Floats, band: Floats, x: Floats,
     du: Floats, tau: Floats,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.lanes.choose import common, some
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
 
@@ -46,12 +46,17 @@ class Tree(NamedTuple):
     after: Ints
 
 
-@inner_kernel
-def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -> bool:
-    """inverse[i] = (block[i] + shift I)^-1 restricted to the free dofs of node i; False where it has no safe pivot."""
+@kernel
+def invert(symmetric: bool, block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -> bool:
+    """inverse[i] = (block[i] + shift I)^-1 restricted to the free dofs of node i; False where it has no safe pivot.
+
+    ``symmetric``: what stands below the diagonal of the block is not looked at. ``inverse`` may be ``block``.
+    """
     m00, m01, m02 = block[i, 0] + shift, block[i, 1], block[i, 2]
     m10, m11, m12 = block[i, 3], block[i, 4] + shift, block[i, 5]
     m20, m21, m22 = block[i, 6], block[i, 7], block[i, 8] + shift
+    if symmetric:
+        m10, m20, m21 = m01, m02, m12
     f0, f1, f2 = free[3 * i], free[3 * i + 1], free[3 * i + 2]
     m00, m11, m22 = f0 * m00 + 1.0 - f0, f1 * m11 + 1.0 - f1, f2 * m22 + 1.0 - f2
     m01, m10 = f0 * f1 * m01, f0 * f1 * m10
@@ -62,6 +67,8 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
     u01, u02 = m01 / m00, m02 / m00
     d1 = m11 - l10 * m01
     e12, e21 = m12 - l10 * m02, m21 - l20 * m01
+    if symmetric:
+        e21 = e12
     l21, u12 = e21 / d1, e12 / d1
     d2 = m22 - l20 * m02 - l21 * e12
     is_safe: bool = (m00 != 0.0) & (abs(d1) > SMALLEST_PIVOT * abs(m11)) & (abs(d2) > SMALLEST_PIVOT * abs(m22))
@@ -81,6 +88,8 @@ def invert(block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -
     x10 = i1 * k10 - u12 * x20
     x02 = w02 * i2
     x01 = w01 * i1 - w02 * i2 * l21
+    if symmetric:
+        x01 = x10
     x00 = i0 + w01 * i1 * k10 + w02 * x20
     inverse[i, 0], inverse[i, 1], inverse[i, 2] = f0 * x00, f0 * f1 * x01, f0 * f2 * x02
     inverse[i, 3], inverse[i, 4], inverse[i, 5] = f1 * f0 * x10, f1 * x11, f1 * f2 * x12
@@ -160,19 +169,30 @@ def unpin(
 
 
 @inner_kernel
+def hold(symmetric: bool, has_rods: bool, e: int, j: int, store: Floats, block: Floats) -> None:
+    """Add bar e to the block of node j: its other node is fixed. Of a rod only t: ``pin`` does the rest."""
+    t, alpha = store[GEOMETRIC, e], store[ALPHA, e]
+    if has_rods and common(alpha) == np.inf:
+        alpha = 0.0
+    for a in range(3):
+        for c in range(a if symmetric else 0, 3):
+            block[j, 3 * a + c] += alpha * store[P + a, e] * store[Q + c, e]
+        block[j, 4 * a] += t
+
+
+@inner_kernel
 def solve_chain(
-    tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
+    symmetric: bool, tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
     inverse: Floats, reduced: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
-    free     (3n,)     1.0 free, 0.0 fixed
+    symmetric         K is: p = q, and only upper halves of blocks are kept up (a literal, so that the rest falls away)
+    free     (3n,)     1.0 free, 0.0 fixed;  residual (3n,) right-hand side, kept
     store    (STORED, m)  numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
     block    (n, 9)    nodal blocks of the effective tangent without the bars; overwritten
-    residual (3n,)     right-hand side, kept
     inverse  (n, 9), reduced (3n,), pinned (n or 0, 7)  scratch
-    du       (3n,)     out, zero at fixed dofs
-    tau      (m,)      out, change of the multipliers of rods
+    du       (3n,)     out, zero at fixed dofs;  tau (m,) out, change of the multipliers of rods
     """
     sequence, parent, link, waiting = tree.sequence, tree.parent, tree.link, tree.waiting
     count = sequence.shape[0]
@@ -184,8 +204,12 @@ def solve_chain(
         i = sequence[k]
         j = parent[i]
         e = link[i]
+        if is_fixed(i, free) and waiting[i] < 0:  # X = 0
+            if j >= 0:
+                hold(symmetric, has_rods, e, j, store, block)
+            continue
         t = store[GEOMETRIC, e] if j >= 0 else 0.0
-        is_safe = is_safe & invert(block, i, t, free, inverse)
+        is_safe = is_safe & invert(symmetric, block, i, t, free, inverse)
         if not some(is_safe):
             return is_safe
         r0, r1, r2 = reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2]
@@ -214,48 +238,52 @@ def solve_chain(
         xp1 = x10 * p0 + x11 * p1 + x12 * p2
         xp2 = x20 * p0 + x21 * p1 + x22 * p2
         a0, a1, a2 = p0 - b * xp0, p1 - b * xp1, p2 - b * xp2
-        c0 = q0 - b * (x00 * q0 + x10 * q1 + x20 * q2)
-        c1 = q1 - b * (x01 * q0 + x11 * q1 + x21 * q2)
-        c2 = q2 - b * (x02 * q0 + x12 * q1 + x22 * q2)
+        c0, c1, c2 = a0, a1, a2
+        if not symmetric:
+            c0 = q0 - b * (x00 * q0 + x10 * q1 + x20 * q2)
+            c1 = q1 - b * (x01 * q0 + x11 * q1 + x21 * q2)
+            c2 = q2 - b * (x02 * q0 + x12 * q1 + x22 * q2)
         flexible = q0 * xp0 + q1 * xp1 + q2 * xp2
         along = q0 * xr0 + q1 * xr1 + q2 * xr2
         if has_rods and common(alpha) == np.inf:
-            if is_fixed(i, free):  # its parent holds the rod
-                s = 0.0
-            else:
-                size = (q0 * q0 + q1 * q1 + q2 * q2) * max(abs(x00), max(abs(x11), abs(x22)))
-                is_safe = is_safe & (abs(flexible) > SMALLEST_PIVOT * size)
-                if not some(is_safe):
-                    return is_safe
-                s = 1.0 / flexible
-                along -= tree.sign[i] * store[GAP, e]
+            size = (q0 * q0 + q1 * q1 + q2 * q2) * max(abs(x00), max(abs(x11), abs(x22)))
+            is_safe = is_safe & (abs(flexible) > SMALLEST_PIVOT * size)
+            if not some(is_safe):
+                return is_safe
+            s = 1.0 / flexible
+            along -= tree.sign[i] * store[GAP, e]
         else:
             pivot = 1.0 + alpha * flexible
             is_safe = is_safe & (abs(pivot) > SMALLEST_PIVOT)
             if not some(is_safe):
                 return is_safe
             s = alpha / pivot
-        pull = s * along
-        bb = b * b
-        block[j, 0] += t - bb * x00 + s * a0 * c0
-        block[j, 1] += s * a0 * c1 - bb * x01
-        block[j, 2] += s * a0 * c2 - bb * x02
-        block[j, 3] += s * a1 * c0 - bb * x10
-        block[j, 4] += t - bb * x11 + s * a1 * c1
-        block[j, 5] += s * a1 * c2 - bb * x12
-        block[j, 6] += s * a2 * c0 - bb * x20
-        block[j, 7] += s * a2 * c1 - bb * x21
-        block[j, 8] += t - bb * x22 + s * a2 * c2
-        reduced[3 * j] += b * xr0 + pull * a0
-        reduced[3 * j + 1] += b * xr1 + pull * a1
-        reduced[3 * j + 2] += b * xr2 + pull * a2
+        pull, z0, z1, z2 = s * along, s * c0, s * c1, s * c2
+        if not is_fixed(j, free):
+            bb = b * b
+            block[j, 0] += t - bb * x00 + a0 * z0
+            block[j, 1] += a0 * z1 - bb * x01
+            block[j, 2] += a0 * z2 - bb * x02
+            block[j, 4] += t - bb * x11 + a1 * z1
+            block[j, 5] += a1 * z2 - bb * x12
+            block[j, 8] += t - bb * x22 + a2 * z2
+            if not symmetric:
+                block[j, 3] += a1 * z0 - bb * x10
+                block[j, 6] += a2 * z0 - bb * x20
+                block[j, 7] += a2 * z1 - bb * x21
+            reduced[3 * j] += b * xr0 + pull * a0
+            reduced[3 * j + 1] += b * xr1 + pull * a1
+            reduced[3 * j + 2] += b * xr2 + pull * a2
         # kept for the way back (in the block of node i): Xp, s c and the pull
         block[i, 0], block[i, 1], block[i, 2] = xp0, xp1, xp2
-        block[i, 3], block[i, 4], block[i, 5] = s * c0, s * c1, s * c2
+        block[i, 3], block[i, 4], block[i, 5] = z0, z1, z2
         block[i, 6], block[i, 7] = pull, b
     for k in range(count - 1, -1, -1):
         i = sequence[k]
         j = parent[i]
+        if is_fixed(i, free) and waiting[i] < 0:
+            du[3 * i], du[3 * i + 1], du[3 * i + 2] = 0.0, 0.0, 0.0
+            continue
         x0, x1, x2 = reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2]
         if j < 0:
             du[3 * i], du[3 * i + 1], du[3 * i + 2] = x0, x1, x2
@@ -265,8 +293,7 @@ def solve_chain(
         d0, d1, d2 = du[3 * j], du[3 * j + 1], du[3 * j + 2]
         pull = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
         b = block[i, 7]
-        if not is_fixed(i, free):
-            tau[link[i]] = tree.sign[i] * pull
+        tau[link[i]] = tree.sign[i] * pull
         if waiting[i] >= 0:
             p0, p1, p2 = store[P, link[i]], store[P + 1, link[i]], store[P + 2, link[i]]
             unpin(i, tree, store, pinned, b * d0 + p0 * pull, b * d1 + p1 * pull, b * d2 + p2 * pull, tau)
@@ -274,3 +301,12 @@ def solve_chain(
         du[3 * i + 1] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
         du[3 * i + 2] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
     return is_safe
+
+
+@called_kernel
+def solve_unsymmetric_chain(
+    tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
+    inverse: Floats, reduced: Floats, pinned: Floats, du: Floats, tau: Floats,
+) -> bool:  # fmt: skip
+    """``solve_chain`` for any K."""
+    return solve_chain(False, tree, free, store, off, block, residual, inverse, reduced, pinned, du, tau)

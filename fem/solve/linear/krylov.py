@@ -12,7 +12,7 @@ Sparse Linear Systems, 9.2; inexact Newton: Dembo, Eisenstat & Steihaug 1982.
 from __future__ import annotations
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel, kernel, number_kernel
+from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.mechanics.springs import Springs
 from fem.solve.linear.chain import invert
@@ -23,7 +23,7 @@ BREAKDOWN = 1e-30
 """Share of its start below which a product of BiCGStab has broken down."""
 
 
-@inner_kernel
+@called_kernel
 def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, free: Floats) -> bool:
     """Invert the diagonal blocks (nodal block + bars) into ``inverse`` (n, 9); False where one is not safe."""
     for i in range(block.shape[0]):
@@ -39,7 +39,7 @@ def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, 
                 inverse[i, 4 * a] += t
     safe = True
     for i in range(block.shape[0]):
-        safe = invert(inverse, i, 0.0, free, inverse) and safe
+        safe = invert(False, inverse, i, 0.0, free, inverse) and safe
     return safe
 
 
@@ -94,7 +94,7 @@ def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
     return total
 
 
-@inner_kernel
+@called_kernel
 def solve_cg(
     nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
     forcing: float, residual: Floats, inverse: Floats, vectors: Floats, du: Floats,
@@ -141,7 +141,7 @@ def solve_cg(
     return -1
 
 
-@inner_kernel
+@called_kernel
 def solve_bicgstab(
     nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
     forcing: float, residual: Floats, inverse: Floats, vectors: Floats, du: Floats,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel
+from fem.compiled import called_kernel
 from fem.mechanics.bar import GAP, Bars
 from fem.mechanics.links import Links, condense, expand
 from fem.solve.newton.groups import Loading, Motion, Nodes, Scratch
@@ -58,7 +58,7 @@ def no_arc() -> Arc:
     return Arc(np.zeros(NUMBERS), nothing, nothing, nothing, nothing, nothing, nothing, nothing)
 
 
-@inner_kernel
+@called_kernel
 def set_factor(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
     """Loads at the trial load factor into ``loading`` and what the equilibrium compares with."""
     factor = arc.numbers[TRIAL_FACTOR]
@@ -73,7 +73,7 @@ def set_factor(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
         work.carry[dof] = work.load[dof]
 
 
-@inner_kernel
+@called_kernel
 def open_arc(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
     """An increment starts from the last good load factor."""
     arc.numbers[TRIAL_FACTOR] = arc.numbers[FACTOR]
@@ -81,7 +81,7 @@ def open_arc(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
     set_factor(arc, k, loading, work)
 
 
-@inner_kernel
+@called_kernel
 def load_direction(arc: Arc, nodes: Nodes, bars: Bars, links: Links, loading: Loading, work: Scratch) -> None:
     """f into the right-hand side; the correction at constant lambda is kept for later."""
     for dof in range(work.residual.shape[0]):
@@ -99,7 +99,7 @@ def load_direction(arc: Arc, nodes: Nodes, bars: Bars, links: Links, loading: Lo
         work.store[GAP, e] = 0.0
 
 
-@inner_kernel
+@called_kernel
 def predict(arc: Arc, bars: Bars, links: Links, work: Scratch) -> None:
     """du along the tangent of the path: at an acute angle to the increment before, the first one with the load."""
     numbers, direction = arc.numbers, arc.direction
@@ -124,7 +124,7 @@ def predict(arc: Arc, bars: Bars, links: Links, work: Scratch) -> None:
     numbers[TRIAL_FACTOR] += change
 
 
-@inner_kernel
+@called_kernel
 def combine_arc(arc: Arc, bars: Bars, links: Links, work: Scratch) -> None:
     """du and dlambda in the plane normal to the prediction."""
     expand(links, work.du)
@@ -142,7 +142,7 @@ def combine_arc(arc: Arc, bars: Bars, links: Links, work: Scratch) -> None:
     arc.numbers[TRIAL_FACTOR] += change
 
 
-@inner_kernel
+@called_kernel
 def hold_end(arc: Arc, motion: Motion, work: Scratch) -> bool:
     """Where the converged increment passes the end of the step, go back to it in proportion and hold it there."""
     numbers = arc.numbers
@@ -174,7 +174,7 @@ def hold_end(arc: Arc, motion: Motion, work: Scratch) -> bool:
     return True
 
 
-@inner_kernel
+@called_kernel
 def strays(arc: Arc, motion: Motion, work: Scratch) -> bool:
     """The increment ended far off its tangent: it may have gone astray where the path turns sharply."""
     square = (arc.numbers[TRIAL_FACTOR] - arc.numbers[FACTOR]) ** 2
@@ -183,7 +183,7 @@ def strays(arc: Arc, motion: Motion, work: Scratch) -> bool:
     return bool(square > (FARTHEST * arc.numbers[RADIUS]) ** 2)
 
 
-@inner_kernel
+@called_kernel
 def close_arc(arc: Arc, motion: Motion, work: Scratch) -> None:
     """The trial load factor becomes the last good one."""
     numbers = arc.numbers

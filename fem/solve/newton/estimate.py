@@ -17,7 +17,7 @@ lag of accelerations: Erlicher, Bonaventura & Bursi, Comput. Mech. 28 (2002) 83-
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel
+from fem.compiled import called_kernel, inner_kernel
 from fem.solve.newton.groups import (
     AA,
     AU,
@@ -66,7 +66,7 @@ def largest_error(limits: Floats, dt: float, nodes: Nodes, motion: Motion, work:
     return dt * dt * value
 
 
-@inner_kernel
+@called_kernel
 def is_too_long(limits: Floats, dt: float, nodes: Nodes, motion: Motion, work: Scratch) -> tuple[bool, bool]:
     """Whether the increment must be taken again, shorter; and whether its error is too large, be it as it may.
 

@@ -11,7 +11,8 @@ from fem.arrays import Floats, Ints
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
 # Linear solvers
-EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING = 0, 1, 2, 3, 4, 5
+EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
+CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
 # Entries of a scheme row; WC weighs damping and external loads, MOMENTUM |M v|/dt in the scale D; VISCOUS VU/dt is the
 # derivative of the rates that viscous stresses and dashpots follow (0: none); PROJECT switches the projection of
 # velocities and accelerations of rods on

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel, kernel, number_kernel
+from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.lanes.choose import some, where
 from fem.mechanics.bar import Bars, evaluate_bars
 from fem.mechanics.links import Links, condense, expand
@@ -130,7 +130,7 @@ def carry_over(
             carry[dof] -= old_force * force[dof] + old_inertia * inertia[dof] + old_drag * drag[dof]
 
 
-@inner_kernel
+@called_kernel
 def lag_supports(
     lag: float, k: int, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion, work: Scratch
 ) -> None:
@@ -205,7 +205,7 @@ def largest_force(is_open: Floats, force: Floats, drag: Floats, load: Floats, in
     return value
 
 
-@inner_kernel
+@called_kernel
 def worst(rest: Floats) -> int:
     """Index of the largest component."""
     best = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.lanes.choose import every, some, where
 from fem.mechanics.bar import Bars
 from fem.mechanics.energy import (
@@ -84,7 +84,7 @@ def balance_forces(
             reaction[dof] = 0.0
 
 
-@inner_kernel
+@called_kernel
 def support_work(
     secant: bool, k: int, dynamic: bool, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion,
     work: Scratch,

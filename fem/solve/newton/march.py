@@ -25,7 +25,7 @@ from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
 from fem.solve.linear.band import assemble_band, solve_band
-from fem.solve.linear.chain import Tree, solve_chain
+from fem.solve.linear.chain import Tree, solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton.arc import (
     FACTOR,
@@ -87,6 +87,7 @@ from fem.solve.newton.groups import (
     TOO_LONG,
     TRIAL,
     UNRESOLVED,
+    UNSYMMETRIC_CHAIN,
     WAITING,
     WM,
     WORST,
@@ -121,6 +122,11 @@ def eliminate(
     """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted."""
     if solver == CHAIN:
         return solve_chain(
+            True, tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced,
+            work.pinned, work.du, work.tau,
+        )  # fmt: skip
+    if solver == UNSYMMETRIC_CHAIN:
+        return solve_unsymmetric_chain(
             tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced,
             work.pinned, work.du, work.tau,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.lanes.choose import common
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, condense
@@ -53,7 +53,7 @@ def nodal_blocks(scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work
             block[i, 3 * c + a] -= stiffness
 
 
-@inner_kernel
+@called_kernel
 def lift(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links, work: Scratch) -> None:
     """Take the prescribed part of the first correction to the right-hand side: residual -= K shift.
 

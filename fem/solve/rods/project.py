@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel
+from fem.compiled import called_kernel, inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, expand
 from fem.mechanics.strain import LINEAR
@@ -33,7 +33,7 @@ def mass_blocks(nodes: Nodes, work: Scratch) -> None:
             work.block[i, 4 * c] += nodes.mass[3 * i]
 
 
-@inner_kernel
+@called_kernel
 def mass_system(bars: Bars, work: Scratch) -> None:
     """Mass as the matrix of the next linear solve (its nodal blocks apart); no load."""
     for e in range(bars.off_mass.shape[0]):
@@ -48,7 +48,7 @@ def mass_system(bars: Bars, work: Scratch) -> None:
         work.residual[dof] = 0.0
 
 
-@inner_kernel
+@called_kernel
 def velocity_gaps(bars: Bars, work: Scratch) -> None:
     """G v into the gaps of the rods."""
     for r in range(bars.rods.shape[0]):
@@ -60,7 +60,7 @@ def velocity_gaps(bars: Bars, work: Scratch) -> None:
         work.store[GAP, e] = rate
 
 
-@inner_kernel
+@called_kernel
 def acceleration_gaps(bars: Bars, work: Scratch) -> None:
     """G a + |v_j - v_i|^2 into the gaps of the rods."""
     for r in range(bars.rods.shape[0]):
@@ -75,7 +75,7 @@ def acceleration_gaps(bars: Bars, work: Scratch) -> None:
         work.store[GAP, e] = rate
 
 
-@inner_kernel
+@called_kernel
 def move_velocities(links: Links, work: Scratch) -> None:
     """v += du."""
     expand(links, work.du)
@@ -83,7 +83,7 @@ def move_velocities(links: Links, work: Scratch) -> None:
         work.v[dof] += work.du[dof]
 
 
-@inner_kernel
+@called_kernel
 def move_accelerations(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> None:
     """a += du, multipliers and the internal force follow."""
     expand(links, work.du)

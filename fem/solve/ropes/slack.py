@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.mechanics.bar import BASE, BASE_CONSTANT, INV_LENGTH, REF, Bars
 from fem.mechanics.laws import RIGID
 from fem.mechanics.strain import LINEAR
@@ -39,7 +39,7 @@ def excesses(ropes: Ropes, bars: Bars, u: Floats, multiplier: Floats, excess: Fl
         excess[r] = -multiplier[e] if bars.kinds[e, 1] == RIGID else gap_of(e, u, bars)
 
 
-@inner_kernel
+@called_kernel
 def changes(ropes: Ropes, bars: Bars, work: Scratch) -> bool:
     """A taut rope would push, or a slack one is too long; notes those that moved away from their length."""
     found = False

@@ -161,7 +161,7 @@ def linearise(
                     - scheme[VU] / dt * vectors[j, DU, dof]
                 )  # fmt: skip
                 work.du[dof] = vectors[j, DU, dof] if secant else nodes.open[dof] * dv
-            add_product(factor, work.du, bars, springs, work, vectors[j, KNOWN])
+            add_product(factor, bars, springs, work, vectors[j, KNOWN])
     for e in range(bars.off_mass.shape[0]):
         work.off[e] = scheme[WM] * scheme[AU] / (dt * dt) * bars.off_mass[e]
         work.off[e] += scheme[WC] * scheme[VU] / dt * bars.off_damping[e]
@@ -182,9 +182,9 @@ def differentiate(
 
 
 @inner_kernel
-def add_product(factor: float, x: Floats, bars: Bars, springs: Springs, work: Scratch, product: Floats) -> None:
-    """product += factor K x, K from the store, without the constraints of rods."""
-    ends, store, dofs = bars.nodes, work.store, springs.dofs
+def add_product(factor: float, bars: Bars, springs: Springs, work: Scratch, product: Floats) -> None:
+    """product += factor K du, K from the store, without the constraints of rods."""
+    ends, store, dofs, x = bars.nodes, work.store, springs.dofs, work.du
     for e in range(ends.shape[0]):
         i, j = 3 * ends[e, 0], 3 * ends[e, 1]
         along = 0.0
