@@ -110,8 +110,7 @@ def pin(
 ) -> tuple[bool, float, float, float]:  # fmt: skip
     """Hold node i at the length of a rod to a fixed anchor; its displacement is inverse (load) + c.
 
-    Projects ``inverse[i]``, returns the new c and keeps in ``pinned[anchor]`` what gives the multiplier:
-    - e - y.(load).
+    Projects ``inverse[i]``, returns the new c and keeps in ``pinned[anchor]`` what gives the multiplier, - e - y.(load).
     """
     e = tree.link[anchor]
     sign = tree.sign[anchor]
@@ -145,9 +144,9 @@ def pin(
 def unpin(
     i: int, tree: Tree, store: Floats, pinned: Floats, load0: float, load1: float, load2: float, tau: Floats
 ) -> None:
-    """Multipliers of the rods that ``pin`` held node i with; load: what came on top of its own residual.
+    """Multipliers of the rods that ``pin`` held node i with, each part of the load of those pinned before it.
 
-    The leaves come in the order in which they were pinned; each multiplier is part of the load of those before it.
+    load: what came on top of the residual of node i
     """
     count = 0
     anchor = tree.waiting[i]
@@ -195,8 +194,7 @@ def solve_chain(
     du       (3n,)     out, zero at fixed dofs;  tau (m,) out, change of the multipliers of rods
     """
     sequence, parent, link, waiting = tree.sequence, tree.parent, tree.link, tree.waiting
-    count = sequence.shape[0]
-    has_rods = pinned.shape[0] > 0
+    count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
     for k in range(residual.shape[0]):
         reduced[k] = residual[k]
