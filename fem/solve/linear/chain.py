@@ -110,7 +110,7 @@ def pin(
 ) -> tuple[bool, float, float, float]:  # fmt: skip
     """Hold node i at the length of a rod to a fixed anchor; its displacement is inverse (load) + c.
 
-    Projects ``inverse[i]``, returns the new c and keeps in ``pinned[anchor]`` what gives the multiplier, - e - y.(load).
+    Projects ``inverse[i]``, returns the new c; ``pinned[anchor]`` keeps what gives the multiplier, - e - y.(load).
     """
     e = tree.link[anchor]
     sign = tree.sign[anchor]
