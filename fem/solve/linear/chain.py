@@ -23,6 +23,8 @@ from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.lanes.choose import common, some
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
 
+# Unsigned indices: numba then has no negative ones to look after.
+ONE, TWO, THREE = np.uintp(1), np.uintp(2), np.uintp(3)
 SMALLEST_PIVOT = 1e-13
 """A pivot below this share of its diagonal entry means: ask for a solver that pivots."""
 
@@ -57,7 +59,8 @@ def invert(symmetric: bool, block: Floats, i: int, shift: float, free: Floats, i
     m20, m21, m22 = block[i, 6], block[i, 7], block[i, 8] + shift
     if symmetric:
         m10, m20, m21 = m01, m02, m12
-    f0, f1, f2 = free[3 * i], free[3 * i + 1], free[3 * i + 2]
+    row = THREE * np.uintp(i)
+    f0, f1, f2 = free[row], free[row + ONE], free[row + TWO]
     m00, m11, m22 = f0 * m00 + 1.0 - f0, f1 * m11 + 1.0 - f1, f2 * m22 + 1.0 - f2
     m01, m10 = f0 * f1 * m01, f0 * f1 * m10
     m02, m20 = f0 * f2 * m02, f0 * f2 * m20
@@ -100,7 +103,8 @@ def invert(symmetric: bool, block: Floats, i: int, shift: float, free: Floats, i
 @inner_kernel
 def is_fixed(i: int, free: Floats) -> bool:
     """Nothing of node i is free: it leaves the rod to its parent to that node."""
-    return bool(free[3 * i] == 0.0 and free[3 * i + 1] == 0.0 and free[3 * i + 2] == 0.0)
+    row = THREE * np.uintp(i)
+    return bool(free[row] == 0.0 and free[row + ONE] == 0.0 and free[row + TWO] == 0.0)
 
 
 @inner_kernel
@@ -199,18 +203,18 @@ def solve_chain(
     for k in range(residual.shape[0]):
         reduced[k] = residual[k]
     for k in range(count):
-        i = sequence[k]
-        j = parent[i]
-        e = link[i]
+        i = np.uintp(sequence[k])
+        e, row, is_root = np.uintp(max(link[i], 0)), THREE * i, parent[i] < 0
+        j = np.uintp(max(parent[i], 0))
         if is_fixed(i, free) and waiting[i] < 0:  # X = 0
-            if j >= 0:
+            if not is_root:
                 hold(symmetric, has_rods, e, j, store, block)
             continue
-        t = store[GEOMETRIC, e] if j >= 0 else 0.0
+        t = store[GEOMETRIC, e] if not is_root else 0.0
         is_safe = is_safe & invert(symmetric, block, i, t, free, inverse)
         if not some(is_safe):
             return is_safe
-        r0, r1, r2 = reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2]
+        r0, r1, r2 = reduced[row], reduced[row + ONE], reduced[row + TWO]
         k0, k1, k2 = 0.0, 0.0, 0.0
         anchor = waiting[i]
         while anchor >= 0:
@@ -222,8 +226,8 @@ def solve_chain(
         xr0 = inverse[i, 0] * r0 + inverse[i, 1] * r1 + inverse[i, 2] * r2 + k0
         xr1 = inverse[i, 3] * r0 + inverse[i, 4] * r1 + inverse[i, 5] * r2 + k1
         xr2 = inverse[i, 6] * r0 + inverse[i, 7] * r1 + inverse[i, 8] * r2 + k2
-        reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2] = xr0, xr1, xr2
-        if j < 0:
+        reduced[row], reduced[row + ONE], reduced[row + TWO] = xr0, xr1, xr2
+        if is_root:
             continue
         alpha = store[ALPHA, e]
         p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
@@ -258,7 +262,7 @@ def solve_chain(
             s = alpha / pivot
         pull, z0, z1, z2 = s * along, s * c0, s * c1, s * c2
         if not is_fixed(j, free):
-            bb = b * b
+            bb, above = b * b, THREE * j
             block[j, 0] += t - bb * x00 + a0 * z0
             block[j, 1] += a0 * z1 - bb * x01
             block[j, 2] += a0 * z2 - bb * x02
@@ -269,35 +273,36 @@ def solve_chain(
                 block[j, 3] += a1 * z0 - bb * x10
                 block[j, 6] += a2 * z0 - bb * x20
                 block[j, 7] += a2 * z1 - bb * x21
-            reduced[3 * j] += b * xr0 + pull * a0
-            reduced[3 * j + 1] += b * xr1 + pull * a1
-            reduced[3 * j + 2] += b * xr2 + pull * a2
+            reduced[above] += b * xr0 + pull * a0
+            reduced[above + ONE] += b * xr1 + pull * a1
+            reduced[above + TWO] += b * xr2 + pull * a2
         # kept for the way back (in the block of node i): Xp, s c and the pull
         block[i, 0], block[i, 1], block[i, 2] = xp0, xp1, xp2
         block[i, 3], block[i, 4], block[i, 5] = z0, z1, z2
         block[i, 6], block[i, 7] = pull, b
     for k in range(count - 1, -1, -1):
-        i = sequence[k]
-        j = parent[i]
+        i = np.uintp(sequence[k])
+        row, is_root = THREE * i, parent[i] < 0
         if is_fixed(i, free) and waiting[i] < 0:
-            du[3 * i], du[3 * i + 1], du[3 * i + 2] = 0.0, 0.0, 0.0
+            du[row], du[row + ONE], du[row + TWO] = 0.0, 0.0, 0.0
             continue
-        x0, x1, x2 = reduced[3 * i], reduced[3 * i + 1], reduced[3 * i + 2]
-        if j < 0:
-            du[3 * i], du[3 * i + 1], du[3 * i + 2] = x0, x1, x2
+        x0, x1, x2 = reduced[row], reduced[row + ONE], reduced[row + TWO]
+        if is_root:
+            du[row], du[row + ONE], du[row + TWO] = x0, x1, x2
             if waiting[i] >= 0:
                 unpin(i, tree, store, pinned, 0.0, 0.0, 0.0, tau)
             continue
-        d0, d1, d2 = du[3 * j], du[3 * j + 1], du[3 * j + 2]
+        above = THREE * np.uintp(parent[i])
+        d0, d1, d2 = du[above], du[above + ONE], du[above + TWO]
         pull = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
         b = block[i, 7]
         tau[link[i]] = tree.sign[i] * pull
         if waiting[i] >= 0:
             p0, p1, p2 = store[P, link[i]], store[P + 1, link[i]], store[P + 2, link[i]]
             unpin(i, tree, store, pinned, b * d0 + p0 * pull, b * d1 + p1 * pull, b * d2 + p2 * pull, tau)
-        du[3 * i] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
-        du[3 * i + 1] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
-        du[3 * i + 2] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
+        du[row] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
+        du[row + ONE] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
+        du[row + TWO] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
     return is_safe
 
 
