@@ -13,7 +13,7 @@ import fem
 from fem.lanes.choose import common, every, some, where
 from fem.lanes.types import Lanes
 from fem.solve.ensemble.run import can_run_in_lanes, run_alone, run_ensemble
-from fem.solve.linear.chain import invert
+from fem.solve.linear.block import invert
 
 PENDULUM = """*PARAMETER
 HEIGHT = 0.01

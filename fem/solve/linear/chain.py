@@ -18,15 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.arrays import Floats, Index, Ints
+from fem.compiled import called_kernel, inner_kernel
 from fem.lanes.choose import common, some
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
-
-# Unsigned indices: numba then has no negative ones to look after.
-ONE, TWO, THREE = np.uintp(1), np.uintp(2), np.uintp(3)
-SMALLEST_PIVOT = 1e-13
-"""A pivot below this share of its diagonal entry means: ask for a solver that pivots."""
+from fem.solve.linear.block import ONE, SMALLEST_PIVOT, THREE, TWO, invert, is_fixed
 
 
 class Tree(NamedTuple):
@@ -48,68 +44,9 @@ class Tree(NamedTuple):
     after: Ints
 
 
-@kernel
-def invert(symmetric: bool, block: Floats, i: int, shift: float, free: Floats, inverse: Floats) -> bool:
-    """inverse[i] = (block[i] + shift I)^-1 restricted to the free dofs of node i; False where it has no safe pivot.
-
-    ``symmetric``: what stands below the diagonal of the block is not looked at. ``inverse`` may be ``block``.
-    """
-    m00, m01, m02 = block[i, 0] + shift, block[i, 1], block[i, 2]
-    m10, m11, m12 = block[i, 3], block[i, 4] + shift, block[i, 5]
-    m20, m21, m22 = block[i, 6], block[i, 7], block[i, 8] + shift
-    if symmetric:
-        m10, m20, m21 = m01, m02, m12
-    row = THREE * np.uintp(i)
-    f0, f1, f2 = free[row], free[row + ONE], free[row + TWO]
-    m00, m11, m22 = f0 * m00 + 1.0 - f0, f1 * m11 + 1.0 - f1, f2 * m22 + 1.0 - f2
-    m01, m10 = f0 * f1 * m01, f0 * f1 * m10
-    m02, m20 = f0 * f2 * m02, f0 * f2 * m20
-    m12, m21 = f1 * f2 * m12, f1 * f2 * m21
-    # Inverse by L D U without pivoting: unlike cofactors it survives m I + alpha n n^T with alpha >> m.
-    l10, l20 = m10 / m00, m20 / m00
-    u01, u02 = m01 / m00, m02 / m00
-    d1 = m11 - l10 * m01
-    e12, e21 = m12 - l10 * m02, m21 - l20 * m01
-    if symmetric:
-        e21 = e12
-    l21, u12 = e21 / d1, e12 / d1
-    d2 = m22 - l20 * m02 - l21 * e12
-    is_safe: bool = (m00 != 0.0) & (abs(d1) > SMALLEST_PIVOT * abs(m11)) & (abs(d2) > SMALLEST_PIVOT * abs(m22))
-    if not some(is_safe):
-        return is_safe
-    i0, i1, i2 = 1.0 / m00, 1.0 / d1, 1.0 / d2
-    # inverse = U^-1 D^-1 L^-1
-    k10 = -l10
-    k20 = l21 * l10 - l20
-    w01 = -u01
-    w02 = u01 * u12 - u02
-    x22 = i2
-    x21 = -i2 * l21
-    x20 = i2 * k20
-    x12 = -u12 * i2
-    x11 = i1 + u12 * i2 * l21
-    x10 = i1 * k10 - u12 * x20
-    x02 = w02 * i2
-    x01 = w01 * i1 - w02 * i2 * l21
-    if symmetric:
-        x01 = x10
-    x00 = i0 + w01 * i1 * k10 + w02 * x20
-    inverse[i, 0], inverse[i, 1], inverse[i, 2] = f0 * x00, f0 * f1 * x01, f0 * f2 * x02
-    inverse[i, 3], inverse[i, 4], inverse[i, 5] = f1 * f0 * x10, f1 * x11, f1 * f2 * x12
-    inverse[i, 6], inverse[i, 7], inverse[i, 8] = f2 * f0 * x20, f2 * f1 * x21, f2 * x22
-    return is_safe
-
-
-@inner_kernel
-def is_fixed(i: int, free: Floats) -> bool:
-    """Nothing of node i is free: it leaves the rod to its parent to that node."""
-    row = THREE * np.uintp(i)
-    return bool(free[row] == 0.0 and free[row + ONE] == 0.0 and free[row + TWO] == 0.0)
-
-
 @inner_kernel
 def pin(
-    i: int, anchor: int, tree: Tree, store: Floats, inverse: Floats, r0: float, r1: float, r2: float,
+    i: Index, anchor: int, tree: Tree, store: Floats, inverse: Floats, r0: float, r1: float, r2: float,
     c0: float, c1: float, c2: float, pinned: Floats,
 ) -> tuple[bool, float, float, float]:  # fmt: skip
     """Hold node i at the length of a rod to a fixed anchor; its displacement is inverse (load) + c.
@@ -146,7 +83,7 @@ def pin(
 
 @inner_kernel
 def unpin(
-    i: int, tree: Tree, store: Floats, pinned: Floats, load0: float, load1: float, load2: float, tau: Floats
+    i: Index, tree: Tree, store: Floats, pinned: Floats, load0: float, load1: float, load2: float, tau: Floats
 ) -> None:
     """Multipliers of the rods that ``pin`` held node i with, each part of the load of those pinned before it.
 
@@ -172,7 +109,7 @@ def unpin(
 
 
 @inner_kernel
-def hold(symmetric: bool, has_rods: bool, e: int, j: int, store: Floats, block: Floats) -> None:
+def hold(symmetric: bool, has_rods: bool, e: Index, j: Index, store: Floats, block: Floats) -> None:
     """Add bar e to the block of node j: its other node is fixed. Of a rod only t: ``pin`` does the rest."""
     t, alpha = store[GEOMETRIC, e], store[ALPHA, e]
     if has_rods and common(alpha) == np.inf:

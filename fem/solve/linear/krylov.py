@@ -15,7 +15,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.mechanics.springs import Springs
-from fem.solve.linear.chain import invert
+from fem.solve.linear.block import invert
 
 MOST_ITERATIONS = 250
 """Beyond this a sparse factorisation is cheaper."""

@@ -6,7 +6,6 @@ import numpy as np
 
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC
-from fem.solve.linear.inertia import negative_directions, weakest_dof
 from fem.solve.linear.saddle import bordered
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
@@ -14,6 +13,7 @@ from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.stage import Stage, loading
 from fem.solve.start import evaluate_start
+from fem.solve.statics.inertia import negative_directions, weakest_dof
 
 MECHANISM = 1e-12
 """Share of the largest stiffness below which the softest mode has none."""
