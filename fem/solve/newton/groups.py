@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -178,5 +179,5 @@ def room(shape: int | tuple[int, ...]) -> Floats:
     through them one by one, which rounds in another way: small models would depend, in their last digit, on where
     memory was free.
     """
-    size = int(np.prod(shape))
+    size = math.prod(shape) if isinstance(shape, tuple) else shape
     return np.zeros(size + 2 * FENCE)[FENCE : FENCE + size].reshape(shape)
