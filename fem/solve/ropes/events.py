@@ -122,6 +122,21 @@ class Events:
             self.marching.sink.event(event)
         self._pending.clear()
 
+    def take_over(self, other: Events) -> None:
+        """The states of the ropes of another motion of the same model."""
+        self.taut[:], self.ropes.allowance[:] = other.taut, other.ropes.allowance
+        self.last_impact[:] = other.last_impact
+        self.marching.stage = self.stages.of(self.taut)
+
+    def join(self, other: Events) -> None:
+        """A motion between this one and another, in the same states: no slack rope counts as too long in either."""
+        self.ropes.allowance[:] = np.maximum(self.ropes.allowance, other.ropes.allowance)
+        self.last_impact[:] = other.last_impact
+
+    def fits(self, motion: Motion) -> bool:
+        """No slack rope is too long."""
+        return bool(np.all(self.taut | (self._gaps(motion) <= self.ropes.allowance)))
+
     @property
     def _short(self) -> float:
         """Below this time multipliers of an increment are no more than round-off of positions over its square."""
