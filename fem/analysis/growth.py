@@ -13,8 +13,8 @@ from fem.results.record import SilentSink
 from fem.solve.marching import Marching
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Record
-from fem.solve.ropes.events import NOTHING
 from fem.solve.ropes.moreau import Moreau
+from fem.solve.ropes.watched import NOTHING
 from fem.solve.variation.carry import carry
 from fem.solve.variation.groups import SINCE, WRITTEN, Variation, new_variation
 
