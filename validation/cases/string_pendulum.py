@@ -41,10 +41,11 @@ def run(folder: Path) -> Outcome:
         for label, (a, theta, rate, cycles) in PLANES.items()
     }
     spring = section("spring", 400, A=11.0, tuned=1.0)
-    strings, exponents, history = taut_slack.planes(), taut_slack.eight(), taut_slack.time_history()
+    strings, paths, history = taut_slack.planes(), taut_slack.settled(), taut_slack.time_history()
     series = {name: time_history(name) for name in SERIES}
     rows = [*orders(), *kinds(planes), *series_rows(series)]
-    rows += [*taut_slack.history_rows(history), *taut_slack.plane_rows(strings, exponents)]
+    rows += [*taut_slack.history_rows(history), *taut_slack.plane_rows(strings)]
+    rows += taut_slack.settled_rows(strings, paths)
     figures = {
         "fig3": plane_figure("Figure 3: rigid pendulum, beta = 0.01", planes, 1),
         "fig6b": plane_figure("Figure 6b: spring, k = 1000, A = 11", {"A = 11": spring}, 1),
@@ -58,7 +59,7 @@ def run(folder: Path) -> Outcome:
     for name, found in {**planes, "spring A = 11": spring}.items():
         write_track(folder / f"{NAME}_{slug(name)}.csv", found)
     write_series(folder / f"{NAME}_fig7.csv", series)
-    return Outcome(tuple(rows), figures, (FIGURE_3, taut_slack.remark(strings, exponents), printed_law()))
+    return Outcome(tuple(rows), figures, (FIGURE_3, taut_slack.remark(strings, paths), printed_law()))
 
 
 FIGURE_3 = (
