@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 import fem
 from fem.errors import ModelError, NoConvergence
 from fem.solve.ropes.active import ActiveSet
+from fem.solve.ropes.independent import enter
 from tests.decks import run_text
 from tests.solve.test_ropes import GRAVITY, hung, line
 
@@ -140,6 +141,21 @@ def test_mechanisms_and_choices_without_end_are_named(monkeypatch):
     monkeypatch.setattr(ActiveSet, "_off", lambda active, motion: np.ones(len(active.taut)))
     with pytest.raises(NoConvergence, match=r"no choice of taut ropes is in equilibrium; element 1, element 2"):
         run_text(tripod([np.array([0.0, 0.0, -10.0])]))
+
+
+def test_a_rope_that_enters_takes_over_the_pull_of_another():
+    """Laws: the sum of pulls times gradients stays, none is negative, the set stays independent."""
+    generator = np.random.default_rng(5)
+    rows = generator.standard_normal((5, 3))  # of five ropes at one node
+    rows[3] = 0.4 * rows[0] + 0.7 * rows[1] - 0.2 * rows[2]
+    taut, pull = np.array([True, True, True, False, False]), np.array([1.0, 2.0, 3.0, 0.0, 0.0])
+    force = pull @ rows
+    found = enter(rows, taut, np.array([3]), pull)
+    assert found.tolist() == [False, True, True, True, False]  # 1/0.4 is less than 2/0.7
+    assert np.abs(pull @ rows - force).max() < 1e-12
+    assert pull.min() >= 0.0
+    assert np.linalg.matrix_rank(rows[found]) == 3
+    assert enter(rows, np.zeros(5, np.bool_), np.arange(5), None).tolist() == [True, True, True, False, False]
 
 
 def test_models_that_ask_for_explicit_ropes_are_refused():
