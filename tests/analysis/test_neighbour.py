@@ -87,6 +87,13 @@ def test_exponents_of_motions_with_impacts():
     assert chaotic.values[0] == pytest.approx(0.057, abs=2.0 * chaotic.errors[0])
 
 
+def test_elastic_bounces_neither_spread_nor_close_in():
+    """Analytic: restitution 1 keeps the energy, the motion is periodic, its largest exponent 0."""
+    found = lyapunov(fem.parse_deck(hung(1.0, period=20.0)), method="two", every=100)
+    assert abs(found.values[0]) < 1e-4
+    assert not found.is_chaotic
+
+
 @pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
 def test_ropes_have_no_tangent_map(impact):
     deck = hung(0.0).replace("*DLOAD", f"*CONTROLS, IMPACT={impact}\n*DLOAD")

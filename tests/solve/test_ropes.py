@@ -222,6 +222,19 @@ def test_shaken_string_agrees_with_event_driven_ode(amplitude, theta):
     assert np.all(np.array(errors[0]) / np.array(errors[1]) > 3.0)
 
 
+def test_automatic_increments_keep_their_local_error_between_events():
+    """ODE: the error falls with TIME ERROR (with its power 2/3, were the longest increment not limited)."""
+    errors = []
+    for allowed in (1e-4, 1e-6):
+        deck = shaken(8.0, 0.1, dt=0.01, period=8.0, controls=f"RESI_GLOB_RELA=1e-9, TIME ERROR={allowed}")
+        history = run_text(deck.replace("*DYNAMIC, DIRECT", "*DYNAMIC"))
+        exact = rope.path(rope.Shaken(8.0), 0.1, history.time)
+        assert [event.event for event in history.events if event.element] == [kind for _, kind, _ in exact.events]
+        errors.append(float(np.abs(history.positions(2)[:, [0, 2]] - exact.position).max()))
+    assert errors[1] < 1e-3
+    assert errors[0] / errors[1] > 5.0
+
+
 @pytest.mark.parametrize("integrator", EVENT_SCHEMES)
 @pytest.mark.parametrize(
     "middle", ["", "*ELASTIC\n2e3\n*NO COMPRESSION\n", "*INEXTENSIBLE\n"], ids=["rope", "cable", "rod"]

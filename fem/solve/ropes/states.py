@@ -113,7 +113,7 @@ class Stages:
                 self._kept.clear()
             self._kept[key] = self._make(taut)
         stage = self._kept[key]
-        stage.nodes = self.first.nodes
+        stage.nodes, stage.limits = self.first.nodes, self.first.limits
         return stage
 
     def _make(self, taut: Flags) -> Stage:

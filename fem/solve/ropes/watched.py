@@ -61,13 +61,15 @@ class Watched:
             )
 
     def _march(self, begin: float, end: float, dt: float, ropes: Ropes) -> tuple[Ints, Record, Loading]:
-        """One increment of any size; Failed where it has no solution."""
-        m = self.marching
+        """One increment of any size, whose local error is not judged; Failed where it has no solution."""
+        m, limits = self.marching, self.marching.stage.limits
+        allowed, limits[groups.TIME_ERROR] = float(limits[groups.TIME_ERROR]), 0.0
         chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
         kept = record(m.stage, 1, m.nodes, m.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         control[groups.JUDGED] = 1
         reason = m.iterate(control, chunk, kept, ropes)
+        limits[groups.TIME_ERROR] = allowed
         if reason not in (groups.DONE, groups.EVENT):
             raise Failed(reason, control, kept.ledger)
         return control, kept, chunk
