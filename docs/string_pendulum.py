@@ -7,7 +7,7 @@ from pathlib import Path
 from fem.validation import DEFAULT_OUTPUT, load_case
 
 ROOT = Path(__file__).resolve().parents[1]
-CASES = ("string_pendulum", "string_pendulum_exponents")
+CASES = ("string_pendulum", "string_pendulum_exponents", "string_pendulum_rope")
 COLOURS = 128
 """Of a picture: enough for lines, and half the bytes."""
 
@@ -20,7 +20,7 @@ def main() -> None:
     for name in CASES:
         case = load_case(name, ROOT / "validation" / "cases" / f"{name}.py")
         for figure, sheet in case.run(DEFAULT_OUTPUT).figures.items():
-            path = ROOT / "docs" / f"string_pendulum_{figure}.png"
+            path = ROOT / "docs" / f"{name.removesuffix('_exponents')}_{figure}.png"
             sheet.savefig(path, dpi=90, bbox_inches="tight")
             with Image.open(path) as picture:
                 picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)

@@ -27,7 +27,8 @@ def add_commands(commands: Any) -> None:
         "--method",
         choices=("tangent", "two"),
         default="tangent",
-        help="from the tangent map of every increment, or from two motions close to each other (default: tangent)",
+        help="from the tangent map of every increment, or from two motions close to each other, for ropes, explicit "
+        "steps and large nets (default: tangent)",
     )
     chaos.add_argument(
         "--every", type=positive_count, metavar="N", help="increments between two orthonormalisations (10; two: 400)"

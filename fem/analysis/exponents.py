@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fem.analysis.averages import BATCHES, rates
-from fem.analysis.growth import tangent_growth, two_growth
+from fem.analysis.growth import tangent_growth
+from fem.analysis.neighbour import two_growth
 from fem.analysis.trajectory import lasting
 from fem.arrays import Floats
 from fem.errors import CommandError

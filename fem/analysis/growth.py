@@ -1,9 +1,10 @@
-"""How perturbations of a motion grow: by the tangent map of its increments, or from two motions close to each other."""
+"""How perturbations of a motion grow by the tangent map of its increments."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from fem.analysis.neighbour import SEED, UNIT
 from fem.analysis.trajectory import Trajectory
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import CommandError
@@ -11,25 +12,21 @@ from fem.model import Model
 from fem.results.record import SilentSink
 from fem.solve.marching import Marching
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Motion, Record
-from fem.solve.ropes.events import NOTHING
+from fem.solve.newton.groups import Loading, Record
+from fem.solve.ropes.moreau import Moreau
+from fem.solve.ropes.watched import NOTHING
 from fem.solve.variation.carry import carry
 from fem.solve.variation.groups import SINCE, WRITTEN, Variation, new_variation
 
-UNIT = 1.0
-"""Time in which displacements are counted as velocities, in the deck's unit."""
-EVERY_TANGENT, EVERY_TWO = 10, 400
-"""Increments between two orthonormalisations, or until two motions are brought close again."""
-CLOSE = 1e-7
-"""Distance of two motions, as a share of the size of the model."""
-SEED = 20120612
+EVERY = 10
+"""Increments between two orthonormalisations."""
 
 
 class Varied(Marching):
     """A step that carries perturbations along."""
 
     variation: Variation | None = None
-    every = EVERY_TANGENT
+    every = EVERY
 
     def perturb(self, count: int) -> None:
         """Begin with ``count`` random perturbations."""
@@ -44,7 +41,7 @@ class Varied(Marching):
         if self.events or self.explicit or stage.choice.solver not in (*groups.CHAINS, groups.BAND):
             what = (
                 "ropes"
-                if self.events
+                if self.events or isinstance(self.explicit, Moreau)
                 else "explicit steps"
                 if self.explicit
                 else f"the solver of this step ({stage.choice.text})"
@@ -84,60 +81,8 @@ def tangent_growth(model: Model, count: int, every: int | None = None) -> Floats
     last = trajectory.last
     assert isinstance(last, Varied)
     trajectory.open()
-    last.every = every or EVERY_TANGENT
+    last.every = every or EVERY
     last.perturb(count)
     while not last.clock.is_finished:
         last.advance()
     return np.concatenate(last.grown)
-
-
-def two_growth(model: Model, every: int | None = None) -> Floats:
-    """(r, 2) the same for one perturbation, from a second motion that is brought close to the first again and again.
-
-    Whatever the march does (impacts, slackness, any solver), it does to both.
-    """
-    first, second = (Trajectory(model, SilentSink()) for _ in range(2))
-    generator = np.random.default_rng(SEED)
-    free = first.last.stage.nodes.free == 1
-    close = CLOSE * size_of(model) / UNIT
-    push = np.where(free, generator.standard_normal(len(free)), 0.0)
-    for trajectory in (first, second):
-        trajectory.open()
-    second.progress.motion.v[:] += close * push / np.linalg.norm(push)
-    rows = []
-    time = distance = 0.0
-    distance = apart(first.progress.motion, second.progress.motion)
-    while not first.last.clock.is_finished:
-        start = first.progress.time
-        for trajectory in (first, second):
-            trajectory.progress.chunk = every or EVERY_TWO
-        first.last.advance()
-        while second.progress.time < first.progress.time:
-            second.progress.chunk = min(second.progress.chunk, every or EVERY_TWO)
-            second.last.advance()
-        if second.progress.time != first.progress.time:
-            raise CommandError("the two motions take different increments: use *DYNAMIC, DIRECT")
-        time = first.progress.time - start
-        grown = apart(first.progress.motion, second.progress.motion)
-        rows.append((np.log(grown / distance), time))
-        distance = bring_close(first.progress.motion, second.progress.motion, close / grown)
-    return np.array(rows)
-
-
-def size_of(model: Model) -> float:
-    """Diagonal of the box around the nodes; 1 where all are in one place."""
-    return float(np.linalg.norm(np.ptp(model.mesh.coordinates, axis=0))) or 1.0
-
-
-def apart(first: Motion, second: Motion) -> float:
-    """Distance of two states."""
-    return float(np.hypot(np.linalg.norm(second.u - first.u) / UNIT, np.linalg.norm(second.v - first.v)))
-
-
-def bring_close(first: Motion, second: Motion, share: float) -> float:
-    """Leave ``share`` of the difference between two states; returns their distance as it then really is."""
-    for name in ("u", "v", "a", "force", "reaction", "multiplier"):
-        here, there = getattr(first, name), getattr(second, name)
-        there[:] = here + share * (there - here)
-    second.tally[:], second.memory[:] = first.tally, first.memory
-    return apart(first, second)

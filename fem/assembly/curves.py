@@ -143,7 +143,8 @@ def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float, afte
         # d/dt turns the phase by a quarter: cos(x + m pi/2), sin(x + m pi/2)
         turn = (np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.sin)[order % 4]
         turn_b = (np.sin, np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x))[order % 4]
-        total += w**order * (a * turn(w * phase) + b * turn_b(w * phase))
+        parts = [factor * f(w * phase) for factor, f in ((a, turn), (b, turn_b)) if factor != 0.0]
+        total += w**order * sum(parts)
     near = NEAR * (np.abs(time) + abs(amplitude.start))
     has_begun = phase >= -near if after or order == 0 else phase > near
     total = np.where(has_begun, total, 0.0)

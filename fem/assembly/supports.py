@@ -9,6 +9,7 @@ and the derivatives of these. Rules from step to step as for loads (``assembly/c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,20 +58,28 @@ class Supports:
         """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""
         shape = (len(time), len(dofs))
         u, v, a = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-        if not len(dofs):
-            return u, v, a
-        for k, (order, curve) in enumerate(self.groups):
-            columns = np.flatnonzero(self.group[dofs] == k)
-            if columns.size == 0:
-                continue
-            chosen = dofs[columns]
-            base, value = self.base[chosen], self.value[chosen]
-            rate = self.rate[chosen] if order == 2 else np.zeros(len(chosen))
+        for columns, order, curve, base, rate, value in self._parts(dofs):
             levels = [evaluate(curve, time, level - order, after, self.start)[:, None] * value for level in range(3)]
             u[:, columns] = base + rate * (time - self.start)[:, None] + levels[0]
             v[:, columns] = rate + levels[1]
             a[:, columns] = levels[2]
         return u, v, a
+
+    def velocity_after(self, dofs: Ints, time: Floats) -> Floats:
+        """v (k, c) of given supported dofs just after given times: that of ``motion``."""
+        v = np.zeros((len(time), len(dofs)))
+        for columns, order, curve, _, rate, value in self._parts(dofs):
+            v[:, columns] = rate + evaluate(curve, time, 1 - order, True, self.start)[:, None] * value
+        return v
+
+    def _parts(self, dofs: Ints) -> Iterator[tuple[Ints, int, Curve, Floats, Floats, Floats]]:
+        """Columns of the dofs that follow one curve, its order, the curve; base, rate and value of these dofs."""
+        for k, (order, curve) in enumerate(self.groups):
+            columns = np.flatnonzero(self.group[dofs] == k)
+            if columns.size:
+                chosen = dofs[columns]
+                rate = self.rate[chosen] if order == 2 else np.zeros(len(chosen))
+                yield columns, order, curve, self.base[chosen], rate, self.value[chosen]
 
 
 def no_supports(system: System) -> Supports:

@@ -231,6 +231,13 @@ class Progress:
     cutbacks: int = 0
     chunk: int = LONGEST_CHUNK
 
+    def pace(self, spent: float, is_full: bool) -> None:
+        """Choose the next chunk after one that took ``spent`` seconds; is_full: it was as long as it could be."""
+        if spent < 0.5 * CHUNK_SECONDS and is_full:
+            self.chunk = min(4 * self.chunk, LONGEST_CHUNK)
+        elif spent > 2.0 * CHUNK_SECONDS:
+            self.chunk = max(1, self.chunk // 2)
+
 
 def first_chunk(system: System) -> int:
     """Increments of the first chunk of a run: small models do in one what would take longer to hand over."""

@@ -22,8 +22,15 @@ from fem.solve.modes import find_modes
 from fem.solve.newton.arc import no_arc
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.ropes.moreau import Moreau
-from fem.solve.ropes.states import locates_events, ropes_of, without_pulls
-from fem.solve.schemes import SCHEMES, CentralDifference, EnergyMomentum, Equilibrium, Scheme
+from fem.solve.ropes.states import (
+    as_they_are,
+    refuse_ropes,
+    ropes_of,
+    stepping_notice,
+    steps_over_impacts,
+    without_pulls,
+)
+from fem.solve.schemes import SCHEMES, EnergyMomentum, Equilibrium, Scheme
 from fem.solve.stage import SOLVERS, Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
@@ -85,15 +92,19 @@ class Run:
         elif isinstance(procedure, Static):
             self._stop()
         system, bars, ropes = self.system, self._bars_of(step), ropes_of(self.system)
-        steps_over = len(ropes) > 0 and isinstance(procedure, Dynamic) and not locates_events(step.controls, ropes)
-        if steps_over and not isinstance(scheme, CentralDifference):
+        refuse_ropes(system, ropes, procedure)
+        steps_over = steps_over_impacts(step.controls, scheme, ropes)
+        if steps_over:
             scheme = EnergyMomentum()
             system, bars = replace(system, bars=without_pulls(system.bars, ropes)), without_pulls(bars, ropes)
+        if isinstance(procedure, Frequency):
+            bars = as_they_are(bars, ropes, motion.u)
+            system = replace(system, bars=as_they_are(system.bars, ropes, motion.u))
         stage = prepare(system, self.environment, bars, scheme, step.controls, self.solver)
         self.progress.increment = 0
         explicit: Explicit | Moreau | None = None
-        if steps_over and not stage.is_explicit:
-            explicit = Moreau(stage, ropes)
+        if steps_over and isinstance(procedure, Dynamic):
+            explicit = Moreau(stage, ropes, stepping_notice(step.controls, procedure.integrator, len(ropes)))
         if stage.is_explicit and isinstance(procedure, Dynamic):
             explicit = Explicit(stage)
             instant = loading(stage, motion, np.array([span.start, span.start]), np.ones(1))

@@ -16,12 +16,11 @@ from fem.solve.advice import (
     automatic_notice,
     drift_message,
     failure_message,
-    jump_remark,
     out_of_increments,
     snap_notice,
     support_jump_remark,
 )
-from fem.solve.clock import CHUNK_SECONDS, LONGEST_CHUNK, Clock, ErrorClock
+from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
@@ -30,12 +29,14 @@ from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
 from fem.solve.newton.patience import Patience
-from fem.solve.outcome import frame_of, remarks_of, rows_of
+from fem.solve.outcome import frame_of, jumps_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, smooth_velocities
-from fem.solve.ropes.events import NOTHING, Events, Failed
+from fem.solve.ropes.active import ActiveSet
+from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import stages_of
+from fem.solve.ropes.watched import NOTHING, Failed
 from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
@@ -55,8 +56,6 @@ CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
 SETTLING = 10
 """The energy watch judges from this increment of a step on: the first ones exchange too little to compare with."""
-MANY_ITERATIONS = 15
-"""A static increment that takes more solves than this may have jumped to another branch."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -79,9 +78,10 @@ class Marching:
         self.told: dict[str, None] = {}
         self.has_begun = False
         self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
-        self.patience = Patience(self._tell)
+        self.patience = Patience(self.say)
         stages = stages_of(stage, step.controls, run.solver)
-        self.events = Events(self, stages) if stages else None
+        self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
+        self.active = ActiveSet(self, stages) if stages and not stage.is_dynamic else None
         self.has_jumped = False
 
     def run(self, procedure: Static | Dynamic) -> None:
@@ -94,9 +94,9 @@ class Marching:
             self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
-            self._tell(instability_notice(self.stage))
+            self.say(instability_notice(self.stage))
         elif self.progress.increment <= SETTLING:
-            self._tell(balance_notice(self.progress.motion, self.drift_share))
+            self.say(balance_notice(self.progress.motion, self.drift_share))
 
     # The start
 
@@ -104,11 +104,14 @@ class Marching:
         """What has to be right before the first increment."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and self.extrapolation:
-            self._tell("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
+            self.say("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
         start_dependents(stage, motion.u, "displacement")
+        if self.active:
+            self.active.start(motion, now)
+            stage = self.stage
         before = motion.v.copy()
         if isinstance(procedure, Dynamic):
-            self._tell(support_jump_remark(self.system, start_supports(stage, motion, now)))
+            self.say(support_jump_remark(self.system, start_supports(stage, motion, now)))
             if self.events:
                 self.events.start(motion, now)
                 stage, before = self.stage, motion.v.copy()
@@ -117,19 +120,22 @@ class Marching:
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods):
-            self._tell(consistent_velocities(stage, motion, before, small_or_sparse_mass(stage)))
+            self.say(consistent_velocities(stage, motion, before, small_or_sparse_mass(stage)))
             evaluate_start(stage, motion, instant)
-        held, notice = hold_loose_directions(stage, self.step)
-        self._tell(notice)
+        held = np.zeros(0, np.int64)
+        if not self.active:  # which does that whenever a rope changes
+            held, notice = hold_loose_directions(stage, self.step)
+            self.say(notice)
         if self.explicit:
+            self.say(self.explicit.notice)
             self.explicit.refuse_massless(held, motion)
         if isinstance(procedure, Dynamic):
-            self._tell(initial_acceleration(stage, motion, held, procedure))
+            self.say(initial_acceleration(stage, motion, held, procedure))
             if len(stage.bars.rods) and stage.scheme.secant:
                 smooth_velocities(stage, motion, self.clock.dt, small_or_sparse_mass(stage))
-            self._tell(snap_notice(stage, self.clock.dt))
+            self.say(snap_notice(stage, self.clock.dt))
             if isinstance(self.clock, ErrorClock):
-                self._tell(automatic_notice(self.clock))
+                self.say(automatic_notice(self.clock))
         open_energies(stage, motion, instant, is_first=not self.whole.has_started)
         self.whole.has_started = True
         self.sink.begin(self.start)
@@ -137,17 +143,15 @@ class Marching:
             self.sink.notice(f"step {self.number}: {text}")
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
-        tally = motion.tally
-        note_increment(
-            0, 0, 0.0, 0.0, 0, tally[groups.ERROR0], stage.bars, self.system.springs, instant.thermal[0], motion, first
-        )
+        error, thermal = motion.tally[groups.ERROR0], instant.thermal[0]
+        note_increment(0, 0, 0.0, 0.0, 0, error, stage.bars, self.system.springs, thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
         if self.events:
             self.events.tell()
 
-    def _tell(self, text: str) -> None:
+    def say(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
         if text and text not in self.told:
             self.told[text] = None
@@ -194,20 +198,17 @@ class Marching:
         done = int(control[groups.INCREMENT])
         if done:
             self._accept(kept, due[:done], times, steps, chunk)
-            if spent < 0.5 * CHUNK_SECONDS and done + BOOKS > self.progress.chunk:
-                self.progress.chunk = min(4 * self.progress.chunk, LONGEST_CHUNK)
-            elif spent > 2.0 * CHUNK_SECONDS:
-                self.progress.chunk = max(1, self.progress.chunk // 2)
+            self.progress.pace(spent, done + BOOKS > self.progress.chunk)
         if reason == groups.DRIFT:
             raise EnergyDrift(
                 drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1])
             )
-        if reason == groups.EVENT and self.events:
-            reason, control = self._pass_events(self.events, times[done : done + 2], steps[done : done + 1])
+        if reason == groups.EVENT and (watched := self.events or self.active):
+            reason, control = self._pass_events(watched, times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE):
             self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
 
-    def _pass_events(self, events: Events, times: Floats, steps: Floats) -> tuple[int, Ints]:
+    def _pass_events(self, events: Events | ActiveSet, times: Floats, steps: Floats) -> tuple[int, Ints]:
         """An increment in which ropes go slack or become taut."""
         try:
             kept, chunk = events.advance(float(times[0]), float(times[1]), float(steps[0]))
@@ -228,6 +229,8 @@ class Marching:
         """Call the march of this step."""
         if self.explicit:
             return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
+        if self.active:
+            return groups.EVENT  # every increment is a search
         return self.iterate(control, chunk, kept, self.events.ropes if self.events else NOTHING)
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
@@ -259,15 +262,11 @@ class Marching:
         self._send_frame(self.clock.is_finished)
 
     def _remark(self, ledger: Floats) -> None:
-        iterations = ledger[:, groups.L_ITERATIONS]
-        many = iterations > MANY_ITERATIONS
-        jumps = []
-        if self.clock.is_static and np.any(many) and not self.has_jumped:
-            self.has_jumped = True
-            first = int(many.argmax())
-            jumps = [(many, jump_remark(self.progress.increment + 1 + first, int(iterations[first])))]
+        watches = self.clock.is_static and not self.has_jumped
+        jumps = jumps_of(ledger, self.progress.increment) if watches else []
+        self.has_jumped |= bool(jumps)
         for text in remarks_of(ledger, jumps):
-            self._tell(text)
+            self.say(text)
 
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = np.nonzero(due)
@@ -296,15 +295,15 @@ class Marching:
 
     def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""
-        if self.progress.increment == 0 and self.clock.is_static:
+        if self.progress.increment == 0 and self.clock.is_static and not self.active:
             refuse_mechanism(self.stage, self.progress.motion, self.progress.time, self.number)
         if self.explicit:
-            motion, time = self.progress.motion, self.progress.time
-            raise NoConvergence(self.explicit.failure(reason, self.number, time, dt, motion, self.thermal))
+            now = self.progress
+            raise NoConvergence(self.explicit.failure(reason, self.number, now.time, dt, now.motion, self.thermal))
         if self.clock.cut(reason):
             self.progress.cutbacks += 1
             self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))
             return
-        raise NoConvergence(
-            failure_message(self.number, self.stage, self.step, self.clock, self.progress, reason, control, ledger, dt)
-        )
+        where = self.number, self.stage, self.step, self.clock, self.progress
+        text = failure_message(*where, reason, control, ledger, dt)
+        raise NoConvergence((self.active and self.active.trouble) or text)

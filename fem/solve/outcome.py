@@ -7,10 +7,13 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.mechanics.energy import element_values
 from fem.results.record import Frame, Rows
-from fem.solve.advice import AT_FLOOR_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK
+from fem.solve.advice import AT_FLOOR_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK, jump_remark
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion, Record
 from fem.solve.stage import Stage
+
+MANY_ITERATIONS = 15
+"""A static increment that takes more solves than this may have jumped to another branch."""
 
 
 def rows_of(
@@ -43,6 +46,15 @@ def frame_of(
     )  # fmt: skip
     u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
     return Frame(number, increment, time, u, v, a, reaction, values, is_end, is_due)
+
+
+def jumps_of(ledger: Floats, increment: int) -> list[tuple[Flags, str]]:
+    """Static increments after ``increment`` that took suspiciously many solves, and what to say of the first."""
+    many = ledger[:, groups.L_ITERATIONS] > MANY_ITERATIONS
+    if not np.any(many):
+        return []
+    first = int(many.argmax())
+    return [(many, jump_remark(increment + 1 + first, int(ledger[first, groups.L_ITERATIONS])))]
 
 
 def remarks_of(ledger: Floats, others: list[tuple[Flags, str]]) -> list[str]:

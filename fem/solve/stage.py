@@ -260,7 +260,7 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
     """What acts in the increments that end at ``time[1:]``; ``time[0]`` is where they start."""
     moving = stage.environment.supports.moving(motion.u)
     u, v, a = stage.environment.supports.motion(moving, time[1:])
-    start = stage.environment.supports.motion(moving, time[:-1], after=True)[1]
+    start = stage.environment.supports.velocity_after(moving, time[:-1])
     if not stage.is_dynamic:
         v[:], a[:], start[:] = 0.0, 0.0, 0.0
     factors = stage.loads.factors(time)

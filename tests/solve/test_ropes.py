@@ -222,6 +222,19 @@ def test_shaken_string_agrees_with_event_driven_ode(amplitude, theta):
     assert np.all(np.array(errors[0]) / np.array(errors[1]) > 3.0)
 
 
+def test_automatic_increments_keep_their_local_error_between_events():
+    """ODE: the error falls with TIME ERROR (with its power 2/3, were the longest increment not limited)."""
+    errors = []
+    for allowed in (1e-4, 1e-6):
+        deck = shaken(8.0, 0.1, dt=0.01, period=8.0, controls=f"RESI_GLOB_RELA=1e-9, TIME ERROR={allowed}")
+        history = run_text(deck.replace("*DYNAMIC, DIRECT", "*DYNAMIC"))
+        exact = rope.path(rope.Shaken(8.0), 0.1, history.time)
+        assert [event.event for event in history.events if event.element] == [kind for _, kind, _ in exact.events]
+        errors.append(float(np.abs(history.positions(2)[:, [0, 2]] - exact.position).max()))
+    assert errors[1] < 1e-3
+    assert errors[0] / errors[1] > 5.0
+
+
 @pytest.mark.parametrize("integrator", EVENT_SCHEMES)
 @pytest.mark.parametrize(
     "middle", ["", "*ELASTIC\n2e3\n*NO COMPRESSION\n", "*INEXTENSIBLE\n"], ids=["rope", "cable", "rod"]
@@ -279,6 +292,21 @@ def test_hanging_at_rest_stays_at_rest():
         assert not [event for event in history.events if event.event == "impact"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [("MOREAU", "IMPACT=MOREAU: Moreau-Jean"), ("", "24 ropes are more than 20, so IMPACT=MOREAU was chosen")],
+)
+def test_time_stepping_says_what_it_replaces(asked, text):
+    """Asked for, or chosen because there are many ropes; and nothing is said where events are located."""
+    deck, _ = net(4, 0.01, 0.02, 0.0)
+    if asked:
+        deck = deck.replace("*BOUNDARY", f"*CONTROLS, IMPACT={asked}\n*BOUNDARY", 1)
+    notices = " ".join(run_text(deck).notices)
+    assert text in notices
+    assert "takes the place of TIME INTEGRATOR=NEWMARK" in notices
+    assert "takes the place" not in " ".join(run_text(hung(0.0, period=0.01)).notices)
+
+
 def test_rope_cards_read_back():
     """Restitution and the method of impacts survive writing and reading."""
     deck = hung(0.25).replace("*DLOAD", "*CONTROLS, IMPACT=MOREAU\n*DLOAD")
@@ -289,10 +317,8 @@ def test_rope_cards_read_back():
 
 
 def test_ropes_that_cannot_be():
-    """Too long at the start; statics; an initial stress."""
+    """Too long at the start; an initial stress."""
     with pytest.raises(fem.ModelError, match="element 1 is a rope of length 1"):
         run_text(hung(0.0, rise=-0.1))
-    with pytest.raises(fem.ModelError, match="DYNAMIC"):
-        run_text(hung(0.0).replace("*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK", "*STATIC"))
     with pytest.raises(fem.ModelError, match="no initial stress"):
         run_text(hung(0.0).replace("*STEP", "*INITIAL CONDITIONS, TYPE=STRESS\nROPE, 1.\n*STEP"))

@@ -16,7 +16,7 @@ NAME = "rope_pendulum"
 TITLE = "string pendulum on a shaken support"
 SOURCE = (
     "Phases and impacts integrated to 1e-12 (references/rope.py), with the numbers of the paper of the forced string "
-    "pendulum: L = 5 m, omega = 0.9 sqrt(g/L), damping 0.5, no restitution. Deck inputs/rope_pendulum.inp."
+    "pendulum: L = 5 m, omega = 0.9 sqrt(g/L), damping 0.5, no restitution. Deck inputs/string_pendulum_rope.inp."
 )
 LONG = False
 
@@ -48,7 +48,7 @@ def run(folder: Path) -> Outcome:
 
 
 def _run(amplitude: float, angle: float, dt: float, period: float, impact: str = "EVENT") -> Any:
-    model = tools.deck("rope_pendulum", {"A": amplitude, "theta0": float(angle), "dt": dt, "T": period})
+    model = tools.deck("string_pendulum_rope", {"A": amplitude, "theta0": float(angle), "dt": dt, "duration": period})
     return fem.run(tools.with_controls(model, impact=impact))
 
 

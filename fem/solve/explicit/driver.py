@@ -25,6 +25,8 @@ BOOKS = 50
 class Explicit:
     """The explicit march of one step. ``taut``, ``moved``: as in ``leapfrog``."""
 
+    notice = ""
+
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.taut: Bars = as_stiff_as_can_be(stage.bars)

@@ -45,6 +45,13 @@ def multiply_transposed(stage: Stage, pull: Floats) -> Floats:
     return np.bincount(dofs, values * pull[rows], minlength=stage.system.size).astype(float)
 
 
+def gaps(stage: Stage) -> tuple[Floats, Floats]:
+    """(rods,) gaps (l^2 - L0^2)/2 at the evaluated state, and the strains gap / L0^2."""
+    rods = stage.bars.rods
+    gap, inverse = stage.work.store[GAP, rods], stage.bars.constants[INV_LENGTH, rods]
+    return gap, gap * inverse * inverse
+
+
 def over_independent(stage: Stage, free: Ints) -> Any:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
     rows, dofs, values = gradients(stage)
@@ -70,7 +77,7 @@ def check_constraints(stage: Stage, motion: Motion) -> None:
     if len(rods) == 0:
         return
     inverse = stage.bars.constants[INV_LENGTH, rods]
-    strain = stage.work.store[GAP, rods] * inverse * inverse
+    _, strain = gaps(stage)
     # Rods on supports that are about to be moved are judged after the first solve.
     still = np.ones(stage.system.size, np.bool_)
     still[stage.environment.supports.moving(motion.u)] = False

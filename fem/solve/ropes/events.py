@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
-from fem.errors import ModelError
-from fem.mechanics.bar import INV_LENGTH, RESTITUTION
-from fem.results.record import Event
+from fem.arrays import Flags, Floats
+from fem.mechanics.bar import RESTITUTION
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Motion, Record, Ropes
+from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.ledger import note_increment
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.change import Change, Instant
-from fem.solve.ropes.slack import AWAY, excesses
+from fem.solve.ropes.slack import AWAY
 from fem.solve.ropes.states import Stages
-from fem.solve.stage import loading, record
+from fem.solve.ropes.watched import NOTHING, Failed, Watched, copy_of, restore
+from fem.solve.stage import loading
 from fem.solve.start import small_or_sparse_mass
 
 if TYPE_CHECKING:
@@ -37,43 +36,21 @@ ZENO = 1e-3
 """Share of an increment: a rope whose impacts follow each other faster than that stays taut."""
 MOST_EVENTS = 10_000
 """Events in one increment beyond which there is no end to them."""
-NOTHING = Ropes(np.zeros(0, np.int64), np.zeros(0))
-"""For a march that watches no rope."""
 
 
-class Failed(Exception):
-    """A part of an increment could not be solved; ``reason``, ``control`` and ``ledger`` as the march left them."""
-
-    def __init__(self, reason: int, control: Ints, ledger: Floats) -> None:
-        super().__init__()
-        self.reason, self.control, self.ledger = reason, control, ledger
-
-
-class Events:
-    """The ropes of one dynamic step. ``taut`` (r,): their states; ``ropes``: what the march watches."""
+class Events(Watched):
+    """The ropes of one dynamic step."""
 
     def __init__(self, marching: Marching, stages: Stages) -> None:
-        self.marching, self.stages = marching, stages
-        index, bars = stages.ropes, stages.first.bars
-        self.taut: Flags = np.ones(len(index), np.bool_)
-        self.ropes = Ropes(index, np.zeros(len(index)))
-        self.length: Floats = 1.0 / bars.constants[INV_LENGTH, index]
-        self.restitution: Floats = bars.constants[RESTITUTION, index]
-        self.last_impact: Floats = np.full(len(index), -np.inf)
+        super().__init__(marching, stages)
+        self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
+        self.last_impact: Floats = np.full(len(stages.ropes), -np.inf)
         self.mass = small_or_sparse_mass(stages.first)
-        self._pending: list[Event] = []
 
     def start(self, motion: Motion, now: float) -> None:
         """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once."""
         gap = self._gaps(motion)
-        strain = gap / self.length**2
-        if strain.max() > SAME_LENGTH:
-            r = int(strain.argmax())
-            raise ModelError(
-                f"{self.stages.first.system.name_bar(int(self.ropes.bars[r]))} is a rope of length "
-                f"{self.length[r]:.9g}, but its nodes are {self.length[r] * np.sqrt(1.0 + 2.0 * strain[r]):.9g} apart "
-                "at the start of the step"
-            )
+        self._refuse_too_long(gap)
         self.taut[:] = False
         tally = motion.tally.copy()
         self._change(motion, now, np.zeros(len(gap), np.bool_), np.zeros(len(gap), np.bool_))
@@ -86,7 +63,7 @@ class Events:
         Failed where a part cannot be solved: the motion and the states are then those of the beginning.
         """
         motion = self.marching.progress.motion
-        saved, states = _copy(motion), (self.taut.copy(), self.ropes.allowance.copy(), self.last_impact.copy())
+        saved, states = copy_of(motion), (self.taut.copy(), self.ropes.allowance.copy(), self.last_impact.copy())
         now, iterations = begin, 0.0
         self._pending.clear()
         try:
@@ -108,7 +85,7 @@ class Events:
             else:
                 raise Failed(groups.NOT_CONVERGED, control, kept.ledger)
         except Failed:
-            _restore(motion, saved)
+            restore(motion, saved)
             self.taut[:], self.ropes.allowance[:], self.last_impact[:] = states
             self.marching.stage = self.stages.of(self.taut)
             raise
@@ -116,11 +93,20 @@ class Events:
         self.tell()
         return kept, chunk
 
-    def tell(self) -> None:
-        """Pass on what has happened."""
-        for event in self._pending:
-            self.marching.sink.event(event)
-        self._pending.clear()
+    def take_over(self, other: Events) -> None:
+        """The states of the ropes of another motion of the same model."""
+        self.taut[:], self.ropes.allowance[:] = other.taut, other.ropes.allowance
+        self.last_impact[:] = other.last_impact
+        self.marching.stage = self.stages.of(self.taut)
+
+    def join(self, other: Events) -> None:
+        """A motion between this one and another, in the same states: no slack rope counts as too long in either."""
+        self.ropes.allowance[:] = np.maximum(self.ropes.allowance, other.ropes.allowance)
+        self.last_impact[:] = other.last_impact
+
+    def fits(self, motion: Motion) -> bool:
+        """No slack rope is too long."""
+        return bool(np.all(self.taut | (self._gaps(motion) <= self.ropes.allowance)))
 
     @property
     def _short(self) -> float:
@@ -131,27 +117,15 @@ class Events:
     def _sharp(self) -> float:
         return min(RESOLUTION, SHARE * self.marching.clock.dt)
 
-    def _march(self, begin: float, end: float, dt: float, ropes: Ropes) -> tuple[Ints, Record, Loading]:
-        """One increment of any size; Failed where it has no solution."""
-        m = self.marching
-        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
-        kept = record(m.stage, 1, m.nodes, m.elements)
-        control = np.zeros(groups.CONTROL, np.int64)
-        control[groups.JUDGED] = 1
-        reason = m.iterate(control, chunk, kept, ropes)
-        if reason not in (groups.DONE, groups.EVENT):
-            raise Failed(reason, control, kept.ledger)
-        return control, kept, chunk
-
     def _locate(self, begin: float, end: float) -> tuple[float, int]:
         """How long it takes to the first event of the increment, and to which rope it happens."""
         motion = self.marching.progress.motion
-        saved = _copy(motion)
+        saved = copy_of(motion)
 
         def after_march(step: float) -> Floats:
             self._march(begin, begin + step, step, NOTHING)
             found = self._excess(motion)
-            _restore(motion, saved)
+            restore(motion, saved)
             return found
 
         short, now = self._short, self._excess(motion)
@@ -199,19 +173,6 @@ class Events:
         root = float(brentq(lambda x: values.get(x) or one(x), low, high, xtol=1e-2 * self._sharp, rtol=1e-14))
         return root if root >= self._sharp else 0.0
 
-    def _excess(self, motion: Motion) -> Floats:
-        """(r,) what the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
-        found = np.zeros(len(self.taut))
-        excesses(self.ropes, self.marching.stage.bars, motion.u, motion.multiplier, found)
-        return found
-
-    def _gaps(self, motion: Motion) -> Floats:
-        """(r,) gaps of all ropes."""
-        found = np.zeros(len(self.taut))
-        slack = self.stages.of(np.zeros(len(found), np.bool_))
-        excesses(self.ropes, slack.bars, motion.u, motion.multiplier, found)
-        return found
-
     def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
 
@@ -234,17 +195,14 @@ class Events:
 
     def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
         """Note what happened to each rope; at_last (r,): its impacts have come to an end."""
-        m = self.marching
-        for r, e in enumerate(self.ropes.bars):
+        for r in range(len(self.taut)):
             what = ""
             if found.struck[r]:
                 what = "taut" if at_last[r] and found.taut[r] else "impact"
             elif found.taut[r] != before[r]:
                 what = "taut" if found.taut[r] else "slack"
             if what:
-                label, increment = m.system.label_of_bar(int(e)), m.progress.increment + int(m.has_begun)
-                loss = float(found.loss[r]) if what != "slack" else 0.0
-                self._pending.append(Event(m.number, increment, now, label, what, loss))
+                self._happens(now, r, what, float(found.loss[r]) if what != "slack" else 0.0)
 
     def _note(self, kept: Record, chunk: Loading) -> None:
         """The row of an increment that ends with an event shows the state after it."""
@@ -253,12 +211,3 @@ class Events:
             0, int(row[groups.L_ITERATIONS]), float(row[groups.L_NORM]), 0.0, int(row[groups.L_FLAGS]),
             float(row[groups.L_ERROR]), m.stage.bars, m.system.springs, chunk.thermal[-1], m.progress.motion, kept,
         )  # fmt: skip
-
-
-def _copy(motion: Motion) -> Motion:
-    return Motion(*(array.copy() for array in motion))
-
-
-def _restore(motion: Motion, saved: Motion) -> None:
-    for array, before in zip(motion, saved, strict=True):
-        array[:] = before

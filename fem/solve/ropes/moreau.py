@@ -68,11 +68,11 @@ def close_books(
 class Moreau:
     """The march of one dynamic step with ropes among the bars of ``stage`` (no rods there). Ropes and rods: ``index``.
 
-    happened   (increment of the chunk, rope, event, energy lost) since it was last emptied
+    happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user
     """
 
-    def __init__(self, stage: Stage, ropes: Ints) -> None:
-        bars = stage.bars
+    def __init__(self, stage: Stage, ropes: Ints, notice: str) -> None:
+        bars, self.notice = stage.bars, notice
         moves = (stage.nodes.free != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)
         self.stage, self.ropes = stage, ropes[moves[ropes]]  # one between two supports has nothing to pull
         ropes = self.ropes

@@ -6,13 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from fem.arrays import Flags, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.mechanics.bar import MINUS, Bars
+from fem.mechanics.bar import INV_LENGTH, MINUS, Bars
 from fem.mechanics.blocks import blocks_of
 from fem.mechanics.laws import BILINEAR, RIGID
-from fem.model import Controls
+from fem.model import Controls, Dynamic, Frequency, Static
+from fem.solve.newton.groups import Ropes
+from fem.solve.rods.constraints import SAME_LENGTH
+from fem.solve.ropes.slack import excesses
+from fem.solve.schemes import Equilibrium, Scheme
 from fem.solve.stage import Stage, prepare
 
 FEW = 20
@@ -32,6 +36,21 @@ def locates_events(controls: Controls, ropes: Ints) -> bool:
     return controls.impact == "EVENT" or (controls.impact == "AUTO" and len(ropes) <= FEW)
 
 
+def steps_over_impacts(controls: Controls, scheme: Scheme, ropes: Ints) -> bool:
+    """A step with these ropes goes by Moreau-Jean time stepping."""
+    return not isinstance(scheme, Equilibrium) and len(ropes) > 0 and not locates_events(controls, ropes)
+
+
+def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
+    """That Moreau-Jean time stepping replaces the integrator of the step, and why."""
+    why = "IMPACT=MOREAU: "
+    if controls.impact == "AUTO":
+        why = (
+            f"{count} ropes are more than {FEW}, so IMPACT=MOREAU was chosen (*CONTROLS, IMPACT=EVENT locates events): "
+        )
+    return f"{why}Moreau-Jean time stepping, of first order, takes the place of TIME INTEGRATOR={integrator}"
+
+
 def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
     """The same bars, taut ropes being rods and slack ones bars without modulus. taut (r,)."""
     kinds = bars.kinds.copy()
@@ -41,24 +60,42 @@ def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
     )
 
 
-def stages_of(stage: Stage, controls: Controls, wanted: str) -> Stages | None:
-    """The stages of a step with ropes whose events are located; None without ropes.
+def refuse_ropes(system: System, ropes: Ints, procedure: Static | Dynamic | Frequency) -> None:
+    """ModelError where the procedure cannot have ropes."""
+    what = "RIKS" if isinstance(procedure, Static) and procedure.riks else ""
+    if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
+        what = "EXPLICIT"
+    if what and len(ropes):
+        raise ModelError(
+            f"{system.name_bar(int(ropes[0]))} is a rope, which {what} does not follow: leave that out, or make it "
+            "elastic (*ELASTIC with *NO COMPRESSION)"
+        )
 
-    ModelError where the step cannot have ropes.
-    """
+
+def stages_of(stage: Stage, controls: Controls, wanted: str) -> Stages | None:
+    """The stages of a static step with ropes, or of one whose events are located; None without ropes that are rods."""
     ropes = ropes_of(stage.system)
-    if len(ropes) == 0 or stage.is_explicit:  # which refuses all that keep their length
-        return None
-    if stage.is_dynamic and not locates_events(controls, ropes):
-        return None
-    if not stage.is_dynamic:
-        raise ModelError(f"{stage.system.name_bar(int(ropes[0]))} is a rope: ropes are for *DYNAMIC steps only")
-    return Stages(stage, ropes, controls, wanted)
+    return Stages(stage, ropes, controls, wanted) if np.isin(ropes, stage.system.bars.rods).any() else None
 
 
 def without_pulls(bars: Bars, ropes: Ints) -> Bars:
     """The same bars, ropes being none of the rods: nothing but Moreau-Jean time stepping makes them pull."""
     return bars._replace(rods=np.setdiff1d(bars.rods, ropes))
+
+
+def gaps_of(bars: Bars, ropes: Ropes, u: Floats) -> Floats:
+    """(r,) gaps (l^2 - L0^2)/2 of ropes at u."""
+    found = np.zeros(len(ropes.bars))
+    excesses(ropes, with_states(bars, ropes.bars, found > 0.0), u, np.zeros(len(bars.nodes)), found)
+    return found
+
+
+def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
+    """The same bars about the state u: ropes at their length are rods, shorter ones are absent."""
+    if len(ropes) == 0:
+        return bars
+    square = 1.0 / bars.constants[INV_LENGTH, ropes] ** 2
+    return with_states(bars, ropes, gaps_of(bars, Ropes(ropes, np.zeros(len(ropes))), u) > -SAME_LENGTH * square)
 
 
 class Stages:
@@ -76,7 +113,7 @@ class Stages:
                 self._kept.clear()
             self._kept[key] = self._make(taut)
         stage = self._kept[key]
-        stage.nodes = self.first.nodes
+        stage.nodes, stage.limits = self.first.nodes, self.first.limits
         return stage
 
     def _make(self, taut: Flags) -> Stage:

@@ -19,13 +19,18 @@ MECHANISM = 1e-12
 """Share of the largest stiffness below which the softest mode has none."""
 
 
-def refuse_mechanism(stage: Stage, motion: Motion, now: float, number: int) -> None:
-    """ModelError where the tangent at the start of a static step, evaluated anew, is singular."""
+def softest(stage: Stage, motion: Motion, now: float) -> tuple[int, float]:
+    """The dof that moves most in the softest mode at a state, and its share of the largest stiffness."""
     evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
     nodal_blocks(stage.row, 1.0, stage.nodes, stage.system.springs, stage.work)
     if len(stage.tangent.independent) == 0:
-        return
-    dof, share = weakest_dof(stage.tangent, stage.work)
+        return 0, np.inf
+    return weakest_dof(stage.tangent, stage.work)
+
+
+def refuse_mechanism(stage: Stage, motion: Motion, now: float, number: int) -> None:
+    """ModelError where the tangent at the start of a static step is singular."""
+    dof, share = softest(stage, motion, now)
     if share < MECHANISM:
         raise ModelError(
             f"the model is a mechanism: {stage.system.name_dof(dof)} can move without resistance at the start of step "

@@ -1,0 +1,220 @@
+"""Ropes in statics: which of them are taut is found together with the equilibrium, increment by increment.
+
+With the multipliers p of the taut ropes and the gaps g of the slack ones, an equilibrium has
+
+    0 <= p,  g <= 0,  one of the two zero
+
+Each increment is solved with the taut ropes of the last one as rods, the slack ones left out; taut ones that would push
+go slack, slack ones that are too long become taut, and it is solved again from its start. All change at once while that
+leads on, else the one that is furthest off alone; ropes whose lengths depend on each other never pull all at once.
+Where the slack ropes leave a mechanism all are tried taut, once: a load that falls into its ropes.
+Sources: Luenberger & Ye, Linear and Nonlinear Programming (2008), ch. 12.3 (active sets); Judice & Pires, Comput. Oper.
+Res. 21 (1994) 587-596 (changes of many at once).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Flags, Floats
+from fem.errors import ModelError
+from fem.mechanics.bar import INV_LENGTH
+from fem.solve.loose import hold_loose_directions
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.rods.constraints import SAME_LENGTH, over_independent
+from fem.solve.ropes.impact import positions
+from fem.solve.ropes.independent import enter
+from fem.solve.ropes.watched import NOTHING, Failed, Watched, copy_of, restore
+from fem.solve.stage import loading
+from fem.solve.start import evaluate_start
+from fem.solve.statics.stability import MECHANISM, softest
+
+NO_PULL = 1e-10
+"""Share of the largest force that is no pull and no push."""
+NO_GAP = 1e-12
+"""Strain below which a slack rope is not too long."""
+MOST_TRIALS = 1000
+NAMED = 6
+"""Ropes that a message names."""
+
+Trial = tuple[Record, Loading, Floats]
+
+
+class ActiveSet(Watched):
+    """The ropes of one static step. trouble: why the last increment was given up, or nothing."""
+
+    trouble = notice = ""
+
+    def start(self, motion: Motion, now: float) -> None:
+        """Ropes at their length are taut at first; those between two supports never are."""
+        gap = self._gaps(motion)
+        self._refuse_too_long(gap)
+        free = (self.stages.first.nodes.free != 0).reshape(-1, 3).any(axis=1)
+        self.can_pull: Flags = free[self.stages.first.bars.nodes[self.ropes.bars]].any(axis=1)
+        self.taut[:] = self._some(motion, now, self._is_near(gap) & self.can_pull)
+        motion.multiplier[self.ropes.bars[~self.taut]] = 0.0
+        self.marching.stage = self.stages.of(self.taut)
+
+    def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
+        """One increment, with the ropes that are taut at its end. Failed: it has no solution, or none is found."""
+        motion = self.marching.progress.motion
+        saved, before, self.trouble = copy_of(motion), self.taut.copy(), ""
+        try:
+            kept, chunk = self._search(begin, end, dt, saved)
+        except (Failed, ModelError):
+            restore(motion, saved)
+            self.taut[:] = before
+            self.marching.stage = self.stages.of(before)
+            raise
+        self.marching.say(self.notice)
+        for r in np.flatnonzero(self.taut != before).tolist():
+            self._happens(end, r, "taut" if self.taut[r] else "slack")
+        self.tell()
+        return kept, chunk
+
+    def _search(self, begin: float, end: float, dt: float, saved: Motion) -> tuple[Record, Loading]:
+        """Try sets of taut ropes until one fits."""
+        iterations, alone, tried = 0.0, False, {self.taut.tobytes()}
+        (kept, chunk, off), why = self._first(begin, end, dt, saved)
+        pushed = np.zeros(len(off), np.bool_)
+        while True:
+            iterations += float(kept.ledger[0, groups.L_ITERATIONS])
+            wrong, good = off > 0.0, self.taut.copy()
+            pushed |= good & wrong
+            if not wrong.any():
+                kept.ledger[0, groups.L_ITERATIONS] = iterations
+                return kept, chunk
+            worst = np.arange(len(off)) == int(off.argmax())
+            pull = self.marching.progress.motion.multiplier[self.ropes.bars]
+            restore(self.marching.progress.motion, saved)
+            while True:
+                new = self._changed(good, worst if alone else wrong, pushed, pull, begin)
+                if new.tobytes() not in tried and len(tried) < MOST_TRIALS:
+                    tried.add(new.tobytes())
+                    try:
+                        kept, chunk, off = self._try(new, begin, end, dt, saved)
+                        break
+                    except (Failed, ModelError):
+                        if alone or np.array_equal(wrong, worst):
+                            raise
+                if alone:
+                    raise why or self._cycle(wrong, begin, kept)
+                alone = True
+
+    def _changed(self, taut: Flags, wrong: Flags, pushed: Flags, pull: Floats, now: float) -> Flags:
+        """The set without the ropes that push, and with those that are too long.
+
+        Others that are at their length take the places of those that go, unless they have pushed in this increment.
+        """
+        motion = self.marching.progress.motion
+        stays, rows = taut & ~wrong, self._rows(motion, now)
+        pull = np.where(stays, np.maximum(pull, 0.0), 0.0)
+        near = self.can_pull & ~taut & ~wrong & ~pushed & self._is_near(self._gaps(motion))
+        return enter(rows, enter(rows, stays, np.flatnonzero(wrong & ~taut), pull), np.flatnonzero(near), None)
+
+    def _is_near(self, gap: Floats) -> Flags:
+        """(r,) ropes at their length."""
+        return np.asarray(gap > -SAME_LENGTH * self.length**2)
+
+    def _some(self, motion: Motion, now: float, wanted: Flags) -> Flags:
+        """As many of the ropes wanted (r,) as can pull at once."""
+        return enter(self._rows(motion, now), np.zeros(len(wanted), np.bool_), np.flatnonzero(wanted), None)
+
+    def _rows(self, motion: Motion, now: float) -> Floats:
+        """Gradients of the ropes, then of the rods, at a state (which stays as it is)."""
+        stage, force = self.stages.of(np.ones(len(self.taut), np.bool_)), motion.force.copy()
+        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
+        motion.force[:] = force
+        rows = over_independent(stage, stage.nodes.free)
+        rows = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+        at, rods = positions(stage.bars.rods, self.ropes.bars), np.arange(len(stage.bars.rods))
+        order = np.concatenate([at, np.setdiff1d(rods, at)])
+        return np.asarray(rows[order])
+
+    def _first(self, begin: float, end: float, dt: float, saved: Motion) -> tuple[Trial, Exception | None]:
+        """With the states of the last increment; where these lead nowhere, and why, with all ropes taut."""
+        given = self.taut.copy()
+        try:
+            return self._try(given, begin, end, dt, saved), None
+        except (Failed, ModelError) as error:
+            restore(self.marching.progress.motion, saved)
+            every = self._some(self.marching.progress.motion, begin, self.can_pull)
+            if np.array_equal(given, every):
+                raise
+            try:
+                return self._try(every, begin, end, dt, saved), error
+            except (Failed, ModelError):
+                raise error from None
+
+    def _try(self, taut: Flags, begin: float, end: float, dt: float, saved: Motion) -> Trial:
+        """The increment with these ropes taut; how far each rope is off then, as a share (positive: wrong)."""
+        marching, motion = self.marching, self.marching.progress.motion
+        restore(motion, saved)
+        self.taut[:] = taut
+        stage = marching.stage = self.stages.of(taut)
+        motion.multiplier[self.ropes.bars[~taut]] = 0.0
+        fresh = self.ropes.bars[taut & (motion.multiplier[self.ropes.bars] <= 0.0)]
+        motion.multiplier[fresh] = self._force(motion, end) * stage.bars.constants[INV_LENGTH, fresh]
+        evaluate_start(stage, motion, loading(stage, motion, np.array([begin, begin]), np.ones(1)))
+        try:
+            self.notice = hold_loose_directions(stage, marching.step)[1]
+        except ModelError as error:
+            raise ModelError(f"{error}{self._slack()}") from error
+        try:
+            _, kept, chunk = self._march(begin, end, dt, NOTHING)
+        except Failed:
+            restore(motion, saved)
+            self._refuse_mechanism(begin)
+            raise
+        return kept, chunk, self._off(motion)
+
+    def _force(self, motion: Motion, end: float) -> float:
+        """As large as the forces that act: first guess of tensions, without which nothing resists across ropes."""
+        loads = self.stages.first.loads
+        acting = loads.factors(np.array([end]))[0] @ loads.vectors if len(loads.vectors) else np.zeros(1)
+        return max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
+
+    def _off(self, motion: Motion) -> Floats:
+        """(r,) pushes as a share of the largest force, strains of slack ropes that are too long; 0: right."""
+        excess = self._excess(motion)
+        force = max(float(np.abs(motion.force).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
+        push = excess * self.length / force if force > 0.0 else np.zeros(len(excess))
+        strain = excess / self.length**2
+        off = np.where(self.taut, push - NO_PULL, strain - NO_GAP)
+        return np.where(self.can_pull, np.maximum(off, 0.0), 0.0)
+
+    def _refuse_mechanism(self, now: float) -> None:
+        """ModelError where the model can move without resistance with the ropes as they are."""
+        marching = self.marching
+        dof, share = softest(marching.stage, marching.progress.motion, now)
+        if share < MECHANISM:
+            raise ModelError(
+                f"the model is a mechanism at t = {now:.9g}: {marching.system.name_dof(dof)} can move without "
+                f"resistance{self._slack()}"
+            )
+
+    def _slack(self) -> str:
+        """Which ropes are slack, for a message that says what moves."""
+        names = [self._name(int(e)) for e in self.ropes.bars[~self.taut & self.can_pull]]
+        if not names:
+            return ""
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        return (
+            f" (slack: {', '.join(names[:NAMED])}{more}; ropes at their length at the start of the step hold it, or "
+            "a damped *DYNAMIC step finds a shape)"
+        )
+
+    def _cycle(self, wrong: Flags, now: float, kept: Record) -> Failed:
+        """No set of taut ropes fits: note which ropes change for ever, and let the increment be cut back."""
+        names = ", ".join(self._name(int(e)) for e in self.ropes.bars[wrong][:NAMED])
+        self.trouble = (
+            f"step {self.marching.number} stopped at t = {now:.9g}: no choice of taut ropes is in equilibrium; {names} "
+            "would push when taut and be too long when slack. Smaller increments, or a damped "
+            "*DYNAMIC step, may find one. Everything computed so far is written"
+        )
+        control = np.zeros(groups.CONTROL, np.int64)
+        return Failed(groups.NOT_CONVERGED, control, kept.ledger)
+
+    def _name(self, bar: int) -> str:
+        return self.marching.system.name_bar(bar)

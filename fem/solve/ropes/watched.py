@@ -1,0 +1,102 @@
+"""What dynamic and static steps with ropes share: states of the ropes, single increments, how far ropes are off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.errors import ModelError
+from fem.mechanics.bar import INV_LENGTH
+from fem.results.record import Event
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion, Record, Ropes
+from fem.solve.rods.constraints import SAME_LENGTH
+from fem.solve.ropes.slack import excesses
+from fem.solve.ropes.states import Stages, gaps_of
+from fem.solve.stage import loading, record
+
+if TYPE_CHECKING:
+    from fem.solve.marching import Marching
+
+NOTHING = Ropes(np.zeros(0, np.int64), np.zeros(0))
+"""For a march that watches no rope."""
+
+
+class Failed(Exception):
+    """A part of an increment could not be solved; ``reason``, ``control`` and ``ledger`` as the march left them."""
+
+    def __init__(self, reason: int, control: Ints, ledger: Floats) -> None:
+        super().__init__()
+        self.reason, self.control, self.ledger = reason, control, ledger
+
+
+class Watched:
+    """The ropes of one step. ``taut`` (r,): their states; ``ropes``: what the march watches; ``length`` (r,)."""
+
+    def __init__(self, marching: Marching, stages: Stages) -> None:
+        self.marching, self.stages = marching, stages
+        index, bars = stages.ropes, stages.first.bars
+        self.taut: Flags = np.ones(len(index), np.bool_)
+        self.ropes = Ropes(index, np.zeros(len(index)))
+        self.length: Floats = 1.0 / bars.constants[INV_LENGTH, index]
+        self._pending: list[Event] = []
+
+    def tell(self) -> None:
+        """Pass on what has happened."""
+        for event in self._pending:
+            self.marching.sink.event(event)
+        self._pending.clear()
+
+    def _refuse_too_long(self, gap: Floats) -> None:
+        """ModelError where a rope is longer than its length at the start of the step."""
+        strain = gap / self.length**2
+        if strain.max() > SAME_LENGTH:
+            r = int(strain.argmax())
+            raise ModelError(
+                f"{self.stages.first.system.name_bar(int(self.ropes.bars[r]))} is a rope of length "
+                f"{self.length[r]:.9g}, but its nodes are {self.length[r] * np.sqrt(1.0 + 2.0 * strain[r]):.9g} apart "
+                "at the start of the step"
+            )
+
+    def _march(self, begin: float, end: float, dt: float, ropes: Ropes) -> tuple[Ints, Record, Loading]:
+        """One increment of any size, whose local error is not judged; Failed where it has no solution."""
+        m, limits = self.marching, self.marching.stage.limits
+        allowed, limits[groups.TIME_ERROR] = float(limits[groups.TIME_ERROR]), 0.0
+        chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
+        kept = record(m.stage, 1, m.nodes, m.elements)
+        control = np.zeros(groups.CONTROL, np.int64)
+        control[groups.JUDGED] = 1
+        reason = m.iterate(control, chunk, kept, ropes)
+        limits[groups.TIME_ERROR] = allowed
+        if reason not in (groups.DONE, groups.EVENT):
+            raise Failed(reason, control, kept.ledger)
+        return control, kept, chunk
+
+    def _excess(self, motion: Motion) -> Floats:
+        """(r,) what the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
+        found = np.zeros(len(self.taut))
+        excesses(self.ropes, self.marching.stage.bars, motion.u, motion.multiplier, found)
+        return found
+
+    def _gaps(self, motion: Motion) -> Floats:
+        """(r,) gaps of all ropes."""
+        return gaps_of(self.stages.first.bars, self.ropes, motion.u)
+
+    def _happens(self, now: float, r: int, what: str, loss: float = 0.0) -> None:
+        """Note what happens to rope r."""
+        m = self.marching
+        label = m.system.label_of_bar(int(self.ropes.bars[r]))
+        self._pending.append(Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, loss))
+
+
+def copy_of(motion: Motion) -> Motion:
+    """To come back to."""
+    return Motion(*(array.copy() for array in motion))
+
+
+def restore(motion: Motion, saved: Motion) -> None:
+    """Go back."""
+    for array, before in zip(motion, saved, strict=True):
+        array[:] = before
