@@ -96,7 +96,7 @@ class Marching:
         if isinstance(procedure, Static):
             self.say(instability_notice(self.stage))
         elif self.progress.increment <= SETTLING:
-            self.say(balance_notice(self.progress.motion, self.drift_share))
+            self.say(balance_notice(self.progress.motion, self.clock.dt, self.drift_share))
 
     # The start
 

@@ -186,7 +186,7 @@ def march_lanes(
             row += 1
             note_increment(row, spent, norm, scale, flags, error, bars, springs, thermal, motion, record)
         if k >= settling:
-            fail(has_drifted(motion, error, limits[DRIFT_SHARE]), DRIFT, k, outcome)
+            fail(has_drifted(motion, dt, error, limits[DRIFT_SHARE]), DRIFT, k, outcome)
 
 
 @inner_kernel

@@ -171,7 +171,7 @@ def leapfrog(
         error = close_increment(scheme, False, k, strain, nodes, bars, springs, links, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, bars, springs, thermal, motion, record)
         control[INCREMENT] = k + 1
-        if k >= control[JUDGED] and has_drifted(motion, error, limits[DRIFT_SHARE]):
+        if k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_SHARE]):
             return DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH

@@ -107,9 +107,10 @@ def guess(
     for dof in range(u.shape[0]):
         move = linear * v[dof] + square * a[dof]
         shift[dof] = 0.0
-        trial_u[dof] = u[dof] + moving[dof] * move
-        trial_v[dof] = moving[dof] * (vu * move + vv * v[dof] + va * a[dof])
-        trial_a[dof] = moving[dof] * (au * move + av * v[dof] + aa * a[dof])
+        is_open = moving[dof] != 0.0
+        trial_u[dof] = u[dof] + where(is_open, move, 0.0)
+        trial_v[dof] = where(is_open, vu * move + vv * v[dof] + va * a[dof], 0.0)
+        trial_a[dof] = where(is_open, au * move + av * v[dof] + aa * a[dof], 0.0)
 
 
 @inner_kernel
@@ -161,7 +162,7 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
     wf, wm, wc = scheme[WF], scheme[WM], scheme[WC]
     total = 0.0
     for dof in range(rest.shape[0]):
-        value = is_open[dof] * (carry[dof] - wf * force[dof] - wm * inertia[dof] - wc * drag[dof])
+        value = where(is_open[dof] != 0.0, carry[dof] - wf * force[dof] - wm * inertia[dof] - wc * drag[dof], 0.0)
         rest[dof] = value
         total += value
     if links.slave.shape[0] > 0:
@@ -201,7 +202,7 @@ def largest_force(is_open: Floats, force: Floats, drag: Floats, load: Floats, in
     for dof in range(force.shape[0]):
         inside = force[dof] + dynamic * drag[dof]
         outside = load[dof] - dynamic * inertia[dof]
-        value = max(value, abs(inside + is_open[dof] * (outside - inside)))
+        value = max(value, abs(where(is_open[dof] != 0.0, outside, inside)))
     return value
 
 
@@ -227,7 +228,7 @@ def correct(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, links: Links, w
     to_v, to_a = scheme[VU] / dt, scheme[AU] / (dt * dt)
     total = 0.0
     for dof in range(du.shape[0]):
-        step = moving[dof] * du[dof]
+        step = where(moving[dof] != 0.0, du[dof], 0.0)
         move = step + shift[dof]
         u[dof] += move
         v[dof] += to_v * move

@@ -56,7 +56,8 @@ NEGLIGIBLE = 1e-3
 """An energy error below this part of the allowed share of the energies themselves never counts as drift: a wheel that
 spins freely exchanges next to nothing."""
 ROUND_OFF = 1e-14
-"""Energies lose about this share of force times displacement, summed over the dofs, to round-off."""
+"""Energies lose about this share of force times displacement (that of the increment, where nothing has moved), summed
+over the dofs, to round-off."""
 
 
 @kernel
@@ -219,7 +220,7 @@ def close_increment(
 
 
 @kernel
-def has_drifted(motion: Motion, error: float, share: float) -> bool:
+def has_drifted(motion: Motion, dt: float, error: float, share: float) -> bool:
     """The energy error since the start of the step exceeds its share of the exchanged energy, beyond round-off."""
     tally = motion.tally
     change = abs(error - tally[ERROR0])
@@ -229,7 +230,8 @@ def has_drifted(motion: Motion, error: float, share: float) -> bool:
     size = abs(tally[KINETIC]) + abs(tally[STRAIN]) + abs(tally[POTENTIAL]) + abs(tally[WORK])
     noise = NEGLIGIBLE * share * size
     for dof in range(motion.u.shape[0]):
-        noise += ROUND_OFF * abs(motion.u[dof]) * (abs(motion.force[dof]) + abs(motion.reaction[dof]))
+        move = abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
+        noise += ROUND_OFF * move * (abs(motion.force[dof]) + abs(motion.reaction[dof]))
     is_beyond: bool = (share >= 0.0) & (change > allowed + noise)
     return is_beyond
 

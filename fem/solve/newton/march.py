@@ -283,7 +283,7 @@ def march(
             flags += UNRESOLVED * is_unresolved
             note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
             control[INCREMENT] += 1
-            if scheme[WM] != 0.0 and k >= control[JUDGED] and has_drifted(motion, error, limits[DRIFT_SHARE]):
+            if scheme[WM] != 0.0 and k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_SHARE]):
                 return DRIFT
             if limits[TIME_ERROR] > 0.0 and not limits[LOW_LEVEL] <= memory[LEVEL] <= limits[HIGH_LEVEL]:
                 return RESIZE

@@ -137,7 +137,8 @@ class Moreau:
             if error is None or not np.isfinite(error):
                 return groups.NOT_CONVERGED
             control[groups.INCREMENT] += 1
-            if k >= control[groups.JUDGED] and has_drifted(motion, error, float(limits[groups.DRIFT_SHARE])):
+            dt, share = float(chunk.dt[k]), float(limits[groups.DRIFT_SHARE])
+            if k >= control[groups.JUDGED] and has_drifted(motion, dt, error, share):
                 return groups.DRIFT
         return groups.DONE
 

@@ -57,12 +57,12 @@ def instability_notice(stage: Stage) -> str:
     )
 
 
-def balance_notice(motion: Motion, share: float) -> str:
+def balance_notice(motion: Motion, dt: float, share: float) -> str:
     """A dynamic step too short for the energy watch: say so where its balance is off."""
     tally = motion.tally
     error = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL] - tally[groups.TOTAL0]
     error += tally[groups.DISSIPATED] - tally[groups.WORK]
-    if not has_drifted(motion, error, share):
+    if not has_drifted(motion, dt, error, share):
         return ""
     return (
         f"the energy balance is off by {error - tally[groups.ERROR0]:.3g} at the end, where the step has exchanged "
