@@ -122,10 +122,11 @@ class Marching:
         if isinstance(procedure, Dynamic) and len(stage.bars.rods):
             self.say(consistent_velocities(stage, motion, before, small_or_sparse_mass(stage)))
             evaluate_start(stage, motion, instant)
-        held = np.zeros(0, np.int64)
-        if not self.active:  # which does that whenever a rope changes
-            held, notice = hold_loose_directions(stage, self.step)
-            self.say(notice)
+        # ``active`` does that whenever a rope changes.
+        held, notice = (np.zeros(0, np.int64), "") if self.active else hold_loose_directions(stage, self.step)
+        self.say(notice)
+        if self.events:
+            self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         if self.explicit:
             self.say(self.explicit.notice)
             self.explicit.refuse_massless(held, motion)

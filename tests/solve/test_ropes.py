@@ -7,6 +7,7 @@ import pytest
 
 import fem
 from fem.deck import write_deck
+from fem.errors import FemError
 from tests.decks import run_text
 from validation.references import rope
 
@@ -322,3 +323,12 @@ def test_ropes_that_cannot_be():
         run_text(hung(0.0, rise=-0.1))
     with pytest.raises(fem.ModelError, match="no initial stress"):
         run_text(hung(0.0).replace("*STEP", "*INITIAL CONDITIONS, TYPE=STRESS\nROPE, 1.\n*STEP"))
+
+
+def test_joint_without_mass_between_ropes_is_named():
+    """It is held while both ropes are slack; where they become taut nothing could say how it moves."""
+    deck = hung(0.0).replace("2, 0, 0, -1.", "2, 0, 0, -0.5\n3, 0, 0, -1.").replace("1, 1, 2", "1, 1, 2\n3, 2, 3")
+    deck = deck.replace("ELSET=BOB\n2, 2", "ELSET=BOB\n2, 3").replace("2, 1, 2\n", "3, 1, 2\n")
+    deck = deck.replace("2, 3, 0.5", "2, 3, 0.1\n3, 3, 0.5")
+    with pytest.raises(FemError, match="element 1 is a rope or rod without mass at its free nodes"):
+        run_text(deck)

@@ -93,15 +93,16 @@ def compared(described: Pendulum) -> dict[str, Any]:
 
 def _rows(name: str, coarse: dict[str, Any], middle: dict[str, Any], fine: dict[str, Any]) -> list[Row]:
     """Differences at the finer increment and the orders at which they vanish."""
-    # Round-off of lengths, 1e-16, comes into forces over dt^2: 1e-5 of the weight for five point masses.
+    # Round-off of positions comes into forces over dt^2. Five point masses: 1e-6 of the weight, but 1e-5 to 5e-5 in one
+    # increment of 9999, at 0.956 s, where the iterations stop 5e-12 m off; how much depends on the last digits.
     why = f"ODE: Lagrange's equations, DOP853 to 1e-13; second-order error at dt = {DT:g} s"
     limits = {
         "angle": ("angles [rad]", fine["angle"], 1e-6),
         "speed": ("angular speeds [rad/s]", fine["speed"], 1e-5),
         "energy": ("kinetic and potential energy, relative", fine["energy"], 1e-6),
-        "tension": ("rod forces, relative to the weight", fine["tension"] / fine["weight"], 2e-5),
-        "reaction": ("joint reactions, relative to the weight", fine["reaction"] / fine["weight"], 2e-5),
-        "support": ("support reaction, relative to the weight", fine["support"] / fine["weight"], 2e-5),
+        "tension": ("rod forces, relative to the weight", fine["tension"] / fine["weight"], 1e-4),
+        "reaction": ("joint reactions, relative to the weight", fine["reaction"] / fine["weight"], 1e-4),
+        "support": ("support reaction, relative to the weight", fine["support"] / fine["weight"], 1e-4),
     }
     rows = [
         Row(Target(f"{name}: largest difference of {quantity}", 0.0, "absolute", why, tolerance), float(found))

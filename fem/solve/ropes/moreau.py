@@ -130,15 +130,14 @@ class Moreau:
 
     def march(self, control: Ints, before: int, due: Flags, chunk: Loading, motion: Motion, kept: Record) -> int:
         """Advance through a chunk."""
-        limits = self.stage.limits
+        share = float(self.stage.limits[groups.DRIFT_SHARE])
         while control[groups.INCREMENT] < len(chunk.dt):
             k = int(control[groups.INCREMENT])
             error = self._increment(k, chunk, motion, kept)
             if error is None or not np.isfinite(error):
                 return groups.NOT_CONVERGED
             control[groups.INCREMENT] += 1
-            dt, share = float(chunk.dt[k]), float(limits[groups.DRIFT_SHARE])
-            if k >= control[groups.JUDGED] and has_drifted(motion, dt, error, share):
+            if k >= control[groups.JUDGED] and has_drifted(motion, float(chunk.dt[k]), error, share):
                 return groups.DRIFT
         return groups.DONE
 
