@@ -74,6 +74,8 @@ class Supports:
 
     def _parts(self, dofs: Ints) -> Iterator[tuple[Ints, int, Curve, Floats, Floats, Floats]]:
         """Columns of the dofs that follow one curve, its order, the curve; base, rate and value of these dofs."""
+        if not len(dofs):
+            return
         for k, (order, curve) in enumerate(self.groups):
             columns = np.flatnonzero(self.group[dofs] == k)
             if columns.size:

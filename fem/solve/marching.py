@@ -166,7 +166,7 @@ class Marching:
         if not self.clock.is_steady:
             return 1
         numbers = groups.LEDGER + 12 * len(self.nodes) + 4 * len(self.elements) + 4
-        numbers += 3 * len(self.stage.environment.supports.moving(self.progress.motion.u))
+        numbers += 3 * int(np.count_nonzero(self.stage.environment.supports.supported))
         if self.system.expansions:
             numbers += len(self.system.bars.nodes)
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))

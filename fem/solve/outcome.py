@@ -21,7 +21,9 @@ def rows_of(
     elements: Ints, is_end: bool, has_factor: bool,
 ) -> Rows:  # fmt: skip
     """Rows of a chunk. ``cutbacks``: of the first of them; ``has_factor``: it is an arc length step."""
-    ledger, kinematics = kept.ledger[rows], kept.kinematics[rows]
+    ledger, kinematics, values = kept.ledger, kept.kinematics, kept.values
+    if len(rows) < len(ledger):
+        ledger, kinematics, values = ledger[rows], kinematics[rows], values[rows]
     cuts = np.zeros(len(rows), np.int64)
     cuts[0] = cutbacks
     return Rows(
@@ -31,7 +33,7 @@ def rows_of(
         ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
         ledger[:, groups.L_LARGEST], nodes,
         kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
-        elements, kept.values[rows], is_end=is_end, load_factor=ledger[:, groups.L_FACTOR] if has_factor else None,
+        elements, values, is_end=is_end, load_factor=ledger[:, groups.L_FACTOR] if has_factor else None,
     )  # fmt: skip
 
 
