@@ -87,8 +87,8 @@ def open_lanes(
             for c in range(work.store.shape[0]):
                 work.store[c, e] = 0.0
         is_safe = solve_chain(
-            True, tree, nodes.open, work.store, bars.off_mass, work.block, work.residual, work.inverse, work.reduced,
-            work.pinned, work.du, work.tau,
+            True, tree, nodes.open, work.store, bars.off_mass, work.block, work.residual, work.inverse, work.pinned,
+            work.du, work.tau,
         )  # fmt: skip
         fail(not is_safe, NEED_SOLVE, -1, outcome)
         for dof in range(size):
@@ -164,13 +164,14 @@ def march_lanes(
             nodal_blocks(scheme, dt, nodes, springs, work)
             is_safe = solve_chain(
                 symmetric, tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
-                work.reduced, work.pinned, work.du, work.tau,
+                work.pinned, work.du, work.tau,
             )  # fmt: skip
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
             waits = waits | (not is_safe)
             for dof in range(work.du.shape[0]):
                 work.du[dof] = where(waits, 0.0, work.du[dof])
-            correct(scheme, dt, nodes, bars, links, work)
+            shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
+            correct(scheme, dt, shifted, nodes, bars, links, work)
             iteration += 1
         if common(limits[RELATIVE]) < 0.0:
             scale = scale_of(scheme, dt, nodes, bars, work)

@@ -123,7 +123,7 @@ def hold(symmetric: bool, has_rods: bool, e: Index, j: Index, store: Floats, blo
 @inner_kernel
 def solve_chain(
     symmetric: bool, tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
-    inverse: Floats, reduced: Floats, pinned: Floats, du: Floats, tau: Floats,
+    inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
@@ -131,14 +131,15 @@ def solve_chain(
     free     (3n,)     1.0 free, 0.0 fixed;  residual (3n,) right-hand side, kept
     store    (STORED, m)  numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
     block    (n, 9)    nodal blocks of the effective tangent without the bars; overwritten
-    inverse  (n, 9), reduced (3n,), pinned (n or 0, 7)  scratch
-    du       (3n,)     out, zero at fixed dofs;  tau (m,) out, change of the multipliers of rods
+    inverse  (n, 9), pinned (n or 0, 7)  scratch
+    du       (3n,)     out, zero at fixed dofs; on the way the reduced right-hand side
+    tau      (m,)      out, change of the multipliers of rods
     """
     sequence, parent, link, waiting = tree.sequence, tree.parent, tree.link, tree.waiting
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
     for k in range(residual.shape[0]):
-        reduced[k] = residual[k]
+        du[k] = residual[k]
     for k in range(count):
         i = np.uintp(sequence[k])
         e, row, is_root = np.uintp(max(link[i], 0)), THREE * i, parent[i] < 0
@@ -151,7 +152,7 @@ def solve_chain(
         is_safe = is_safe & invert(symmetric, block, i, t, free, inverse)
         if not some(is_safe):
             return is_safe
-        r0, r1, r2 = reduced[row], reduced[row + ONE], reduced[row + TWO]
+        r0, r1, r2 = du[row], du[row + ONE], du[row + TWO]
         k0, k1, k2 = 0.0, 0.0, 0.0
         anchor = waiting[i]
         while anchor >= 0:
@@ -163,7 +164,7 @@ def solve_chain(
         xr0 = inverse[i, 0] * r0 + inverse[i, 1] * r1 + inverse[i, 2] * r2 + k0
         xr1 = inverse[i, 3] * r0 + inverse[i, 4] * r1 + inverse[i, 5] * r2 + k1
         xr2 = inverse[i, 6] * r0 + inverse[i, 7] * r1 + inverse[i, 8] * r2 + k2
-        reduced[row], reduced[row + ONE], reduced[row + TWO] = xr0, xr1, xr2
+        du[row], du[row + ONE], du[row + TWO] = xr0, xr1, xr2
         if is_root:
             continue
         alpha = store[ALPHA, e]
@@ -210,9 +211,9 @@ def solve_chain(
                 block[j, 3] += a1 * z0 - bb * x10
                 block[j, 6] += a2 * z0 - bb * x20
                 block[j, 7] += a2 * z1 - bb * x21
-            reduced[above] += b * xr0 + pull * a0
-            reduced[above + ONE] += b * xr1 + pull * a1
-            reduced[above + TWO] += b * xr2 + pull * a2
+            du[above] += b * xr0 + pull * a0
+            du[above + ONE] += b * xr1 + pull * a1
+            du[above + TWO] += b * xr2 + pull * a2
         # kept for the way back (in the block of node i): Xp, s c and the pull
         block[i, 0], block[i, 1], block[i, 2] = xp0, xp1, xp2
         block[i, 3], block[i, 4], block[i, 5] = z0, z1, z2
@@ -223,7 +224,7 @@ def solve_chain(
         if is_fixed(i, free) and waiting[i] < 0:
             du[row], du[row + ONE], du[row + TWO] = 0.0, 0.0, 0.0
             continue
-        x0, x1, x2 = reduced[row], reduced[row + ONE], reduced[row + TWO]
+        x0, x1, x2 = du[row], du[row + ONE], du[row + TWO]
         if is_root:
             du[row], du[row + ONE], du[row + TWO] = x0, x1, x2
             if waiting[i] >= 0:
@@ -246,7 +247,7 @@ def solve_chain(
 @called_kernel
 def solve_unsymmetric_chain(
     tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
-    inverse: Floats, reduced: Floats, pinned: Floats, du: Floats, tau: Floats,
+    inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """``solve_chain`` for any K."""
-    return solve_chain(False, tree, free, store, off, block, residual, inverse, reduced, pinned, du, tau)
+    return solve_chain(False, tree, free, store, off, block, residual, inverse, pinned, du, tau)

@@ -162,9 +162,13 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
     wf, wm, wc = scheme[WF], scheme[WM], scheme[WC]
     total = 0.0
     for dof in range(rest.shape[0]):
-        value = where(is_open[dof] != 0.0, carry[dof] - wf * force[dof] - wm * inertia[dof] - wc * drag[dof], 0.0)
+        value = where(is_open[dof] != 0.0, carry[dof] - wf * force[dof] - wm * inertia[dof], 0.0)
         rest[dof] = value
         total += value
+    for dof in range(nodes.damping.shape[0]):
+        value = where(is_open[dof] != 0.0, wc * drag[dof], 0.0)
+        rest[dof] -= value
+        total -= value
     if links.slave.shape[0] > 0:
         condense(links, rest)
         for dof in range(rest.shape[0]):
@@ -217,10 +221,10 @@ def worst(rest: Floats) -> int:
 
 
 @inner_kernel
-def correct(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> bool:
-    """Move the trial state by du (and, in the first iteration, the supports by ``shift``); False: not finite.
+def correct(scheme: Floats, dt: float, shifted: bool, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> bool:
+    """Move the trial state by du (and, ``shifted``, the supports by ``shift``); False: not finite.
 
-    ``du`` ends as the whole correction, ``shift`` as zero.
+    ``du`` ends as the whole correction.
     """
     du, shift, moving = work.du, work.shift, nodes.open
     u, v, a = work.u, work.v, work.a
@@ -229,13 +233,16 @@ def correct(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, links: Links, w
     total = 0.0
     for dof in range(du.shape[0]):
         step = where(moving[dof] != 0.0, du[dof], 0.0)
-        move = step + shift[dof]
-        u[dof] += move
-        v[dof] += to_v * move
+        u[dof] += step
+        v[dof] += to_v * step
         a[dof] += to_a * step
-        du[dof] = move
-        shift[dof] = 0.0
-        total += move
+        du[dof] = step
+        total += step
+    if shifted:
+        for dof in range(du.shape[0]):
+            u[dof] += shift[dof]
+            v[dof] += to_v * shift[dof]
+            du[dof] += shift[dof]
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         work.multiplier[e] += work.tau[e] / scheme[WF]

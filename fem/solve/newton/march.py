@@ -122,13 +122,13 @@ def eliminate(
     """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted."""
     if solver == CHAIN:
         return solve_chain(
-            True, tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced,
-            work.pinned, work.du, work.tau,
+            True, tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.pinned,
+            work.du, work.tau,
         )  # fmt: skip
     if solver == UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(
-            tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.reduced,
-            work.pinned, work.du, work.tau,
+            tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.pinned,
+            work.du, work.tau,
         )  # fmt: skip
     if solver == BAND:
         width = (work.band.shape[1] - 1) // 3
@@ -249,7 +249,8 @@ def march(
                     else:
                         combine_arc(arc, bars, links, work)
                     set_factor(arc, k, loading, work)
-                if not correct(scheme, dt, nodes, bars, links, work):
+                shifted = control[ITERATION] == 0 and loading.support_dofs.shape[0] > 0
+                if not correct(scheme, dt, shifted, nodes, bars, links, work):
                     return NOT_FINITE
                 control[ITERATION] += 1
                 phase = TRIAL
