@@ -20,7 +20,7 @@ import numpy as np
 
 from fem.arrays import Floats, Index, Ints
 from fem.compiled import called_kernel, inner_kernel
-from fem.lanes.choose import common, some
+from fem.lanes.choose import common, some, where
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
 from fem.solve.linear.block import ONE, SMALLEST_PIVOT, THREE, TWO, invert, is_fixed
 
@@ -139,7 +139,7 @@ def solve_chain(
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
     for k in range(residual.shape[0]):
-        du[k] = residual[k]
+        du[k] = where(free[k] != 0.0, residual[k], 0.0)
     for k in range(count):
         i = np.uintp(sequence[k])
         e, row, is_root = np.uintp(max(link[i], 0)), THREE * i, parent[i] < 0
