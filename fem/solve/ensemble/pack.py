@@ -115,8 +115,6 @@ def fleet(
         name: pack([getattr(sample.bars, name) for sample in samples])
         for name in ("constants", "off_mass", "off_damping")
     }
-    links, tree = stage.links, stage.choice.tree
-    rooted = [k for k in tree.sequence if tree.parent[k] >= 0 or np.any(stage.nodes.open[3 * k : 3 * k + 3])]
     room = scratch(stage.system, bars, stage.choice)
     return Fleet(
         blocks, pack([sample.limits for sample in samples]), nodes,
@@ -127,7 +125,7 @@ def fleet(
         springs._replace(
             dofs=fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
         ),
-        Links(*map(fixed, links)), Tree(*map(fixed, tree._replace(sequence=np.array(rooted, np.int64)))),
+        Links(*map(fixed, stage.links)), Tree(*map(fixed, stage.choice.tree)),
         acting(stage, samples, time, dt, start), start,
         Scratch(*(zeros(*array.shape, WIDTH, known=array.ndim) for array in room)),
         record, zeros(blocks, OUTCOME, WIDTH, known=1),
