@@ -187,18 +187,9 @@ def sweep_command(options: argparse.Namespace) -> int:
     from fem.compiled import without_blas
 
     with without_blas():
-        from fem.sweeping.grid import read_vary
-        from fem.sweeping.sweep import sweep_to_files
+        from fem.sweeping.sweep import sweep_as_asked
 
-    found = sweep_to_files(
-        options.deck,
-        read_vary(options.vary),
-        dict(options.parameters),
-        options.output,
-        workers=options.workers,
-        scheduler=options.scheduler,
-        quiet=options.quiet,
-    )
+    found = sweep_as_asked(options)
     failures = found.failures()
     if failures:
         complain(f"fem: error: {failures}")

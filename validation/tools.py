@@ -99,6 +99,21 @@ def legend(axes: Any) -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
 
 
+def exponents(title: str, parts: Mapping[str, Any]) -> Figure:
+    """Largest Lyapunov exponents of sweeps over the amplitude A, error bars as bands."""
+    sheet, axes = figure(title, "amplitude A [m]", "largest Lyapunov exponent [1/s]")
+    for (label, part), colour, line in zip(
+        parts.items(), (BLUE, RED, GREEN, ORANGE), ("-", "--", "-.", ":"), strict=False
+    ):
+        a, exponent, error = part["A"], part["exponent_1"], part["error_1"]
+        axes.plot(a, exponent, line, marker=".", color=colour, label=label, linewidth=1.2, markersize=4)
+        axes.fill_between(a, exponent - error, exponent + error, color=colour, alpha=0.15, linewidth=0)
+    axes.axhline(0.0, color="black", linewidth=0.8)
+    axes.set_xlim(0.0, 15.0)
+    legend(axes)
+    return sheet
+
+
 def convergence(title: str, x_label: str, y_label: str, steps: Array, errors: Array, order: float) -> Figure:
     """Errors against step on log axes, above a line of the slope they should have."""
     sheet, axes = figure(title, x_label, y_label)

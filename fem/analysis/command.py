@@ -107,19 +107,9 @@ def sections_command(options: argparse.Namespace) -> int:
 def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
     """One row for each combination of parameters, then the figure."""
     from fem.analysis.files import write_diagram
-    from fem.sweeping.grid import read_vary
-    from fem.sweeping.sweep import sweep_to_files
+    from fem.sweeping.sweep import sweep_as_asked
 
-    found: Sweep = sweep_to_files(
-        options.deck,
-        read_vary(options.vary),
-        dict(options.parameters),
-        options.output,
-        workers=options.workers,
-        scheduler=options.scheduler,
-        quiet=options.quiet,
-        ask=lambda _: asked,
-    )
+    found: Sweep = sweep_as_asked(options, lambda _: asked)
     write_diagram(found, asked, options.deck, options.output, options.quiet)
     failures = found.failures()
     if failures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -22,7 +23,7 @@ from fem.results.run_record import COMPLETED, INTERRUPTED, deck_name
 from fem.runner import load, verdict_of
 from fem.sweeping.block import Answer, Job, Question
 from fem.sweeping.console import SweepConsole
-from fem.sweeping.grid import Grid, make_grid
+from fem.sweeping.grid import Grid, make_grid, read_vary
 from fem.sweeping.row import Layout, layout_of
 from fem.sweeping.table import SweepTable, cells_of, sweep_folder
 from fem.sweeping.workers import on_dask, on_this_machine
@@ -132,6 +133,20 @@ def sweep_to_files(
     plan = make_plan(deck, grid, parameters, False, ask)
     folder = sweep_folder(output, plan.deck, plan.identity, plan.layout.kind)
     return carry_out(plan, folder, workers, scheduler, not quiet)
+
+
+def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of) -> Sweep:
+    """``sweep_to_files`` with the options of a command line."""
+    return sweep_to_files(
+        options.deck,
+        read_vary(options.vary),
+        dict(options.parameters),
+        options.output,
+        workers=options.workers,
+        scheduler=options.scheduler,
+        quiet=options.quiet,
+        ask=ask,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,6 @@ TIME = 2000.0
 STIFFNESSES, SOFT = (250.0, 500.0, 1000.0), (0.01, 1.0, 10.0, 1000.0)
 WINDOW = (10.0, 11.75)
 REGULAR = -0.05
-COLOURS = (tools.BLUE, tools.RED, tools.GREEN, tools.ORANGE)
 TRANSIENT = "transient chaos near 6.75 may end sooner or later"
 BARS = "error bars are two standard errors: 1 of the 8 may miss (over 12000 s A = 11.25 gives 0.189 and 0.188)"
 SWEEPS: dict[str, tuple[str, dict[str, tuple[float, ...]], dict[str, float], Lyapunov]] = {
@@ -51,13 +50,15 @@ def run(folder: Path) -> Outcome:
     rows = [*rigid(found["fig4"]), *multiplier(found["fig4"], found["fig9"])]
     rows += [*springs(found["fig6"]), *slack(found["fig8"]), *independent(found["fig4"])]
     figures = {
-        "fig4": drawn("Figure 4: rigid pendulum, tangent map", {"rigid rod": found["fig4"]}),
-        "fig6": drawn(
+        "fig4": tools.exponents("Figure 4: rigid pendulum, tangent map", {"rigid rod": found["fig4"]}),
+        "fig6": tools.exponents(
             "Figure 6a: spring pendulum, omega = 0.9 sqrt(g/(L - mg/k))",
             {**split(found["fig6"], "k"), "rigid (fig. 4)": found["fig4"]},
         ),
-        "fig8": drawn("Figure 8: stiffness k1 = 1000 in tension, k2 in compression", split(found["fig8"], "k2")),
-        "fig9": drawn(
+        "fig8": tools.exponents(
+            "Figure 8: stiffness k1 = 1000 in tension, k2 in compression", split(found["fig8"], "k2")
+        ),
+        "fig9": tools.exponents(
             "Figure 9: rod by multiplier, two motions; with figure 4",
             {"two motions": found["fig9"], "tangent map (fig. 4)": found["fig4"]},
         ),
@@ -236,19 +237,6 @@ def independent(found: Any) -> list[Row]:
         target = Target(f"exponent of the rigid pendulum, A = {amplitude:g}", value, "absolute", source, tolerance)
         rows.append(Row(target, float(found["exponent_1"][place])))
     return rows
-
-
-def drawn(title: str, parts: dict[str, Any]) -> Any:
-    """Exponents against amplitude, error bars as bands."""
-    sheet, axes = tools.figure(title, "amplitude A [m]", "largest Lyapunov exponent [1/s]")
-    for (label, part), colour, line in zip(parts.items(), COLOURS, ("-", "--", "-.", ":"), strict=False):
-        a, exponent, error, _ = curves(part)
-        axes.plot(a, exponent, line, marker=".", color=colour, label=label, linewidth=1.2, markersize=4)
-        axes.fill_between(a, exponent - error, exponent + error, color=colour, alpha=0.15, linewidth=0)
-    axes.axhline(0.0, color="black", linewidth=0.8)
-    axes.set_xlim(0.0, 15.0)
-    tools.legend(axes)
-    return sheet
 
 
 def remark(found: dict[str, Sweep], seconds: float, busy: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,8 @@ def run(folder: Path) -> Outcome:
     found = {name: swept(name, folder) for name in SWEEPS}
     string = found["taut-slack rope"]
     rows = [*windows(string), *independent(string), *eight()]
-    return Outcome(tuple(rows), {"fig": drawn(found)}, (remark(found),))
+    title = f"Taut-slack rope and spring that gives way, β = {DRAG:g} kg/s"
+    return Outcome(tuple(rows), {"fig": tools.exponents(title, found)}, (remark(found),))
 
 
 def swept(name: str, folder: Path) -> Sweep:
@@ -114,20 +114,6 @@ def eight() -> list[Row]:
 def two_motions(name: str, amplitude: float) -> Exponents:
     """At beta = 0.5, where figures 11 to 14 are."""
     return lyapunov(taut_slack.model_of(name, amplitude, increments=400), time=TIME, method="two", every=100)
-
-
-def drawn(found: dict[str, Sweep]) -> Any:
-    """Exponents against amplitude, error bars as bands."""
-    title = f"Taut-slack rope and spring that gives way, β = {DRAG:g} kg/s"
-    sheet, axes = tools.figure(title, "amplitude A [m]", "largest Lyapunov exponent [1/s]")
-    for (name, part), colour, line in zip(found.items(), (tools.BLUE, tools.RED), ("-", "--"), strict=True):
-        a, exponent, error = part["A"], part["exponent_1"], part["error_1"]
-        axes.plot(a, exponent, line, marker=".", color=colour, label=name, linewidth=1.2, markersize=4)
-        axes.fill_between(a, exponent - error, exponent + error, color=colour, alpha=0.15, linewidth=0)
-    axes.axhline(0.0, color="black", linewidth=0.8)
-    axes.set_xlim(0.0, 15.0)
-    tools.legend(axes)
-    return sheet
 
 
 def remark(found: dict[str, Sweep]) -> str:

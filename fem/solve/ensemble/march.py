@@ -98,7 +98,7 @@ def open_lanes(
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, motion.v, work.momentum)
     kinetic, potential = 0.0, 0.0
     for dof in range(size):
-        motion.reaction[dof] = work.reduced[dof]
+        motion.reaction[dof] = work.reaction[dof]
         kinetic += 0.5 * motion.v[dof] * work.momentum[dof]
     for p in range(loading.vectors.shape[0]):
         if loading.is_gravity[p] == 1:
@@ -235,7 +235,7 @@ def march_blocks(
             local(room.residual), local(room.shift), local(room.inertia), local(room.momentum), local(room.drag),
             local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), local(room.store),
             local(room.off), local(room.spring_stiffness), local(room.block), local(room.inverse),
-            local(room.reduced), local(room.band), local(room.unknowns), local(room.krylov),
+            local(room.reaction), local(room.band), local(room.unknowns), local(room.krylov),
         )  # fmt: skip
         kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
         open_lanes(

@@ -148,7 +148,7 @@ class Scratch(NamedTuple):
     spring_stiffness: Floats
     block: Floats
     inverse: Floats
-    reduced: Floats
+    reaction: Floats
     band: Floats
     unknowns: Floats
     krylov: Floats

@@ -64,11 +64,11 @@ over the dofs, to round-off."""
 def balance_forces(
     scheme: Floats, secant: bool, k: int, nodes: Nodes, links: Links, loading: Loading, work: Scratch
 ) -> None:
-    """Reactions of the trial state into ``work.reduced``: f_int + C v + M a - f_ext at supported dofs, else 0.
+    """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs, else 0.
 
     ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
     """
-    reaction = work.reduced
+    reaction = work.reaction
     dynamic = scheme[WM] != 0.0
     if secant:
         for dof in range(reaction.shape[0]):
@@ -94,7 +94,7 @@ def support_work(
 
     Mean reaction without inertia times displacement; mean velocity times change of the momentum they carry, which is
     exact for mass of their own; and where their velocity jumps at the start, the jump of kinetic energy.
-    ``work.reduced`` holds the reactions of the trial state; carry, shift and momentum are used as room.
+    ``work.reaction`` holds the reactions of the trial state; carry, shift and momentum are used as room.
     """
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.carry, work.momentum, work.shift
@@ -104,9 +104,9 @@ def support_work(
     jump = 0.0
     for c in range(supports.shape[0]):
         dof = supports[c]
-        pull = motion.reaction[dof] - old[dof] + work.reduced[dof] - new[dof]
+        pull = motion.reaction[dof] - old[dof] + work.reaction[dof] - new[dof]
         if secant:
-            pull = 2.0 * (work.reduced[dof] - new[dof])
+            pull = 2.0 * (work.reaction[dof] - new[dof])
         total += 0.5 * pull * (work.u[dof] - motion.u[dof])
         jump = max(jump, abs(start[k, c] - motion.v[dof]))
     if not dynamic:
@@ -212,7 +212,7 @@ def close_increment(
         motion.v[dof] = work.v[dof]
         motion.a[dof] = work.a[dof]
         motion.force[dof] = work.force[dof]
-        motion.reaction[dof] = work.reduced[dof]
+        motion.reaction[dof] = work.reaction[dof]
     for r in range(bars.rods.shape[0]):
         motion.multiplier[bars.rods[r]] = work.multiplier[bars.rods[r]]
     error: float = kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]

@@ -48,16 +48,22 @@ def mass_system(bars: Bars, work: Scratch) -> None:
         work.residual[dof] = 0.0
 
 
+@inner_kernel
+def along(e: int, bars: Bars, x: Floats, work: Scratch) -> float:
+    """q.(x_j - x_i): the row of G of rod e times x."""
+    i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+    product = 0.0
+    for c in range(3):
+        product += work.store[Q + c, e] * (x[j + c] - x[i + c])
+    return product
+
+
 @called_kernel
 def velocity_gaps(bars: Bars, work: Scratch) -> None:
     """G v into the gaps of the rods."""
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
-        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        rate = 0.0
-        for c in range(3):
-            rate += work.store[Q + c, e] * (work.v[j + c] - work.v[i + c])
-        work.store[GAP, e] = rate
+        work.store[GAP, e] = along(e, bars, work.v, work)
 
 
 @called_kernel
@@ -66,11 +72,10 @@ def acceleration_gaps(bars: Bars, work: Scratch) -> None:
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        rate = 0.0
-        for c in range(3):
-            relative = work.v[j + c] - work.v[i + c]
-            rate += work.store[Q + c, e] * (work.a[j + c] - work.a[i + c])
-            if bars.kinds[e, 0] != LINEAR:
+        rate = along(e, bars, work.a, work)
+        if bars.kinds[e, 0] != LINEAR:
+            for c in range(3):
+                relative = work.v[j + c] - work.v[i + c]
                 rate += relative * relative
         work.store[GAP, e] = rate
 

@@ -46,7 +46,7 @@ def consistent_velocities(stage: Stage, motion: Motion, before: Floats, mass: An
         return ""
     change = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.free)
     if change is None:
-        raise ModelError(f"rods pass on the jump of a support, but not all of their nodes have mass {_cure()}")
+        raise ModelError("rods pass on the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
     motion.v[:] += change[0]
     if np.abs(rate / length).max() <= SAME_RATE * max(speed, float(np.abs(motion.v).max(initial=0.0))):
         return ""
@@ -154,7 +154,3 @@ def _solve_sparse(matrix: Any, coupling: Any, scale: Floats, load: Floats, targe
         return None
     found[len(scale) :] /= size
     return np.asarray(found)
-
-
-def _cure() -> str:
-    return "(*DENSITY, *MASS)"

@@ -141,4 +141,4 @@ class Instant:
         work.force[:] = motion.force
         inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
         balance_forces(stage.row, False, -1, stage.nodes, stage.links, self.chunk, work)
-        motion.reaction[:] = work.reduced
+        motion.reaction[:] = work.reaction
