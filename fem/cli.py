@@ -145,10 +145,7 @@ def run_command(options: argparse.Namespace) -> int:
     """``fem run``."""
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
-    from fem.compiled import without_blas
-
-    with without_blas():
-        from fem.runner import run_to_files
+    from fem.runner import run_to_files
 
     run_to_files(
         options.deck,
@@ -184,10 +181,7 @@ def pendulum_command(options: argparse.Namespace) -> int:
 def sweep_command(options: argparse.Namespace) -> int:
     """``fem sweep``."""
     gc.set_threshold(100_000)
-    from fem.compiled import without_blas
-
-    with without_blas():
-        from fem.sweeping.sweep import sweep_as_asked
+    from fem.sweeping.sweep import sweep_as_asked
 
     found = sweep_as_asked(options)
     failures = found.failures()
@@ -221,10 +215,7 @@ def validate_command(options: argparse.Namespace) -> int:
 
 def warmup_command(options: argparse.Namespace) -> int:
     """``fem warmup``."""
-    from fem.compiled import without_blas
-
-    with without_blas():
-        from fem.warmup import warmup
+    from fem.warmup import warmup
 
     warmup()
     return 0

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from fem.compiled import is_first_start
+from fem.compiled.folder import is_first_start
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, NoConvergence
 from fem.model import Model

@@ -9,7 +9,7 @@ import pytest
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Only the process that hands out the tests compiles; the others find its work in the cache."""
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
-        from fem.compiled import is_first_start
+        from fem.compiled.folder import is_first_start
         from fem.warmup import compile_all
 
         if is_first_start():

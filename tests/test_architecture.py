@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMON = {"arrays", "errors"}
 ROOMS = {
     "lanes": set(),
+    "compiled": {"lanes"},
     "mechanics": {"compiled", "lanes"},
     "model": set(),
     "deck": {"model"},

@@ -145,17 +145,19 @@ def test_check(deck: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_warmup_says_when_there_is_nothing_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from fem import compiled, warmup
+    from fem import warmup
+    from fem.compiled import folder
 
     calls: list[str] = []
-    monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path / "kernels-new")
-    monkeypatch.setattr(warmup, "solve", lambda *_, **__: calls.append("solved"))
+    for module in (folder, warmup):
+        monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "kernels-new")
+    monkeypatch.setattr(warmup, "build_all", lambda wanted: calls.extend(name for name, _ in wanted))
     for name, days in (("old", 31.0), ("recent", 29.0)):
         (tmp_path / f"kernels-{name}").mkdir()
         then = time.time() - 86_400.0 * days
         os.utime(tmp_path / f"kernels-{name}", (then, then))
     assert main(["warmup"]) == 0
-    assert calls and "compiled in" in capsys.readouterr().out
+    assert "fem.solve.newton.march:march" in calls and "compiled in" in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {"kernels-new", "kernels-recent"}
     calls.clear()
     assert main(["warmup"]) == 0

@@ -11,7 +11,8 @@ from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import lower_builtin
 
-from fem.lanes.types import ALIGNMENT, CURVES, DrivenType, FixedType, LanesType, PackType, spread
+from fem.lanes.arrays import ALIGNMENT
+from fem.lanes.types import CURVES, DrivenType, FixedType, LanesType, PackType, spread
 
 
 def _indices(kind: Any) -> tuple[Any, ...]:
@@ -130,7 +131,7 @@ class FixedAttributes(AttributeTemplate):
 
 @lower_getattr(FixedType, "shape")
 def _lower_fixed_shape(context: Any, builder: Any, kind: FixedType, value: Any) -> Any:
-    sides = [context.get_constant(types.intp, side) for side in kind.array.shape]
+    sides = [context.get_constant(types.intp, side) for side in kind.shape]
     return cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
 
 
@@ -149,11 +150,11 @@ def _get_fixed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     kind, index_kind = sig.args
     given = cgutils.unpack_tuple(builder, args[1]) if isinstance(index_kind, types.BaseTuple) else [args[1]]
     place: Any = None
-    for side, one, its in zip(kind.array.shape, given, _indices(index_kind), strict=True):
+    for side, one, its in zip(kind.shape, given, _indices(index_kind), strict=True):
         index = context.cast(builder, one, its, types.intp)
         place = index if place is None else builder.add(builder.mul(place, place.type(side)), index)
     item = context.get_value_type(kind.item)
-    numbers = [item(number) for number in kind.array.ravel().tolist()]
+    numbers = [item(number) for number in kind.numbers]
     table = cgutils.global_constant(builder, "fixed", ir.Constant(ir.ArrayType(item, len(numbers)), numbers))
     return builder.load(builder.gep(table, [place.type(0), place], inbounds=True))
 

@@ -7,26 +7,12 @@ A number meets a pack as the same number in every lane.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.core.typeconv.castgraph import Conversion
-from numba.extending import (
-    NativeValue,
-    lower_cast,
-    models,
-    register_model,
-    typeof_impl,
-    unbox,
-)
-
-from fem.arrays import Floats
-
-ALIGNMENT = 64
-"""Bytes: a full vector register, and a line of the cache."""
+from numba.extending import lower_cast, models, register_model
 
 
 class PackType(types.Type):
@@ -75,58 +61,12 @@ class LanesType(types.Type):
 class FixedType(types.Type):
     """An array of numbers that are part of the type."""
 
-    def __init__(self, array: Any) -> None:
-        self.array, self.ndim = array, array.ndim
-        self.item = types.int64 if array.dtype.kind == "i" else types.float64
-        super().__init__(name=f"Fixed({array.shape}, {array.ravel().tolist()})")
-
-
-class Lanes:
-    """An array of packs on the Python side: ``array`` (..., width), C-contiguous, aligned to ``ALIGNMENT`` bytes.
-
-    ``known`` sides, counted from the last one, are part of its type.
-    """
-
-    __slots__ = ("array", "known")
-
-    def __init__(self, *shape: int, known: int = 0) -> None:
-        size = math.prod(shape)
-        room = np.zeros(size + ALIGNMENT // 8)
-        first = (-room.ctypes.data % ALIGNMENT) // 8
-        self.array: Floats = room[first : first + size].reshape(shape)
-        self.known = known
-
-
-class Fixed:
-    """An array that kernels know when they are compiled: another one, another compilation."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Any) -> None:
-        self.array = np.ascontiguousarray(array)
-
-
-@typeof_impl.register(Fixed)
-def _type_of_fixed(value: Fixed, context: Any) -> FixedType:
-    return FixedType(value.array)
+    def __init__(self, item: types.Type, shape: tuple[int, ...], numbers: tuple[Any, ...]) -> None:
+        self.item, self.shape, self.numbers, self.ndim = item, shape, numbers, len(shape)
+        super().__init__(name=f"Fixed({shape}, {list(numbers)})")
 
 
 register_model(FixedType)(models.OpaqueModel)
-
-
-@unbox(FixedType)
-def _unbox_fixed(kind: FixedType, value: Any, c: Any) -> Any:
-    return NativeValue(c.context.get_dummy_value())
-
-
-@typeof_impl.register(Lanes)
-def _type_of_lanes(value: Lanes, context: Any) -> LanesType:
-    return LanesType(_sides(value), value.array.shape[-1])
-
-
-def _sides(lanes: Lanes) -> tuple[int | None, ...]:
-    sides = lanes.array.shape[:-1]
-    return tuple(side if axis >= len(sides) - lanes.known else None for axis, side in enumerate(sides))
 
 
 @register_model(PackType)
@@ -152,20 +92,6 @@ class LanesModel(models.StructModel):
     def __init__(self, manager: Any, kind: LanesType) -> None:
         members = [("data", types.CPointer(types.float64)), ("shape", types.UniTuple(types.intp, kind.ndim))]
         super().__init__(manager, kind, members)
-
-
-@unbox(LanesType)
-def _unbox_lanes(kind: LanesType, value: Any, c: Any) -> Any:
-    plain = types.Array(types.float64, kind.ndim + 1, "C")
-    array = c.pyapi.object_getattr_string(value, "array")
-    native = c.unbox(plain, array)
-    c.pyapi.decref(array)  # the object keeps it
-    source = c.context.make_array(plain)(c.context, c.builder, native.value)
-    lanes = cgutils.create_struct_proxy(kind)(c.context, c.builder)
-    lanes.data = source.data
-    sides = cgutils.unpack_tuple(c.builder, source.shape)[: kind.ndim]
-    lanes.shape = cgutils.pack_array(c.builder, sides, c.context.get_value_type(types.intp))
-    return NativeValue(lanes._getvalue(), is_error=native.is_error)
 
 
 def spread(builder: Any, value: Any, width: int) -> Any:
@@ -195,24 +121,7 @@ class DrivenType(types.Type):
         super().__init__(name=f"Driven({values.name})")
 
 
-class Driven:
-    """An array of packs (k, c) that is not stored: item = sum over j of curves[k, c, j] values[..., c, j].
-
-    values (..., c, 3, width), curves (k, c, 3). Thousands of lanes follow one curve, each times its own numbers.
-    """
-
-    __slots__ = ("curves", "values")
-
-    def __init__(self, values: Lanes, curves: Floats) -> None:
-        self.values, self.curves = values, np.ascontiguousarray(curves)
-
-
 CURVES = types.Array(types.float64, 3, "C")
-
-
-@typeof_impl.register(Driven)
-def _type_of_driven(value: Driven, context: Any) -> DrivenType:
-    return DrivenType(_type_of_lanes(value.values, context))
 
 
 @register_model(DrivenType)
@@ -221,16 +130,3 @@ class DrivenModel(models.StructModel):
 
     def __init__(self, manager: Any, kind: DrivenType) -> None:
         super().__init__(manager, kind, [("values", kind.values), ("curves", CURVES)])
-
-
-@unbox(DrivenType)
-def _unbox_driven(kind: DrivenType, value: Any, c: Any) -> Any:
-    driven = cgutils.create_struct_proxy(kind)(c.context, c.builder)
-    failed = cgutils.false_bit
-    for name, inner in (("values", kind.values), ("curves", CURVES)):
-        part = c.pyapi.object_getattr_string(value, name)
-        native = c.unbox(inner, part)
-        c.pyapi.decref(part)  # the object keeps it
-        setattr(driven, name, native.value)
-        failed = c.builder.or_(failed, native.is_error)
-    return NativeValue(driven._getvalue(), is_error=failed)

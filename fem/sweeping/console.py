@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from fem.compiled import is_first_start
+from fem.compiled.folder import is_first_start
 from fem.results.console import WIDTH, Bar, stop_writing
 from fem.sweeping.grid import Grid
 from fem.sweeping.table import RECORD, TABLE

@@ -20,7 +20,7 @@ from multiprocessing import get_context, parent_process
 from types import ModuleType
 from typing import Any
 
-from fem.compiled import is_first_start, without_blas
+from fem.compiled.folder import is_first_start
 from fem.errors import FemError
 from fem.model import Frequency, Model
 from fem.solve.ensemble.run import can_run_in_lanes
@@ -197,8 +197,7 @@ def begin_worker() -> None:
     """Leave Ctrl-C to the parent, end with it, load the solver."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=end_with_parent, daemon=True).start()
-    with without_blas():
-        import_module("fem.sweeping.block")
+    import_module("fem.sweeping.block")
 
 
 def end_with_parent() -> None:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import fem
+from fem.compiled import kernel
+from fem.compiled.build import assembly
+from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
-from fem.lanes.types import Lanes
 from fem.solve.ensemble.run import can_run_in_lanes, run_alone, run_ensemble
 from fem.solve.linear.block import invert
 
@@ -185,7 +187,7 @@ def test_models_that_cannot_be_lanes_run_alone():
 
 
 def test_decisions_hold_lane_by_lane():
-    @numba.njit
+    @kernel
     def decide(x, out):
         for i in range(x.shape[0]):
             out[i] = where(x[i] > 0.5, x[i], -1.0) + abs(min(x[i], 0.2)) / max(x[i], 2)
@@ -202,7 +204,7 @@ def test_decisions_hold_lane_by_lane():
 
 
 def test_a_branch_on_a_mask_does_not_compile():
-    @numba.njit
+    @kernel
     def branch(x):
         return 1.0 if x[0] > 0.5 else 0.0
 
@@ -215,7 +217,7 @@ def test_lanes_use_the_widest_registers():
     if not features.get("avx"):
         pytest.skip("no wide registers here")
 
-    @numba.njit
+    @kernel
     def one_node(block, free, inverse):
         return some(invert(False, block, 0, 0.0, free, inverse))
 
@@ -224,6 +226,6 @@ def test_lanes_use_the_widest_registers():
     inverse = Lanes(1, 9, 8)
     assert one_node(blocks, np.ones(3), inverse)
     assert inverse.array[0, 0] == pytest.approx(0.5)
-    (code,) = one_node.inspect_asm().values()
+    code = assembly(one_node, blocks, np.ones(3), inverse)
     register = "%zmm" if features.get("avx512f") else "%ymm"
     assert sum("mulpd" in line and register in line for line in code.splitlines()) > 10

@@ -11,7 +11,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.curves import Constant, evaluate
 from fem.assembly.supports import Supports
-from fem.lanes.types import Driven, Fixed, Lanes
+from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.mechanics.links import Links
 from fem.solve.ensemble.march import OUTCOME, Start
 from fem.solve.ensemble.sample import Sample

@@ -12,7 +12,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.compiled import is_compiled
 from fem.errors import FemError
-from fem.lanes.types import Fixed
+from fem.lanes.arrays import Fixed
 from fem.model import Dynamic, Model
 from fem.results.record import Rows, SilentSink
 from fem.results.schedule import Schedule

@@ -10,6 +10,7 @@ Source: Riks, Int. J. Solids Struct. 15 (1979); Ramm's form in Crisfield, Non-li
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +113,7 @@ def predict(arc: Arc, bars: Bars, links: Links, work: Scratch) -> None:
         numbers[METRIC] = 1.0 / square if square > 0.0 else 1.0
     for dof in range(direction.shape[0]):
         onward += numbers[METRIC] * direction[dof] * arc.last[dof]
-    change = numbers[RADIUS] / np.sqrt(1.0 + numbers[METRIC] * square)
+    change = numbers[RADIUS] / math.sqrt(1.0 + numbers[METRIC] * square)
     if onward < 0.0:
         change = -change
     for dof in range(direction.shape[0]):

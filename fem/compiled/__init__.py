@@ -1,0 +1,54 @@
+"""Compiled functions: the decorators that make them, their machine code on disk and in memory, the compiler.
+
+``kernel.py`` calls, ``store.py`` keeps and loads, ``folder.py`` says where; only these are imported when everything is
+compiled. ``build.py`` (numba, LLVM) makes machine code, ``workers.py`` in several processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from fem.compiled.kernel import Kernel
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+FAST = frozenset({"contract", "reassoc", "nsz", "arcp"})
+"""Fast-math flags of kernels: none of them lets the compiler assume that there are no NaN."""
+
+
+def kernel(function: Function) -> Function:
+    """Compile on first call, scalar errors as in numpy, kept on disk.
+
+    Kernels own no memory: no array can be allocated in one, and passing groups of arrays costs nothing. Other kernels
+    inline it, which spares calls with dozens of arguments. Python's lock is free meanwhile, so that results are written
+    while the march goes on.
+    """
+    return cast(Function, Kernel(function, FAST, inner=False, inline=True))
+
+
+def inner_kernel(function: Function) -> Function:
+    """A kernel that only other kernels call, as part of them.
+
+    The arrays it is given lie apart: none that it writes is given twice (``tests/test_architecture.py``). So its loops
+    run on vectors without a look at where memory lies.
+    """
+    return cast(Function, Kernel(function, FAST, inner=True, inline=True))
+
+
+def called_kernel(function: Function) -> Function:
+    """An inner kernel that is called, not inlined: for what few models need or what takes long anyway.
+
+    It is compiled by itself, beside those that call it; its annotation says what it returns.
+    """
+    return cast(Function, Kernel(function, FAST, inner=True, inline=False))
+
+
+def number_kernel(function: Function) -> Function:
+    """An inner kernel that may take its operands for numbers: maxima then run on vectors. The caller looks for NaN."""
+    return cast(Function, Kernel(function, FAST | {"nnan"}, inner=True, inline=True))
+
+
+def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
+    """A kernel has code for arguments like these, in memory or on disk: calling it takes no compilation."""
+    return cast(Kernel, function).is_compiled(*arguments)

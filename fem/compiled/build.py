@@ -1,0 +1,107 @@
+"""Make units of machine code: translate (numba), link, optimise and emit (LLVM)."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core.codegen import CPUCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
+
+from fem.compiled.entry import entry_module
+from fem.compiled.kernel import Kernel, Kind, kind_of
+from fem.compiled.kinds import result_letters, returned, type_of
+from fem.compiled.store import Unit, find, keep, symbol_of
+from fem.compiled.translate import NEEDS, Part, contexts, translated, type_of_default
+
+OURS = "fem_"
+
+
+def build(kernel: Kernel, kinds: Kind) -> Unit:
+    """The unit of a kernel for arguments of these kinds, and all units that it calls, made where they are missing."""
+    unit = find(symbol_of(kernel.name, kinds)) or make(kernel, kinds)
+    for symbol in unit.needs:
+        if find(symbol) is None:
+            build(*NEEDS[symbol])
+    return unit
+
+
+def kernel_of(name: str) -> Kernel:
+    """The kernel of a name, "module:function"."""
+    module, _, function = name.partition(":")
+    found = attrgetter(function)(importlib.import_module(module))
+    assert isinstance(found, Kernel)
+    return found
+
+
+def make(kernel: Kernel, kinds: Kind, tell: Callable[[], None] = lambda: None) -> Unit:
+    """One unit; ``tell`` is called as soon as those that it calls are in ``NEEDS``."""
+    symbol = symbol_of(kernel.name, kinds)
+    with global_compiler_lock:
+        result = translated(kernel, argument_types(kernel, kinds))
+        tell()
+        code, needs = emit(optimised(kernel, kinds, result))
+    letters = "" if kernel.inner else result_letters(result.signature.return_type)
+    unit = Unit(symbol, letters, needs, code)
+    keep(unit, on_disk=kernel.__module__.startswith("fem."))
+    return unit
+
+
+def defaults_of(kernel: Kernel, kinds: Kind) -> list[Any]:
+    """Values of the arguments that are not given."""
+    return [parameter.default for parameter in kernel.signature.parameters.values()][len(kinds) :]
+
+
+def argument_types(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
+    """Types of all arguments."""
+    return *(type_of(kind) for kind in kinds), *(type_of_default(value) for value in defaults_of(kernel, kinds))
+
+
+def optimised(kernel: Kernel, kinds: Kind, result: Any) -> Any:
+    """LLVM module of a unit whose only visible function has its symbol."""
+    _, target = contexts()
+    symbol = symbol_of(kernel.name, kinds)
+    library: Any = Part(target.codegen(), symbol)
+    if kernel.inner:
+        promised = returned(kernel.function)
+        if result.signature.return_type != promised:
+            raise TypeError(f"{kernel.name} returns {result.signature.return_type}, not {promised} as annotated")
+        library._final_module = result.library._final_module.clone()
+        library.get_function(result.fndesc.llvm_func_name).name = symbol
+    else:
+        library.add_ir_module(entry_module(target, library, result, symbol, defaults_of(kernel, kinds)))
+        library.add_linking_library(result.library)
+        library.finalize()
+    module = library._final_module
+    for function in module.functions:
+        if not function.is_declaration:
+            function.linkage = "external" if function.name == symbol else "internal"
+    CPUCodeLibrary._optimize_final_module(library)
+    return module
+
+
+def assembly(kernel: Kernel, *arguments: Any) -> str:
+    """Machine code of a kernel for arguments like these, to be read."""
+    kinds = tuple(kind_of(argument) for argument in arguments)
+    with global_compiler_lock:
+        module = optimised(kernel, kinds, translated(kernel, argument_types(kernel, kinds)))
+        return str(contexts()[1].codegen()._tm.emit_assembly(module))
+
+
+def emit(module: Any) -> tuple[bytes, tuple[str, ...]]:
+    """Object file of a module, and the units it calls.
+
+    Raises TypeError for a function that is nowhere: LLVM would end the process when it is loaded.
+    """
+    needs = []
+    for function in module.functions:
+        if function.is_declaration and not function.name.startswith("llvm."):
+            if function.name.startswith(OURS):
+                needs.append(function.name)
+            elif not llvm.address_of_symbol(function.name):
+                raise TypeError(f"machine code would call {function.name}, which does not exist")
+    machine = contexts()[1].codegen()._tm
+    return bytes(machine.emit_object(module)), tuple(needs)

@@ -1,0 +1,182 @@
+"""The entry of a unit: from Python's objects to the arguments of a kernel, in machine code.
+
+It is given a list of 64-bit words: numbers as they are, of arrays the address of the object. Their fields are those of
+``PyArrayObject_fields`` and ``PyArray_Descr``, which numpy's C interface fixes for compiled code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.np.arrayobj import populate_array
+from numba.np.numpy_support import as_dtype
+
+from fem.compiled.kernel import OTHER_ARRAYS
+from fem.compiled.kinds import is_tuple, members
+from fem.lanes.types import CURVES, DrivenType, FixedType, LanesType
+
+HEAD = object.__basicsize__
+DATA, DIMENSIONS, SIZES, STRIDES, DESCRIPTION, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 24, HEAD + 40, HEAD + 48
+LETTER = HEAD + 9
+"""Of the item type, in its description."""
+CONTIGUOUS = 0x1
+BYTE, WORD, HALF = ir.IntType(8), ir.IntType(64), ir.IntType(32)
+
+
+class Reader:
+    """Reads the words of a call, in the order of the arguments; ``extra`` words of lanes come after all others."""
+
+    def __init__(self, context: Any, builder: Any, words: Any, count: int) -> None:
+        self.context, self.builder, self.words = context, builder, words
+        self.plain, self.extra = 0, count
+        self.fits = cgutils.true_bit
+
+    def _word(self, place: int) -> Any:
+        return self.builder.load(self.builder.gep(self.words, [WORD(place)]))
+
+    def next(self) -> Any:
+        """The word of the next argument or member of a group."""
+        self.plain += 1
+        return self._word(self.plain - 1)
+
+    def next_extra(self) -> Any:
+        """The next array of lanes."""
+        self.extra += 1
+        return self._word(self.extra - 1)
+
+    def field(self, address: Any, offset: int, kind: Any) -> Any:
+        """A field of an object."""
+        place = self.builder.add(address, WORD(offset))
+        return self.builder.load(self.builder.inttoptr(place, kind.as_pointer()))
+
+    def check(self, address: Any, letter: str, dimensions: int) -> None:
+        """Take note whether an array has this item type and so many dimensions, in C order."""
+        builder = self.builder
+        its = self.field(self.field(address, DESCRIPTION, WORD), LETTER, BYTE)
+        flags = builder.and_(self.field(address, FLAGS, HALF), HALF(CONTIGUOUS))
+        for value, expected in (
+            (self.field(address, DIMENSIONS, HALF), dimensions), (its, ord(letter)), (flags, CONTIGUOUS),
+        ):  # fmt: skip
+            self.fits = builder.and_(self.fits, builder.icmp_unsigned("==", value, value.type(expected)))
+
+    def sides(self, address: Any, field: int, count: int) -> list[Any]:
+        """Shape or strides."""
+        first = self.field(address, field, WORD)
+        return [self.field(first, 8 * axis, WORD) for axis in range(count)]
+
+
+def array_types(its: Any) -> list[Any]:
+    """The arrays of an argument of lanes."""
+    if isinstance(its, LanesType):
+        return [types.Array(types.float64, its.ndim + 1, "C")]
+    if isinstance(its, DrivenType):
+        return [*array_types(its.values), CURVES]
+    return []
+
+
+def is_special(its: Any) -> bool:
+    """An argument of lanes."""
+    return isinstance(its, LanesType | DrivenType | FixedType)
+
+
+def leaf_types(arguments: Any) -> Iterator[Any]:
+    """Types of arguments, groups member by member."""
+    for its in arguments:
+        yield from members(its)
+
+
+def check_arrays(reader: Reader, arguments: Any) -> None:
+    """Look at all arrays before anything of them is read."""
+    for its in leaf_types(arguments):
+        word = reader.next()
+        if is_special(its):
+            arrays = [(each, reader.next_extra()) for each in array_types(its)]
+        else:
+            arrays = [(its, word)] if isinstance(its, types.Array) else []
+        for array, address in arrays:
+            reader.check(address, as_dtype(array.dtype).char, array.ndim)
+
+
+def value_of(reader: Reader, its: Any) -> Any:
+    """The next argument as numba holds it."""
+    context, builder = reader.context, reader.builder
+    if is_tuple(its):
+        return context.make_tuple(builder, its, [value_of(reader, member) for member in members(its)])
+    word = reader.next()
+    if isinstance(its, types.Array):
+        return array_of(reader, its, word)
+    if is_special(its):
+        return lanes_of(reader, its)
+    if its == types.float64:
+        return builder.bitcast(word, ir.DoubleType())
+    if its == types.boolean:
+        return builder.trunc(word, ir.IntType(1))
+    return word if its == types.int64 else context.get_dummy_value()
+
+
+def array_of(reader: Reader, its: Any, address: Any) -> Any:
+    """An array from the address of its object."""
+    context, builder = reader.context, reader.builder
+    array = context.make_array(its)(context, builder)
+    data = builder.inttoptr(reader.field(address, DATA, WORD), array.data.type)
+    sides, strides = (reader.sides(address, field, its.ndim) for field in (SIZES, STRIDES))
+    populate_array(array, data, sides, strides, as_dtype(its.dtype).itemsize, None)
+    return array._getvalue()
+
+
+def lanes_of(reader: Reader, its: Any) -> Any:
+    """What lanes give kernels."""
+    context, builder = reader.context, reader.builder
+    if isinstance(its, FixedType):
+        return context.get_dummy_value()
+    proxy = cgutils.create_struct_proxy(its)(context, builder)
+    if isinstance(its, DrivenType):
+        proxy.values = lanes_of(reader, its.values)
+        proxy.curves = array_of(reader, CURVES, reader.next_extra())
+        return proxy._getvalue()
+    address = reader.next_extra()
+    proxy.data = builder.inttoptr(reader.field(address, DATA, WORD), proxy.data.type)
+    sides = reader.sides(address, SIZES, its.ndim)
+    proxy.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
+    return proxy._getvalue()
+
+
+def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults: Sequence[Any]) -> Any:
+    """LLVM code of the function ``symbol`` (words, room for results): 0, or OTHER_ARRAYS.
+
+    ``defaults``: values of the last arguments, which are not given.
+    """
+    description = result.fndesc
+    module = library.create_ir_module("entry")
+    inside = ir.Function(
+        module, context.call_conv.get_function_type(description.restype, description.argtypes),
+        description.llvm_func_name,
+    )  # fmt: skip
+    words = WORD.as_pointer()
+    function = ir.Function(module, ir.FunctionType(HALF, [words, words]), symbol)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    given = description.argtypes[: len(description.argtypes) - len(defaults)]
+    count = len(list(leaf_types(given)))
+    reader = Reader(context, builder, function.args[0], count)
+    check_arrays(reader, given)
+    with builder.if_then(builder.not_(reader.fits), likely=False):
+        builder.ret(HALF(OTHER_ARRAYS))
+    reader = Reader(context, builder, function.args[0], count)
+    values = [value_of(reader, its) for its in given]
+    for its, default in zip(description.argtypes[len(given) :], defaults, strict=True):
+        values.append(context.get_constant_generic(builder, its, default))
+    _, returned = context.call_conv.call_function(builder, inside, description.restype, description.argtypes, values)
+    its = description.restype
+    if its != types.none:
+        numbers = cgutils.unpack_tuple(builder, returned) if is_tuple(its) else [returned]
+        for place, number in enumerate(numbers):
+            if isinstance(number.type, ir.DoubleType):
+                number = builder.bitcast(number, WORD)
+            elif number.type != WORD:
+                number = builder.zext(number, WORD)
+            builder.store(number, builder.gep(function.args[1], [WORD(place)]))
+    builder.ret(HALF(0))
+    return module

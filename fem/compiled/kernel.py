@@ -1,0 +1,183 @@
+"""A compiled function: found by the kinds of its arguments, called with a list of words.
+
+Python never waits for the compiler's own machinery: a call looks only at the types of the arguments; that arrays have
+the item type and the dimensions the code was made for is tested by the code itself (``entry``).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import struct
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from fem.compiled.store import Unit, load, stored
+
+Kind = Any
+"""What a compilation depends on: of an array its item type and dimensions, of a group its class and members."""
+OTHER_ARRAYS = 1
+"""Answer of machine code that is given arrays it is not made for."""
+RESULTS = 8
+"""Most numbers that a kernel returns."""
+NAMES = {bool: "bool", int: "int", float: "float", type(None): "none"}
+
+
+def kind_of(value: Any) -> Kind:
+    """The kind of one argument.
+
+    Raises TypeError for what kernels cannot take.
+    """
+    name = NAMES.get(type(value))
+    if name is not None:
+        return name
+    if isinstance(value, np.ndarray):
+        if not (value.flags.c_contiguous and value.flags.aligned):
+            raise TypeError(f"kernels take C-contiguous arrays, not strides {value.strides} of shape {value.shape}")
+        return ("array", value.dtype.char, value.ndim)
+    if isinstance(value, tuple):
+        group = type(value)
+        return ("group", group.__module__, group.__qualname__, tuple(kind_of(member) for member in value))
+    if isinstance(value, np.generic):
+        return {"b": "bool", "i": "int", "u": "int", "f": "float"}[value.dtype.kind]
+    return value.kind
+
+
+def leaves_of(arguments: Iterable[Any]) -> list[Any]:
+    """The arguments, groups member by member."""
+    leaves: list[Any] = []
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            leaves.extend(argument)
+        else:
+            leaves.append(argument)
+    return leaves
+
+
+class Variant:
+    """Machine code of a kernel for arguments of certain types."""
+
+    def __init__(self, unit: Unit, leaves: list[Any]) -> None:
+        self.types = tuple(map(type, leaves))
+        self.numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (bool, int, float, np.generic))]
+        self.generic = [k for k in self.numbers if isinstance(leaves[k], np.generic)]
+        plain = (np.ndarray, np.generic, *NAMES)
+        self.special = [(k, leaf.kind) for k, leaf in enumerate(leaves) if not isinstance(leaf, plain)]
+        floats = {k for k in self.numbers if isinstance(leaves[k], (float, np.floating))}
+        extra = sum(len(leaves[k].arrays) for k, _ in self.special)
+        layout = "".join("d" if k in floats else "q" for k in range(len(leaves) + extra))
+        self.pack = struct.Struct(f"={layout}").pack
+        self.code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(load(unit))
+        self.result = unit.result
+        self.read = struct.Struct(f"={unit.result.replace('?', 'q')}").unpack_from
+
+    def fits(self, types: tuple[type, ...], leaves: list[Any]) -> bool:
+        """Types are those it was made for, as far as Python looks at them."""
+        return types == self.types and all(leaves[k].kind == kind for k, kind in self.special)
+
+    def run(self, leaves: list[Any]) -> tuple[bool, Any]:
+        """Whether the arrays are those it was made for, and what the kernel returns."""
+        words = [id(leaf) for leaf in leaves]
+        for k in self.numbers:
+            words[k] = leaves[k]
+        for k in self.generic:
+            words[k] = leaves[k].item()
+        for k, _ in self.special:
+            words += [id(array) for array in leaves[k].arrays]
+        found = (ctypes.c_int64 * RESULTS)()
+        if self.code(self.pack(*words), found) == OTHER_ARRAYS:
+            return False, None
+        if not self.result:
+            return True, None
+        numbers = tuple(
+            bool(number) if letter == "?" else number
+            for number, letter in zip(self.read(found), self.result, strict=True)
+        )
+        return True, numbers if len(numbers) > 1 else numbers[0]
+
+
+class Kernel:
+    """A function that becomes machine code, with an entry for Python unless it is an ``inner`` one.
+
+    fast     fast-math flags
+    inline   into kernels that call it; else it is a unit of its own that they call
+    """
+
+    def __init__(self, function: Callable[..., Any], fast: frozenset[str], inner: bool, inline: bool) -> None:
+        self.function, self.fast, self.inner, self.inline = function, fast, inner, inline
+        self.name = f"{function.__module__}:{function.__qualname__}"
+        self.signature = inspect.signature(function)
+        self.variants: list[Variant] = []
+        self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
+        self.__wrapped__ = function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Run the machine code, after compiling it or taking it from disk; defaults are compiled in."""
+        if named:
+            arguments = self.signature.bind(*arguments, **named).args
+        if _rehearsal.wanted is not None:
+            return _rehearsal.play(self, arguments)
+        if self.inner:
+            raise TypeError(f"{self.name} is an inner kernel, without an entry for Python: call it from a kernel")
+        leaves = leaves_of(arguments)
+        types = tuple(map(type, leaves))
+        for variant in self.variants:
+            if variant.fits(types, leaves):
+                fits, result = variant.run(leaves)
+                if fits:
+                    return result
+        variant = Variant(self.unit(tuple(kind_of(argument) for argument in arguments)), leaves)
+        self.variants.insert(0, variant)
+        return variant.run(leaves)[1]
+
+    def unit(self, kinds: Kind) -> Unit:
+        """The machine code for arguments of these kinds: from disk, else compiled now."""
+        found = stored(self.name, kinds)
+        if found is None:
+            from fem.compiled.build import build  # the compiler takes long to import
+
+            found = build(self, kinds)
+        return found
+
+    def is_compiled(self, *arguments: Any) -> bool:
+        """There is code for arguments like these, in memory or on disk: calling it takes no compilation."""
+        return stored(self.name, tuple(kind_of(argument) for argument in arguments)) is not None
+
+
+class _Rehearsal(threading.local):
+    """Kernels as the Python functions that they are, while somebody looks which of them are called with what."""
+
+    def __init__(self) -> None:
+        self.wanted: dict[tuple[str, Kind], None] | None = None
+        self.depth = 0
+
+    def play(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
+        """Call the function; from outside all kernels, note the kernel and the kinds of its arguments."""
+        assert self.wanted is not None
+        if self.depth == 0:
+            self.wanted[kernel.name, tuple(kind_of(argument) for argument in arguments)] = None
+        self.depth += 1
+        try:
+            # numpy's numbers divide by zero as compiled ones do
+            return kernel.function(*[np.float64(one) if type(one) is float else one for one in arguments])
+        finally:
+            self.depth -= 1
+
+
+_rehearsal = _Rehearsal()
+
+
+@contextmanager
+def rehearsal() -> Iterator[dict[tuple[str, Kind], None]]:
+    """Run kernels of this thread as Python functions; collects which are called (name, kinds of the arguments)."""
+    wanted: dict[tuple[str, Kind], None] = {}
+    before, _rehearsal.wanted = _rehearsal.wanted, wanted
+    try:
+        with np.errstate(all="ignore"):
+            yield wanted
+    finally:
+        _rehearsal.wanted = before

@@ -1,0 +1,135 @@
+"""Units of machine code: kept in files, loaded into the process.
+
+A unit is one object file and what has to be known of it. Loading takes LLVM but not numba, whose import and whose own
+cache would be most of a short run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import threading
+import zlib
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fem.compiled.folder import cache_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Machine code of one kernel for arguments of certain kinds.
+
+    symbol  name of the function that others call
+    result  letters of the numbers it returns (``struct``): d, q, ?; empty for none
+    needs   symbols of the units it calls
+    code    the object file
+    """
+
+    symbol: str
+    result: str
+    needs: tuple[str, ...]
+    code: bytes
+
+
+def symbol_of(name: str, kinds: Any) -> str:
+    """Name of the unit of a kernel for arguments of these kinds."""
+    digest = hashlib.sha256(repr((name, kinds)).encode()).hexdigest()[:24]
+    return f"fem_{name.rpartition('.')[2].replace(':', '_')}_{digest}"
+
+
+_made: dict[str, Unit] = {}
+"""Units of this process, loaded from disk or just compiled."""
+_lock = threading.RLock()
+
+
+def _file(symbol: str) -> Path:
+    return cache_folder() / f"{symbol}.unit"
+
+
+def keep(unit: Unit, on_disk: bool) -> None:
+    """Make a unit known, and write it to disk: under its name only when it is complete."""
+    with _lock:
+        _made[unit.symbol] = unit
+    if not on_disk:
+        return
+    about = asdict(unit)
+    code = about.pop("code")
+    head = json.dumps({**about, "check": zlib.crc32(code)}).encode()
+    path = _file(unit.symbol)
+    with contextlib.suppress(OSError):  # without a writable folder every process compiles for itself
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(head + b"\n" + code)
+        Path(name).replace(path)
+
+
+def find(symbol: str) -> Unit | None:
+    """A unit by its name; None where it is nowhere, or its file is damaged."""
+    with _lock:
+        if symbol in _made:
+            return _made[symbol]
+        try:
+            head, _, code = _file(symbol).read_bytes().partition(b"\n")
+            about = json.loads(head)
+            if about["check"] != zlib.crc32(code):
+                return None
+            unit = Unit(about["symbol"], about["result"], tuple(about["needs"]), code)
+        except (OSError, ValueError, KeyError):
+            return None
+        _made[symbol] = unit
+        return unit
+
+
+def stored(name: str, kinds: Any) -> Unit | None:
+    """The unit of a kernel for these kinds where it, and all that it calls, is there."""
+    unit = find(symbol_of(name, kinds))
+    return unit if unit is not None and is_whole(unit) else None
+
+
+def is_whole(unit: Unit) -> bool:
+    """All that it calls, and what that calls, is there."""
+    parts = [find(symbol) for symbol in unit.needs]
+    return all(part is not None and is_whole(part) for part in parts)
+
+
+_loaded: set[str] = set()
+
+
+@cache
+def _engine() -> Any:
+    import llvmlite.binding as llvm
+
+    with contextlib.suppress(RuntimeError):  # newer versions do that by themselves
+        llvm.initialize()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+
+
+def load(unit: Unit) -> int:
+    """Put a unit and all that it calls in memory; the address of its entry."""
+    with _lock:
+        _add(unit)
+        _engine().finalize_object()
+        return int(_engine().get_function_address(unit.symbol))
+
+
+def _add(unit: Unit) -> None:
+    import llvmlite.binding as llvm
+
+    if unit.symbol in _loaded:
+        return
+    _loaded.add(unit.symbol)
+    for symbol in unit.needs:
+        part = find(symbol)
+        assert part is not None
+        _add(part)
+    _engine().add_object_file(llvm.ObjectFileRef.from_data(unit.code))

@@ -1,0 +1,193 @@
+"""From Python to LLVM by numba: one kernel with all that is inlined into it, not yet optimised.
+
+numba would optimise and emit every function it meets; here only whole units get that far (``build``). Kernels call
+each other without numba's dispatchers: an inlined kernel is translated where it is called, a ``called_kernel`` is only
+declared there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from numba.core import compiler, cpu, fastmathpass, funcdesc, registry, types, typing
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.cpu_options import FastMathOptions
+from numba.core.typing import mathdecl
+from numba.core.typing.context import BaseContext
+from numba.core.typing.templates import fold_arguments, signature
+from numba.extending import models, register_model, typeof_impl
+
+import fem.lanes.decisions  # noqa: F401  what kernels may do with lanes
+from fem.compiled.kernel import Kernel
+from fem.compiled.kinds import kind_of_type, returned
+from fem.compiled.store import symbol_of
+
+
+class Part(JITCodeLibrary):
+    """Code of one function, to be linked into others."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+class Codegen(JITCPUCodegen):
+    """Code for this processor."""
+
+    _library_class = Part
+
+
+class Typing(BaseContext):
+    """numba's types of scalars, tuples and single items of arrays.
+
+    Without its operators on whole arrays, which it would try for every sum of two numbers.
+    """
+
+    def load_additional_registries(self) -> None:
+        """Mathematical functions."""
+        self.install_registry(mathdecl.registry)
+
+
+class Context(cpu.CPUContext):
+    """numba's target for the same, whose functions are never called from Python."""
+
+    def load_additional_registries(self) -> None:
+        """What kernels use of Python and numpy."""
+        from numba.core import optional  # noqa: F401
+        from numba.cpython import builtins, mathimpl, numbers, rangeobj, tupleobj  # noqa: F401
+        from numba.np import arrayobj, npyimpl  # noqa: F401
+
+        self.install_registry(mathimpl.registry)
+
+    def init(self) -> None:
+        """As numba's, with our code generator."""
+        super().init()
+        self._internal_codegen = Codegen("fem")
+
+    def post_lowering(self, mod: Any, library: Any) -> None:
+        """As numba's, without its memory manager."""
+        if self.fastmath:
+            fastmathpass.rewrite_module(mod, self.fastmath)
+
+    def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
+        """Only a key under which kernels find the function: numba wants a builtin one, never called."""
+        library._ensure_finalized()
+        return [].append
+
+
+def type_of_default(value: Any) -> Any:
+    """The type of an argument that is not given."""
+    return types.unliteral(typing.typeof.typeof(value))
+
+
+class KernelType(types.Callable, types.Dummy):
+    """A kernel that another one calls."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        super().__init__(f"kernel({kernel.name})")
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Its signature for these arguments; translates it if need be."""
+        folded = fold_arguments(
+            self.kernel.signature, args, kws,
+            lambda index, parameter, value: types.unliteral(value),
+            lambda index, parameter, default: type_of_default(default),
+            lambda index, parameter, values: types.StarArgTuple(values),
+        )  # fmt: skip
+        result = callee(self.kernel, tuple(folded))[0]
+        return signature(result, *folded).replace(pysig=self.kernel.signature)
+
+    def get_call_signatures(self) -> Any:
+        """For error messages."""
+        return [], True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        """The key of its code."""
+        return callee(self.kernel, tuple(sig.args))[1]
+
+
+@typeof_impl.register(Kernel)
+def _type_of_kernel(value: Kernel, context: Any) -> KernelType:
+    return KernelType(value)
+
+
+register_model(KernelType)(models.OpaqueModel)
+
+
+@cache
+def contexts() -> tuple[Any, Any]:
+    """Typing and target context of all units."""
+    typing_context = Typing()
+    return typing_context, Context(typing_context, "cpu")
+
+
+@contextmanager
+def as_target() -> Iterator[tuple[Any, Any]]:
+    """Make our contexts those of numba's own functions, too, such as ``max`` of three numbers."""
+    typing_context, target = contexts()
+    known = registry.cpu_target.__dict__
+    before = dict(known)
+    with global_compiler_lock:
+        known.update(_toplevel_typing_context=typing_context, _toplevel_target_context=target)
+        try:
+            yield typing_context, target
+        finally:
+            known.clear()
+            known.update(before)
+
+
+@cache
+def callee(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return type and key of a kernel that another one calls with these types."""
+    if not kernel.inline:
+        try:
+            kinds = tuple(kind_of_type(its) for its in arguments)
+        except KeyError:  # packs of lanes: part of the kernel that calls it
+            pass
+        else:
+            return declared(kernel, arguments, kinds)
+    result = translated(kernel, arguments)
+    return result.signature.return_type, result.entry_point
+
+
+NEEDS: dict[str, tuple[Kernel, Any]] = {}
+"""Units that those translated so far call, by their symbols."""
+
+
+def declared(kernel: Kernel, arguments: tuple[Any, ...], kinds: Any) -> tuple[Any, Any]:
+    """A unit of its own."""
+    symbol = symbol_of(kernel.name, kinds)
+    NEEDS[symbol] = kernel, kinds
+    result = returned(kernel.function)
+    names = list(kernel.signature.parameters)
+    description = funcdesc.FunctionDescriptor(
+        native=True, modname=kernel.__module__, qualname=kernel.__name__, unique_name=symbol, doc="", typemap={},
+        restype=result, calltypes={}, args=names, kws=(), mangler=lambda *_, **__: symbol, argtypes=arguments,
+        noalias=True,
+    )  # fmt: skip
+    contexts()[1].insert_user_function(symbol, description)
+    return result, symbol
+
+
+@cache
+def translated(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
+    """numba's result for a kernel and argument types: signature, descriptor, library of LLVM code."""
+    flags: Any = compiler.Flags()
+    flags.error_model = "numpy"
+    flags.fastmath = FastMathOptions(set(kernel.fast))
+    flags.forceinline = kernel.inline
+    flags.release_gil = True
+    flags.nrt = False
+    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    flags.noalias = kernel.inner
+    with as_target() as (typing_context, target):
+        return compiler.compile_extra(
+            typing_context, target, kernel.function, arguments, None, flags, {}, pipeline_class=compiler.Compiler
+        )
