@@ -11,10 +11,12 @@ from typing import TextIO
 
 import numpy as np
 
+from fem.analysis.growth import tangent_growth
 from fem.compiled.folder import cache_folder, is_first_start, mark_warm
 from fem.compiled.kernel import rehearsal
 from fem.compiled.workers import build_all
 from fem.deck import parse_deck
+from fem.pictures.columns import parse_lines
 from fem.results.digits import NUMBER, lines
 from fem.results.record import SilentSink
 from fem.solve.loop import solve
@@ -55,18 +57,49 @@ S
 0.01, 0.02
 *END STEP
 """
+MOTION = "*DYNAMIC, DIRECT\n0.01, 0.02\n"
+EXPLICIT = "*DYNAMIC, EXPLICIT, DIRECT\n1e-4, 2e-4\n"
+ROPE = """*NODE
+1, 0., 0., 0.
+2, 0., 0., -1.
+*ELEMENT, TYPE=T3D2, ELSET=ROPE
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=BOB
+2, 2
+*MASS, ELSET=BOB
+1.
+*MATERIAL, NAME=HEMP
+*INEXTENSIBLE
+*NO COMPRESSION
+*SOLID SECTION, ELSET=ROPE, MATERIAL=HEMP
+1.
+*BOUNDARY
+1, 1, 3
+2, 1, 2
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.01, 0.02
+*CONTROLS, IMPACT=EVENT
+*DLOAD
+BOB, GRAV, 9.81, 0, 0, -1
+*END STEP
+"""
 MESSAGE = "the solver is compiled once after every installation or update"
 
 
 def compile_all() -> None:
-    """Compile what every kind of run calls: statics, modes, a motion, and the numbers of tables.
+    """Compile what runs, tangent maps and plots call.
 
-    Which kernels these are is seen by running them as Python functions.
+    Which kernels these are, and with what, is seen by running them as Python functions.
     """
     with rehearsal() as wanted:
         lines(np.zeros((1, 1)), np.full((1, 1), NUMBER, np.uint8))
+        parse_lines(np.frombuffer(b"1,\n", np.uint8), np.zeros(1, np.int64), np.zeros((1, 1)))
         for solver in ("AUTO", "DIRECT"):
             solve(parse_deck(DECK), SilentSink(), solver=solver)
+        for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):
+            solve(parse_deck(text), SilentSink())
+        tangent_growth(parse_deck(DECK), 1)
     build_all(wanted)
     mark_warm()
 
@@ -87,7 +120,7 @@ def warmup(stream: TextIO | None = None) -> None:
 def announced(stream: TextIO) -> Iterator[None]:
     """Say that the solver is being compiled: with the time spent, where somebody watches."""
     if not stream.isatty():
-        print(f"note: {MESSAGE}; this takes about a minute", file=stream, flush=True)
+        print(f"note: {MESSAGE}; this takes about half a minute", file=stream, flush=True)
         yield
         return
     from rich.console import Console

@@ -92,7 +92,7 @@ def test_python_calls_no_inner_kernel():
             decorators = {node.id for node in function.decorator_list if isinstance(node, ast.Name)}
             if decorators & INNER:
                 inner.add(f"{module}.{function.name}")
-            elif "kernel" not in decorators:
+            elif not decorators & {"kernel", "shared_kernel"}:
                 names = [
                     node.func.id for node in ast.walk(function) if isinstance(getattr(node, "func", None), ast.Name)
                 ]

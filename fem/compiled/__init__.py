@@ -27,6 +27,14 @@ def kernel(function: Function) -> Function:
     return cast(Function, Kernel(function, FAST, inner=False, inline=True))
 
 
+def shared_kernel(function: Function) -> Function:
+    """A kernel that is called, not inlined, by other kernels as well as by Python: as large as the march.
+
+    Its annotation says what it returns.
+    """
+    return cast(Function, Kernel(function, FAST, inner=False, inline=False))
+
+
 def inner_kernel(function: Function) -> Function:
     """A kernel that only other kernels call, as part of them.
 

@@ -15,7 +15,7 @@ from fem.compiled.entry import entry_module
 from fem.compiled.kernel import Kernel, Kind, kind_of
 from fem.compiled.kinds import result_letters, returned, type_of
 from fem.compiled.store import Unit, find, keep, symbol_of
-from fem.compiled.translate import NEEDS, Part, contexts, translated, type_of_default
+from fem.compiled.translate import BODY, NEEDS, Part, contexts, translated, type_of_default
 
 OURS = "fem_"
 
@@ -61,24 +61,22 @@ def argument_types(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
 
 
 def optimised(kernel: Kernel, kinds: Kind, result: Any) -> Any:
-    """LLVM module of a unit whose only visible function has its symbol."""
+    """LLVM module of a unit: visible are its entry and, where other units call it, its body."""
     _, target = contexts()
     symbol = symbol_of(kernel.name, kinds)
     library: Any = Part(target.codegen(), symbol)
-    if kernel.inner:
+    if not kernel.inner:
+        library.add_ir_module(entry_module(target, library, result, symbol, defaults_of(kernel, kinds)))
+    library._final_module.link_in(result.library._final_module.clone())
+    module = library._final_module
+    if not kernel.inline:
         promised = returned(kernel.function)
         if result.signature.return_type != promised:
             raise TypeError(f"{kernel.name} returns {result.signature.return_type}, not {promised} as annotated")
-        library._final_module = result.library._final_module.clone()
-        library.get_function(result.fndesc.llvm_func_name).name = symbol
-    else:
-        library.add_ir_module(entry_module(target, library, result, symbol, defaults_of(kernel, kinds)))
-        library.add_linking_library(result.library)
-        library.finalize()
-    module = library._final_module
+        module.get_function(result.fndesc.llvm_func_name).name = symbol + BODY
     for function in module.functions:
         if not function.is_declaration:
-            function.linkage = "external" if function.name == symbol else "internal"
+            function.linkage = "external" if function.name in (symbol, symbol + BODY) else "internal"
     CPUCodeLibrary._optimize_final_module(library)
     return module
 
@@ -100,7 +98,7 @@ def emit(module: Any) -> tuple[bytes, tuple[str, ...]]:
     for function in module.functions:
         if function.is_declaration and not function.name.startswith("llvm."):
             if function.name.startswith(OURS):
-                needs.append(function.name)
+                needs.append(function.name.removesuffix(BODY))
             elif not llvm.address_of_symbol(function.name):
                 raise TypeError(f"machine code would call {function.name}, which does not exist")
     machine = contexts()[1].codegen()._tm

@@ -157,6 +157,8 @@ def callee(kernel: Kernel, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
     return result.signature.return_type, result.entry_point
 
 
+BODY = "_body"
+"""Ending of the name of the function that other units call."""
 NEEDS: dict[str, tuple[Kernel, Any]] = {}
 """Units that those translated so far call, by their symbols."""
 
@@ -169,8 +171,8 @@ def declared(kernel: Kernel, arguments: tuple[Any, ...], kinds: Any) -> tuple[An
     names = list(kernel.signature.parameters)
     description = funcdesc.FunctionDescriptor(
         native=True, modname=kernel.__module__, qualname=kernel.__name__, unique_name=symbol, doc="", typemap={},
-        restype=result, calltypes={}, args=names, kws=(), mangler=lambda *_, **__: symbol, argtypes=arguments,
-        noalias=True,
+        restype=result, calltypes={}, args=names, kws=(), mangler=lambda *_, **__: symbol + BODY, argtypes=arguments,
+        noalias=kernel.inner,
     )  # fmt: skip
     contexts()[1].insert_user_function(symbol, description)
     return result, symbol

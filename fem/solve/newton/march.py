@@ -20,7 +20,7 @@ RESI_GLOB_RELA * D (``scale_of``).
 from __future__ import annotations
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel, kernel
+from fem.compiled import inner_kernel, shared_kernel
 from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
@@ -162,7 +162,7 @@ def solve_compiled(
     return eliminate(solver, nodes, bars, springs, tree, equation, work)
 
 
-@kernel
+@shared_kernel
 def march(
     end: int, control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int,
     nodes: Nodes, bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints,
