@@ -9,11 +9,11 @@ import contextlib
 import gc
 import os
 import pickle
-import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections import deque
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
@@ -24,19 +24,22 @@ from fem.compiled.store import find, stored, symbol_of
 
 Job: TypeAlias = tuple[str, Kind]
 """A unit to be made: name of the kernel, kinds of its arguments."""
+Worker: TypeAlias = "subprocess.Popen[bytes]"
 MOST = 8
 """Processes at once; each takes about 250 MB."""
 
 
 def build_all(wanted: Collection[Job]) -> None:
-    """Make all units that are wanted and not there yet, and those that they call, on all processors."""
+    """Make all units that are wanted and not there yet, and those that they call, on all processors.
+
+    Best with long ones at both ends, and those that have much in common side by side (``share``).
+    """
     jobs = [job for job in wanted if stored(*job) is None]
-    # Long ones first: those with the most arguments, such as the march.
-    jobs.sort(key=lambda job: len(repr(job[1])), reverse=True)
     count = min(processors(), MOST, len(jobs))
     if count > 1 and cache_folder().is_dir():
-        with processes(count) as ask:
-            share(jobs, count, ask)
+        with processes(count) as workers:
+            if workers:
+                share(jobs, workers)
     for name, kinds in jobs:  # what no process of ours could do, if any
         if stored(name, kinds) is None:
             from fem.compiled.build import build, kernel_of
@@ -49,78 +52,74 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def share(jobs: list[Job], count: int, ask: Callable[[Job], Iterator[list[Job]]]) -> None:
-    """Hand out jobs, and the jobs that come of them, until none is left."""
-    seen: set[str] = set()
-    lock, left, finished = threading.Lock(), 0, threading.Event()
+def share(jobs: list[Job], workers: list[Worker]) -> None:
+    """Hand out jobs, and the jobs that come of them, until none is left.
 
-    def do(job: Job) -> None:
-        nonlocal left
-        try:
-            for more in ask(job):
-                add(more)
-        finally:
-            with lock:
-                left -= 1
-                if left == 0:
-                    finished.set()
+    The first process takes them from the front, the others from the back: what units have in common is translated only
+    once in a process.
+    """
+    left = deque(jobs)
+    seen = {symbol_of(*job) for job in jobs}
+    change, busy = threading.Condition(), 0
 
-    def add(more: list[Job]) -> None:
-        nonlocal left
-        for job in more:
-            with lock:
-                symbol = symbol_of(*job)
-                if symbol in seen or find(symbol) is not None:
-                    continue
-                seen.add(symbol)
-                left += 1
-            pool.submit(do, job)
+    def serve(number: int) -> None:
+        nonlocal busy
+        while True:
+            with change:
+                while busy and not left:
+                    change.wait()
+                if not left:
+                    return
+                job = left.popleft() if number == 0 else left.pop()
+                busy += 1
+            try:
+                for more in ask(workers[number], job):
+                    with change:
+                        new = {symbol_of(*each): each for each in more}
+                        left.extend(each for symbol, each in new.items() if symbol not in seen and not find(symbol))
+                        seen.update(new)
+                        change.notify_all()
+            except (OSError, EOFError, pickle.UnpicklingError):
+                return  # it has died: the others, or this process, go on
+            finally:
+                with change:
+                    busy -= 1
+                    change.notify_all()
 
-    with ThreadPoolExecutor(count) as pool:
-        add(jobs)
-        finished.wait()
+    with ThreadPoolExecutor(len(workers)) as pool:
+        list(pool.map(serve, range(len(workers))))
+
+
+def ask(worker: Worker, job: Job) -> Iterator[list[Job]]:
+    """Have a job done; yields the jobs that come of it."""
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    pickle.dump(job, worker.stdin)
+    worker.stdin.flush()
+    while (more := pickle.load(worker.stdout)) is not None:
+        yield more
 
 
 @contextlib.contextmanager
-def processes(count: int) -> Iterator[Callable[[Job], Iterator[list[Job]]]]:
-    """Processes that make units; gives a function that has a job done and yields the jobs that come of it."""
+def processes(count: int) -> Iterator[list[Worker]]:
+    """Processes that make units."""
     package = str(Path(__file__).parents[2])
     path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path, "FEM_CACHE_DIR": str(cache_folder().parent)}
-    idle: queue.SimpleQueue[subprocess.Popen[bytes] | None] = queue.SimpleQueue()
-    started = []
-    for _ in range(count):
-        try:
-            worker = subprocess.Popen(
-                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, env=environment,
-            )  # fmt: skip
-        except OSError:
-            idle.put(None)
-        else:
-            started.append(worker)
-            idle.put(worker)
-
-    def ask(job: Job) -> Iterator[list[Job]]:
-        worker = idle.get()
-        try:
-            if worker is None:
-                return
-            assert worker.stdin is not None
-            assert worker.stdout is not None
-            pickle.dump(job, worker.stdin)
-            worker.stdin.flush()
-            while (more := pickle.load(worker.stdout)) is not None:
-                yield more
-        except (OSError, EOFError, pickle.UnpicklingError):  # it has died: the others, or this process, go on
-            worker = None
-        finally:
-            idle.put(worker)
-
+    command = [sys.executable, "-m", __name__]
+    workers: list[Worker] = []
     try:
-        yield ask
+        with contextlib.suppress(OSError):  # no Python to start, or no room for another process
+            for _ in range(count):
+                workers.append(
+                    subprocess.Popen(
+                        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                        env=environment,
+                    )
+                )  # fmt: skip
+        yield workers
     finally:
-        for worker in started:
+        for worker in workers:
             worker.kill()
             worker.wait()
 
