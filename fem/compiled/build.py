@@ -43,9 +43,9 @@ def make(kernel: Kernel, kinds: Kind, tell: Callable[[], None] = lambda: None) -
     with global_compiler_lock:
         result = translated(kernel, argument_types(kernel, kinds))
         tell()
-        code, needs = emit(optimised(kernel, kinds, result))
+        needs, others, code = emit(optimised(kernel, kinds, result))
     letters = "" if kernel.inner else result_letters(result.signature.return_type)
-    unit = Unit(symbol, letters, needs, code)
+    unit = Unit(symbol, letters, needs, others, code)
     keep(unit, on_disk=kernel.__module__.startswith("fem."))
     return unit
 
@@ -89,17 +89,15 @@ def assembly(kernel: Kernel, *arguments: Any) -> str:
         return str(contexts()[1].codegen()._tm.emit_assembly(module))
 
 
-def emit(module: Any) -> tuple[bytes, tuple[str, ...]]:
-    """Object file of a module, and the units it calls.
+def emit(module: Any) -> tuple[tuple[str, ...], tuple[str, ...], bytes]:
+    """The units and the other functions that a module calls, and its object file.
 
     Raises TypeError for a function that is nowhere: LLVM would end the process when it is loaded.
     """
-    needs = []
-    for function in module.functions:
-        if function.is_declaration and not function.name.startswith("llvm."):
-            if function.name.startswith(OURS):
-                needs.append(function.name.removesuffix(BODY))
-            elif not llvm.address_of_symbol(function.name):
-                raise TypeError(f"machine code would call {function.name}, which does not exist")
-    machine = contexts()[1].codegen()._tm
-    return bytes(machine.emit_object(module)), tuple(needs)
+    names = [function.name for function in module.functions if function.is_declaration]
+    needs = tuple(name.removesuffix(BODY) for name in names if name.startswith(OURS))
+    others = tuple(name for name in names if not name.startswith((OURS, "llvm.")))
+    for name in others:
+        if not llvm.address_of_symbol(name):
+            raise TypeError(f"machine code would call {name}, which does not exist")
+    return needs, others, bytes(contexts()[1].codegen()._tm.emit_object(module))

@@ -1,7 +1,7 @@
 """The folder where machine code is kept.
 
-It is keyed by a hash of all kernel sources, numba's version and the processor, so that a new version never loads old
-code. It is ``FEM_CACHE_DIR``, else the user's cache folder, else (nowhere writable) a temporary one.
+It is keyed by a hash of all kernel sources, of versions and of the processor: code of another version is never loaded.
+It is ``FEM_CACHE_DIR``, else the user's cache folder, else (nowhere writable) a temporary one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+import llvmlite
 import llvmlite.binding
 
 ROOMS = ("assembly", "compiled", "lanes", "mechanics", "solve")
@@ -40,13 +41,14 @@ def _user_cache() -> Path:
 
 
 def source_key() -> str:
-    """Hash of all kernel sources, numba's version and the processor."""
+    """Hash of all kernel sources, the versions of Python, numba and LLVM, and the processor."""
     here = Path(__file__).parents[1]
     rooms = sorted(path for room in ROOMS for path in (here / room).rglob("*.py"))
     key = hashlib.sha256()
     for path in [*rooms, *(here / name for name in FILES)]:
         key.update(path.read_bytes())
-    key.update(version("numba").encode())
+    for text in (version("numba"), llvmlite.__version__, str(sys.implementation.cache_tag)):
+        key.update(text.encode())
     key.update(llvmlite.binding.get_host_cpu_name().encode())
     key.update(llvmlite.binding.get_host_cpu_features().flatten().encode())
     return key.hexdigest()[:16]

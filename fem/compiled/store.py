@@ -28,12 +28,14 @@ class Unit:
     symbol  name of the function that others call
     result  letters of the numbers it returns (``struct``): d, q, ?; empty for none
     needs   symbols of the units it calls
+    others  functions of the mathematical library that it calls
     code    the object file
     """
 
     symbol: str
     result: str
     needs: tuple[str, ...]
+    others: tuple[str, ...]
     code: bytes
 
 
@@ -80,7 +82,7 @@ def find(symbol: str) -> Unit | None:
             about = json.loads(head)
             if about["check"] != zlib.crc32(code):
                 return None
-            unit = Unit(about["symbol"], about["result"], tuple(about["needs"]), code)
+            unit = Unit(about["symbol"], about["result"], tuple(about["needs"]), tuple(about["others"]), code)
         except (OSError, ValueError, KeyError):
             return None
         _made[symbol] = unit
@@ -132,4 +134,8 @@ def _add(unit: Unit) -> None:
         part = find(symbol)
         assert part is not None
         _add(part)
+    if not all(llvm.address_of_symbol(name) for name in unit.others):
+        from fem.compiled.translate import contexts  # numba brings what this system's library lacks
+
+        contexts()
     _engine().add_object_file(llvm.ObjectFileRef.from_data(unit.code))

@@ -1,0 +1,185 @@
+"""Machine code: what kernels take and return, how units are kept, what a run needs to start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import fem
+from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
+from fem.compiled import store as units
+from fem.compiled.kernel import rehearsal
+from fem.compiled.store import symbol_of
+from fem.compiled.workers import build_all
+from fem.mechanics.links import Links, condense, expand
+from fem.results.record import SilentSink
+from fem.solve.loop import solve
+from fem.solve.newton.iterate import combine
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Pair(NamedTuple):
+    """A group with a member that may be missing, where it is not asked for."""
+
+    first: np.ndarray
+    second: np.ndarray | None
+
+
+@kernel
+def several(x: np.ndarray, pair: Pair, number: int, factor: float, sign: bool, shift: float = 0.5) -> tuple:
+    total = shift
+    for k in range(x.shape[0]):
+        total += factor * x[k] * pair.first[k, number]
+    return total if sign else -total, x.shape[0], total > 0.0
+
+
+def test_a_kernel_takes_arrays_groups_and_numbers_and_returns_numbers():
+    x, first = np.array([1.0, 2.0]), np.array([[1.0, 2.0], [3.0, 4.0]])
+    for sign in (True, False, np.bool_(True)):
+        for second in (None, np.array([100.0])):
+            pair = Pair(first, second)
+            given = several(x, pair, np.int64(1), 2.0, sign)
+            assert given == several.function(x, pair, 1, 2.0, sign)
+            assert [type(one) for one in given] == [float, int, bool]
+    assert several(x, Pair(first, None), 1, np.float64(2.0), True, shift=0.0)[0] == 20.0
+
+
+@kernel
+def first_of(x: np.ndarray) -> float:
+    while x.ndim < 0:  # one source for any dimensions
+        pass
+    return x.size + 0.25
+
+
+def test_the_code_tests_item_types_and_dimensions():
+    for given in (np.zeros(3), np.zeros((2, 2)), np.zeros(3, np.int64), np.zeros(3, np.uint8), np.zeros((1, 1, 1))) * 2:
+        assert first_of(given) == given.size + 0.25
+    assert len(first_of.variants) == 5
+    with pytest.raises(TypeError, match="C-contiguous"):
+        first_of(np.zeros((4, 4))[:, 1])
+
+
+@inner_kernel
+def doubled(x: float) -> float:
+    return 2.0 * x
+
+
+@called_kernel
+def halves(x: float) -> tuple[float, bool]:
+    return 0.5 * x, x > 0.0
+
+
+@shared_kernel
+def raised(x: float) -> float:
+    return halves(x)[0] + 1.0
+
+
+@kernel
+def outermost(x: float) -> float:
+    return doubled(raised(x)) if halves(x)[1] else raised(-x)
+
+
+def test_kernels_call_kernels_inlined_or_not():
+    assert (raised(3.0), outermost(3.0), outermost(-3.0)) == (2.5, 5.0, 2.5)
+    with pytest.raises(TypeError, match="inner kernel"):
+        doubled(1.0)
+
+
+@called_kernel
+def broken_promise(x: float) -> int:
+    return x
+
+
+def test_a_called_kernel_returns_what_its_annotation_says():
+    @kernel
+    def calls(x):
+        return broken_promise(x)
+
+    with pytest.raises(TypeError, match="not int64 as annotated"):
+        calls(1.0)
+
+
+class Last(SilentSink):
+    def rows(self, rows):
+        self.last = rows
+
+
+@pytest.mark.parametrize("solver", ["AUTO", "BAND", "CG"])
+def test_machine_code_does_what_the_python_functions_do(solver):
+    model = fem.read_deck(ROOT / "inputs" / "sdnl100.inp")
+    python, machine = Last(), Last()
+    with rehearsal() as called:
+        solve(model, python, solver=solver)
+    solve(model, machine, solver=solver)
+    assert "fem.solve.newton.march:march" in {name for name, _ in called}
+    assert np.array_equal(python.last.iterations, machine.last.iterations)
+    assert machine.last.u == pytest.approx(python.last.u, abs=1e-12)
+    assert machine.last.strain == pytest.approx(python.last.strain, rel=1e-6, abs=1e-9)
+
+
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    """No unit is known but those made from now on."""
+    from fem.compiled import folder
+
+    monkeypatch.setenv("FEM_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(units, "_made", {})
+    folder.cache_folder.cache_clear()
+    yield folder.cache_folder()
+    folder.cache_folder.cache_clear()
+
+
+def wanted() -> list:
+    """Three small units."""
+    links = Links(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    with rehearsal() as called:
+        combine(np.zeros((1, 3)), np.zeros((1, 1)), 0, np.zeros(3))
+        expand(links, np.zeros(3))
+        condense(links, np.zeros(3))
+    return list(called)
+
+
+def test_units_are_made_side_by_side_and_found_on_disk(empty_cache, monkeypatch):
+    monkeypatch.setattr("fem.compiled.build.build", None)  # other processes make them
+    jobs = wanted()
+    build_all(jobs)
+    assert {path.stem for path in empty_cache.glob("*.unit")} == {symbol_of(*job) for job in jobs}
+    assert is_compiled(combine, np.zeros((2, 6)), np.zeros((9, 2)), 4, np.zeros(6))
+    assert not is_compiled(combine, np.zeros((2, 6)), np.zeros((9, 2)), 4.0, np.zeros(6))
+
+
+def test_a_damaged_unit_is_not_loaded(empty_cache):
+    job = wanted()[0]
+    build_all([job])
+    (path,) = empty_cache.glob("*.unit")
+    content = path.read_bytes()
+    for damaged in (content[:-1], content[:-1] + b"x", b"", b"{}\n"):
+        path.write_bytes(damaged)
+        units._made.clear()
+        assert units.stored(*job) is None
+    path.write_bytes(content)
+    assert units.stored(*job) is not None
+
+
+def test_without_processes_units_are_made_here(empty_cache, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    jobs = wanted()
+    build_all(jobs)
+    assert all(units.stored(*job) for job in jobs)
+
+
+def test_a_run_needs_no_compiler(tmp_path):
+    code = (
+        "import sys, fem; from fem.__main__ import main;"
+        f"code = main(['run', {str(ROOT / 'inputs' / 'sdnl100.inp')!r}, '--quiet']);"
+        "sys.exit(code or 'numba' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment).returncode == 0
