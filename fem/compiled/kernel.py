@@ -22,8 +22,8 @@ Kind = Any
 """What a compilation depends on: of an array its item type and dimensions, of a group its class and members."""
 OTHER_ARRAYS = 1
 """Answer of machine code that is given arrays it is not made for."""
-RESULTS = 8
-"""Most numbers that a kernel returns."""
+Results = ctypes.c_int64 * 8
+"""Room for what a kernel returns."""
 NAMES = {bool: "bool", int: "int", float: "float", type(None): "none"}
 
 
@@ -81,14 +81,14 @@ class Variant:
 
     def run(self, leaves: list[Any]) -> tuple[bool, Any]:
         """Whether the arrays are those it was made for, and what the kernel returns."""
-        words = [id(leaf) for leaf in leaves]
+        words: list[Any] = list(map(id, leaves))
         for k in self.numbers:
             words[k] = leaves[k]
         for k in self.generic:
             words[k] = leaves[k].item()
         for k, _ in self.special:
             words += [id(array) for array in leaves[k].arrays]
-        found = (ctypes.c_int64 * RESULTS)()
+        found = Results()
         if self.code(self.pack(*words), found) == OTHER_ARRAYS:
             return False, None
         if not self.result:

@@ -61,6 +61,8 @@ def jumps_of(ledger: Floats, increment: int) -> list[tuple[Flags, str]]:
 
 def remarks_of(ledger: Floats, others: list[tuple[Flags, str]]) -> list[str]:
     """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
+    if not others and not ledger[:, groups.L_FLAGS].any():
+        return []
     flags = ledger[:, groups.L_FLAGS].astype(np.int64)
     meanings = (
         (groups.AT_FLOOR, AT_FLOOR_REMARK), (groups.LOADS_VANISHED, VANISHED_REMARK),
