@@ -22,7 +22,7 @@ ROOMS = {
     "pictures": {"results", "compiled"},
     "solve": {"assembly", "lanes", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
-    "pendulum": set(),
+    "pendulum": {"commands"},
     "sweeping": {"deck", "model", "results", "runner", "solve", "compiled"},
     "analysis": {"commands", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }

@@ -23,8 +23,8 @@ def workers(text: str) -> int:
 
 def positive_count(text: str) -> int:
     """A whole number above zero."""
-    if count(text) == 0:
-        raise argparse.ArgumentTypeError("at least 1")
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
@@ -65,9 +65,17 @@ def assignment(text: str) -> tuple[str, float]:
     if not (equals and name and value):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
     try:
-        number = float(value.upper().replace("D", "E"))
+        return name, number(value)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error} (in {text!r})") from None
+
+
+def number(text: str) -> float:
+    """A finite number; Fortran's D exponent is understood."""
+    try:
+        value = float(text.upper().replace("D", "E"))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{value!r} in {text!r} is not a number") from None
-    if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"{value!r} in {text!r} is not a finite number")
-    return name, number
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return value

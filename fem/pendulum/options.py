@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 from pathlib import Path
 
+from fem.commands.arguments import number, positive_count
 from fem.errors import CommandError
 from fem.pendulum.description import Pendulum, body_of, per_link
 from fem.pendulum.text import deck_text
@@ -21,7 +21,7 @@ INTEGRATOR = "TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM)"
 def add_options(command: argparse.ArgumentParser) -> None:
     """Options of ``fem pendulum``."""
     command._negative_number_matcher = re.compile(r"^-\.?\d")  # a list may begin with a minus sign
-    command.add_argument("--links", metavar="N", type=count, required=True, help="number of links")
+    command.add_argument("--links", metavar="N", type=positive_count, required=True, help="number of links")
     add_list(command, "--length", (1.0,), "of each link: one for all, or N (default: 1)")
     add_list(command, "--mass", (1.0,), "of each link (default: 1)")
     add_list(command, "--angles", (30.0,), ANGLES)
@@ -40,24 +40,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def add_list(command: argparse.ArgumentParser, option: str, default: tuple[float, ...], text: str) -> None:
     """An option with one number for all links, or one per link."""
     command.add_argument(option, metavar="LIST", type=numbers, default=default, help=text)
-
-
-def count(text: str) -> int:
-    """A whole number of at least 1."""
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-def number(text: str) -> float:
-    """A finite number; Fortran's D exponent is understood."""
-    try:
-        value = float(text.upper().replace("D", "E"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
-    return value
 
 
 def numbers(text: str) -> tuple[float, ...]:

@@ -75,9 +75,7 @@ def smooth_velocities(stage: Stage, motion: Motion, dt: float, mass: Any) -> Non
     and with them the multipliers, would alternate about s = dt^2/4 w'.w'' for ever.
     """
     bars = stage.bars
-    ends = bars.nodes[bars.rods]
-    v, a = motion.v.reshape(-1, 3), motion.a.reshape(-1, 3)
-    rate = 0.25 * dt**2 * ((v[ends[:, 1]] - v[ends[:, 0]]) * (a[ends[:, 1]] - a[ends[:, 0]])).sum(axis=1)
+    rate = 0.25 * dt**2 * (relative(bars, motion.v) * relative(bars, motion.a)).sum(axis=1)
     rate = np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, rate)
     change = solve_saddle(stage, mass, np.zeros(stage.system.size), rate, stage.nodes.free) if np.any(rate) else None
     if change is not None:
@@ -86,10 +84,13 @@ def smooth_velocities(stage: Stage, motion: Motion, dt: float, mass: Any) -> Non
 
 def centripetal(bars: Bars, v: Floats) -> Floats:
     """|v_j - v_i|^2 of the rods; zero where they are geometrically linear."""
-    velocity = v.reshape(-1, 3)
-    ends = bars.nodes[bars.rods]
-    square = ((velocity[ends[:, 1]] - velocity[ends[:, 0]]) ** 2).sum(axis=1)
-    return np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, square)
+    return np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, (relative(bars, v) ** 2).sum(axis=1))
+
+
+def relative(bars: Bars, x: Floats) -> Floats:
+    """(rods, 3) x_j - x_i."""
+    ends = x.reshape(-1, 3)[bars.nodes[bars.rods]]
+    return np.asarray(ends[:, 1] - ends[:, 0])
 
 
 def solve_saddle(stage: Stage, mass: Any, right: Floats, target: Floats, free: Ints) -> tuple[Floats, Floats] | None:
