@@ -36,7 +36,7 @@ RUN_SECONDS, BAR_SECONDS = 1e-3, 2e-7
 """Guessed cost of a run, and of a bar in an increment: these decide where things run, never what comes out."""
 FEWEST = 64
 """Runs that are worth marching together."""
-COMPILE_SECONDS = 15.0
+COMPILE_SECONDS = 10.0
 """Compilation of the march of lanes, for every shape of model."""
 LOST = "a worker was lost{why}; finished parameter sets are kept, and the same command goes on from there"
 
