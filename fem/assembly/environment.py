@@ -40,9 +40,10 @@ class LoadSet:
 
     def factors(self, time: Floats) -> Floats:
         """(k, p) factors at given times."""
-        if not self.cases:
-            return np.zeros((len(time), 0))
-        return np.stack([evaluate(case.curve, time) for case in self.cases], axis=1)
+        factors = np.empty((len(time), len(self.cases)))
+        for p, case in enumerate(self.cases):
+            factors[:, p] = evaluate(case.curve, time)
+        return factors
 
 
 def first_environment(system: System, u: Floats) -> Environment:

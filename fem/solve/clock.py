@@ -94,18 +94,17 @@ class Clock:
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """Times (k + 1,), from now on, and increments (k,), k <= count."""
-        numbers = self._count + np.arange(1, count + 1)
-        times = self._origin + numbers * self.dt
+        times = self._origin + np.arange(self._count, self._count + count + 1) * self.dt
+        times[0] = self.time
         steps = np.full(count, self.dt)
         limit = self._next_stop()
-        past = int(np.searchsorted(times, limit - SHARP * self.dt))
-        if past < count:
-            times, steps = times[: past + 1], steps[: past + 1]
-            before = times[past - 1] if past else self.time
+        past = 1 + int(np.searchsorted(times[1:], limit - SHARP * self.dt))
+        if past <= count:
+            times, steps = times[: past + 1], steps[:past]
             if abs(times[past] - limit) > SHARP * self.dt:
-                steps[past] = limit - before
+                steps[past - 1] = limit - times[past - 1]
             times[past] = limit
-        return np.concatenate([[self.time], times]), steps
+        return times, steps
 
     def _next_stop(self) -> float:
         if not self.is_direct:

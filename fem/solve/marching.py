@@ -61,7 +61,7 @@ SINGULAR = -1
 
 
 class Marching:
-    """One static or dynamic step on its way."""
+    """One static or dynamic step on its way. ``numbers``: those kept of an increment."""
 
     def __init__(
         self, run: Run, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
@@ -75,6 +75,9 @@ class Marching:
         everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
         self.thermal = np.zeros(len(self.system.bars.nodes))
+        self.numbers = groups.LEDGER + 12 * len(self.nodes) + 4 * len(self.elements) + 4
+        self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))
+        self.numbers += len(self.thermal) if self.system.expansions else 0
         self.told: dict[str, None] = {}
         self.has_begun = False
         self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
@@ -165,11 +168,7 @@ class Marching:
         """How many increments the next chunk may have."""
         if not self.clock.is_steady:
             return 1
-        numbers = groups.LEDGER + 12 * len(self.nodes) + 4 * len(self.elements) + 4
-        numbers += 3 * int(np.count_nonzero(self.stage.environment.supports.supported))
-        if self.system.expansions:
-            numbers += len(self.system.bars.nodes)
-        count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // numbers))
+        count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
         if self.explicit:
             count += BOOKS - (self.progress.increment + count) % BOOKS
         count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
