@@ -114,9 +114,10 @@ def hold(symmetric: bool, has_rods: bool, e: Index, j: Index, store: Floats, blo
     t, alpha = store[GEOMETRIC, e], store[ALPHA, e]
     if has_rods and common(alpha) == np.inf:
         alpha = 0.0
+    second = P if symmetric else Q
     for a in range(3):
         for c in range(a if symmetric else 0, 3):
-            block[j, 3 * a + c] += alpha * store[P + a, e] * store[Q + c, e]
+            block[j, 3 * a + c] += alpha * store[P + a, e] * store[second + c, e]
         block[j, 4 * a] += t
 
 
@@ -169,7 +170,9 @@ def solve_chain(
             continue
         alpha = store[ALPHA, e]
         p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
-        q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
+        q0, q1, q2 = p0, p1, p2
+        if not symmetric:
+            q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
         b = t - off[e] if off.shape[0] > 0 else t
         x00, x01, x02 = inverse[i, 0], inverse[i, 1], inverse[i, 2]
         x10, x11, x12 = inverse[i, 3], inverse[i, 4], inverse[i, 5]

@@ -11,6 +11,8 @@ from fem.solve.linear.chain import Tree
 
 BAND_WORK = 3e6
 """Largest (number of equations) * (half bandwidth)^2 for which the compiled band solver is chosen."""
+IN_CACHE = 50_000
+"""Nodes of a chain whose arrays (some 600 bytes each in an elimination) are mostly found in a cache."""
 
 
 @kernel
@@ -41,7 +43,8 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     """Elimination order where the bars form a forest (paths, trees) and nothing else couples nodes; else None.
 
     The root lies half-way along the longest path from a supported node (or the first node): two independent
-    eliminations then meet in the middle, which a processor overlaps.
+    eliminations then meet in the middle, which a processor overlaps. With more than ``IN_CACHE`` nodes it waits for
+    memory, and one end alone is faster.
     """
     springs = system.springs.dofs
     between = springs[:, 1] >= 0
@@ -58,10 +61,10 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     _spread(first, others[order], links[order], roots, sequence, parent, via)
     if len(nodes) != np.count_nonzero(via >= 0):
         return None
-    middle = _middle(sequence, parent)
-    roots = np.concatenate([[middle], roots])
-    sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
-    _spread(first, others[order], links[order], roots, sequence, parent, via)
+    if count <= IN_CACHE:
+        roots = np.concatenate([[_middle(sequence, parent)], roots])
+        sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
+        _spread(first, others[order], links[order], roots, sequence, parent, via)
     linked = np.flatnonzero(via >= 0)
     is_first = np.isin(np.arange(count), linked[nodes[via[linked], 0] == linked])
     waiting, after = _anchors(parent, via, system.bars.rods, free)
