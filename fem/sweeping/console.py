@@ -34,7 +34,7 @@ class SweepConsole:
             self._print(f"{finished} of them are finished from before")
         self._note(notices)
         if is_first_start():
-            self._note(["the solver is compiled once after every installation or update; this takes about half a minute"])
+            self._note(["the solver is compiled once after every installation or update: half a minute"])
 
     def move(self, finished: int, failed: int) -> None:
         """Some more points are finished."""

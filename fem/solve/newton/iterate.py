@@ -55,9 +55,10 @@ def inertia_forces(nodes: Nodes, bars: Bars, v: Floats, a: Floats, inertia: Floa
 @kernel
 def combine(vectors: Floats, factors: Floats, k: int, total: Floats) -> None:
     """total = sum of factors[k, p] vectors[p]."""
+    first = factors[k, 0] if vectors.shape[0] > 0 else 0.0
     for dof in range(total.shape[0]):
-        total[dof] = 0.0
-    for p in range(vectors.shape[0]):
+        total[dof] = first * vectors[0, dof] if vectors.shape[0] > 0 else 0.0
+    for p in range(1, vectors.shape[0]):
         factor = factors[k, p]
         if some(factor != 0.0):
             for dof in range(total.shape[0]):

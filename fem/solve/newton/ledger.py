@@ -68,21 +68,23 @@ def balance_forces(
 
     ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
     """
-    reaction = work.reaction
-    dynamic = scheme[WM] != 0.0
-    if secant:
-        for dof in range(reaction.shape[0]):
-            reaction[dof] = work.force[dof] + work.inertia[dof] + scheme[WC] * work.drag[dof] - work.carry[dof]
-    else:
+    reaction, force, inertia, drag, carry = work.reaction, work.force, work.inertia, work.drag, work.carry
+    share, dynamic, has_links = scheme[WC], scheme[WM] != 0.0, links.slave.shape[0] > 0
+    if not secant:
         combine(loading.vectors, loading.factors, k + 1, reaction)
-        for dof in range(reaction.shape[0]):
-            reaction[dof] = work.force[dof] - reaction[dof]
-            if dynamic:
-                reaction[dof] += work.inertia[dof] + work.drag[dof]
-    condense(links, reaction)
     for dof in range(reaction.shape[0]):
-        if nodes.free[dof] != 0:
-            reaction[dof] = 0.0
+        if secant:
+            value = force[dof] + inertia[dof] + share * drag[dof] - carry[dof]
+        else:
+            value = force[dof] - reaction[dof]
+            if dynamic:
+                value += inertia[dof] + drag[dof]
+        reaction[dof] = value if has_links or nodes.free[dof] == 0 else 0.0
+    if has_links:
+        condense(links, reaction)
+        for dof in range(reaction.shape[0]):
+            if nodes.free[dof] != 0:
+                reaction[dof] = 0.0
 
 
 @called_kernel
