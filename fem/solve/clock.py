@@ -94,9 +94,9 @@ class Clock:
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """Times (k + 1,), from now on, and increments (k,), k <= count."""
-        times: Floats = self._origin + np.arange(self._count, self._count + count + 1) * self.dt
+        times = self._origin + np.arange(self._count, self._count + count + 1, dtype=np.float64) * self.dt
         times[0] = self.time
-        steps: Floats = np.full(count, self.dt)
+        steps = np.full(count, self.dt)
         limit = self._next_stop()
         past = 1 + int(np.searchsorted(times[1:], limit - SHARP * self.dt))
         if past <= count:
