@@ -14,6 +14,7 @@ import pytest
 import fem
 from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
 from fem.compiled import store as units
+from fem.compiled.build import build
 from fem.compiled.kernel import rehearsal
 from fem.compiled.store import symbol_of
 from fem.compiled.workers import build_all
@@ -166,6 +167,17 @@ def test_a_damaged_unit_is_not_loaded(empty_cache):
         assert units.stored(*job) is None
     path.write_bytes(content)
     assert units.stored(*job) is not None
+
+
+def test_a_missing_part_is_made_again(empty_cache):
+    kinds = ("float",)
+    found = build(raised, kinds)
+    (missing,) = found.needs
+    assert units.stored(raised.name, kinds) == found
+    del units._made[missing]
+    assert units.stored(raised.name, kinds) is None
+    assert build(raised, kinds).needs == (missing,)
+    assert units.stored(raised.name, kinds) is not None
 
 
 def test_without_processes_units_are_made_here(empty_cache, monkeypatch):

@@ -14,7 +14,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from fem.compiled.entry import entry_module
 from fem.compiled.kernel import Kernel, Kind, kind_of
 from fem.compiled.kinds import result_letters, returned, type_of
-from fem.compiled.store import Unit, find, keep, symbol_of
+from fem.compiled.store import Unit, keep, stored, symbol_of
 from fem.compiled.translate import BODY, NEEDS, Part, contexts, translated, type_of_default
 
 OURS = "fem_"
@@ -22,9 +22,10 @@ OURS = "fem_"
 
 def build(kernel: Kernel, kinds: Kind) -> Unit:
     """The unit of a kernel for arguments of these kinds, and all units that it calls, made where they are missing."""
-    unit = find(symbol_of(kernel.name, kinds)) or make(kernel, kinds)
-    for symbol in unit.needs:
-        if find(symbol) is None:
+    unit = stored(kernel.name, kinds)
+    if unit is None:
+        unit = make(kernel, kinds)
+        for symbol in unit.needs:
             build(*NEEDS[symbol])
     return unit
 

@@ -10,11 +10,11 @@ import numpy as np
 from numba.core import types
 from numba.np.numpy_support import as_dtype, from_dtype
 
-from fem.compiled.kernel import NAMES, Kind
+from fem.compiled.kernel import Kind
 from fem.lanes.types import DrivenType, FixedType, LanesType
 
 PLAIN = {"bool": types.boolean, "int": types.int64, "float": types.float64, "none": types.none}
-ANNOTATED = {"bool": types.boolean, "int": types.int64, "float": types.float64, "None": types.none}
+ANNOTATED = {**PLAIN, "None": types.none}
 LETTERS = {types.boolean: "?", types.int64: "q", types.float64: "d"}
 
 
@@ -74,6 +74,3 @@ def result_letters(its: Any) -> str:
     if its == types.none:
         return ""
     return "".join(LETTERS[types.unliteral(one)] for one in members(its))
-
-
-assert set(PLAIN) == set(NAMES.values())

@@ -83,7 +83,7 @@ def find(symbol: str) -> Unit | None:
             if about["check"] != zlib.crc32(code):
                 return None
             unit = Unit(about["symbol"], about["result"], tuple(about["needs"]), tuple(about["others"]), code)
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, TypeError):
             return None
         _made[symbol] = unit
         return unit
@@ -118,24 +118,32 @@ def _engine() -> Any:
 
 def load(unit: Unit) -> int:
     """Put a unit and all that it calls in memory; the address of its entry."""
-    with _lock:
-        _add(unit)
-        _engine().finalize_object()
-        return int(_engine().get_function_address(unit.symbol))
-
-
-def _add(unit: Unit) -> None:
     import llvmlite.binding as llvm
 
-    if unit.symbol in _loaded:
-        return
-    _loaded.add(unit.symbol)
-    for symbol in unit.needs:
-        part = find(symbol)
-        assert part is not None
-        _add(part)
-    if not all(llvm.address_of_symbol(name) for name in unit.others):
+    parts = parts_of(unit)
+    engine = _engine()
+    if not all(llvm.address_of_symbol(name) for part in parts for name in part.others):
         from fem.compiled.translate import contexts  # numba brings what this system's library lacks
 
         contexts()
-    _engine().add_object_file(llvm.ObjectFileRef.from_data(unit.code))
+    with _lock:
+        for part in parts:
+            if part.symbol not in _loaded:
+                _loaded.add(part.symbol)
+                engine.add_object_file(llvm.ObjectFileRef.from_data(part.code))
+        engine.finalize_object()
+        return int(engine.get_function_address(unit.symbol))
+
+
+def parts_of(unit: Unit) -> list[Unit]:
+    """A unit, all that it calls, and what that calls."""
+    parts = {unit.symbol: unit}
+    waiting = [unit]
+    while waiting:
+        for symbol in waiting.pop().needs:
+            if symbol not in parts:
+                part = find(symbol)
+                assert part is not None
+                parts[symbol] = part
+                waiting.append(part)
+    return list(parts.values())

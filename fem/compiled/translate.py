@@ -132,15 +132,14 @@ def contexts() -> tuple[Any, Any]:
 def as_target() -> Iterator[tuple[Any, Any]]:
     """Make our contexts those of numba's own functions, too, such as ``max`` of three numbers."""
     typing_context, target = contexts()
-    known = registry.cpu_target.__dict__
-    before = dict(known)
+    numbas = registry.cpu_target
     with global_compiler_lock:
-        known.update(_toplevel_typing_context=typing_context, _toplevel_target_context=target)
+        before = numbas.typing_context, numbas.target_context
+        numbas._toplevel_typing_context, numbas._toplevel_target_context = typing_context, target
         try:
             yield typing_context, target
         finally:
-            known.clear()
-            known.update(before)
+            numbas._toplevel_typing_context, numbas._toplevel_target_context = before
 
 
 @cache

@@ -148,7 +148,7 @@ def work() -> None:
             name, kinds = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        if find(symbol_of(name, kinds)) is None:
+        if stored(name, kinds) is None:
             make(kernel_of(name), kinds, tell)
         say(None)
 
