@@ -77,7 +77,7 @@ class Variant:
 
     def fits(self, types: tuple[type, ...], leaves: list[Any]) -> bool:
         """Types are those it was made for, as far as Python looks at them."""
-        return types == self.types and all(leaves[k].kind == kind for k, kind in self.special)
+        return types == self.types and (not self.special or all(leaves[k].kind == kind for k, kind in self.special))
 
     def run(self, leaves: list[Any]) -> tuple[bool, Any]:
         """Whether the arrays are those it was made for, and what the kernel returns."""
@@ -91,13 +91,12 @@ class Variant:
         found = Results()
         if self.code(self.pack(*words), found) == OTHER_ARRAYS:
             return False, None
-        if not self.result:
-            return True, None
-        numbers = tuple(
-            bool(number) if letter == "?" else number
-            for number, letter in zip(self.read(found), self.result, strict=True)
-        )
-        return True, numbers if len(numbers) > 1 else numbers[0]
+        numbers = self.read(found)
+        if "?" in self.result:
+            numbers = tuple(
+                bool(number) if letter == "?" else number for number, letter in zip(numbers, self.result, strict=True)
+            )
+        return True, numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
 
 class Kernel:
