@@ -145,7 +145,8 @@ def solve_chain(
         i = np.uintp(sequence[k])
         e, row, is_root = np.uintp(max(link[i], 0)), THREE * i, parent[i] < 0
         j = np.uintp(max(parent[i], 0))
-        if is_fixed(i, free) and waiting[i] < 0:  # X = 0
+        anchor = waiting[i] if has_rods else -1
+        if is_fixed(i, free) and anchor < 0:  # X = 0
             if not is_root:
                 hold(symmetric, has_rods, e, j, store, block)
             continue
@@ -155,7 +156,6 @@ def solve_chain(
             return is_safe
         r0, r1, r2 = du[row], du[row + ONE], du[row + TWO]
         k0, k1, k2 = 0.0, 0.0, 0.0
-        anchor = waiting[i]
         while anchor >= 0:
             is_pinned, k0, k1, k2 = pin(i, anchor, tree, store, inverse, r0, r1, r2, k0, k1, k2, pinned)
             is_safe = is_safe & is_pinned
@@ -224,21 +224,22 @@ def solve_chain(
     for k in range(count - 1, -1, -1):
         i = np.uintp(sequence[k])
         row, is_root = THREE * i, parent[i] < 0
-        if is_fixed(i, free) and waiting[i] < 0:
+        holds = has_rods and waiting[i] >= 0
+        if is_fixed(i, free) and not holds:
             du[row], du[row + ONE], du[row + TWO] = 0.0, 0.0, 0.0
             continue
         x0, x1, x2 = du[row], du[row + ONE], du[row + TWO]
         if is_root:
-            du[row], du[row + ONE], du[row + TWO] = x0, x1, x2
-            if waiting[i] >= 0:
+            if holds:
                 unpin(i, tree, store, pinned, 0.0, 0.0, 0.0, tau)
             continue
         above = THREE * np.uintp(parent[i])
         d0, d1, d2 = du[above], du[above + ONE], du[above + TWO]
         pull = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
         b = block[i, 7]
-        tau[link[i]] = tree.sign[i] * pull
-        if waiting[i] >= 0:
+        if has_rods:
+            tau[link[i]] = tree.sign[i] * pull
+        if holds:
             p0, p1, p2 = store[P, link[i]], store[P + 1, link[i]], store[P + 2, link[i]]
             unpin(i, tree, store, pinned, b * d0 + p0 * pull, b * d1 + p1 * pull, b * d2 + p2 * pull, tau)
         du[row] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
