@@ -21,7 +21,8 @@ from fem.results.digits import NUMBER, lines
 from fem.results.record import SilentSink
 from fem.solve.loop import solve
 
-DECK = """*NODE, NSET=ALL
+MOTION = "*DYNAMIC, DIRECT\n0.01, 0.02\n"
+DECK = f"""*NODE, NSET=ALL
 1, 0., 0., 0.
 2, 1., 0., 0.
 3, 2., 0., 0.
@@ -53,13 +54,10 @@ S
 1
 *END STEP
 *STEP, NLGEOM
-*DYNAMIC, DIRECT
-0.01, 0.02
-*END STEP
+{MOTION}*END STEP
 """
-MOTION = "*DYNAMIC, DIRECT\n0.01, 0.02\n"
 EXPLICIT = "*DYNAMIC, EXPLICIT, DIRECT\n1e-4, 2e-4\n"
-ROPE = """*NODE
+ROPE = f"""*NODE
 1, 0., 0., 0.
 2, 0., 0., -1.
 *ELEMENT, TYPE=T3D2, ELSET=ROPE
@@ -77,9 +75,7 @@ ROPE = """*NODE
 1, 1, 3
 2, 1, 2
 *STEP, NLGEOM
-*DYNAMIC, DIRECT
-0.01, 0.02
-*CONTROLS, IMPACT=EVENT
+{MOTION}*CONTROLS, IMPACT=EVENT
 *DLOAD
 BOB, GRAV, 9.81, 0, 0, -1
 *END STEP

@@ -107,7 +107,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["run"], "DECK"),
         (["run", "x.inp", "--set", "dt"], "not of the form NAME=VALUE"),
         (["run", "x.inp", "--set", "=3"], "not of the form NAME=VALUE"),
-        (["run", "x.inp", "--set", "dt=fast"], "'fast' is not a number (in 'dt=fast')"),
+        (["run", "x.inp", "--set", "dt=fast"], "'fast' in 'dt=fast' is not a number"),
         (["run", "x.inp", "--set", "dt=nan"], "not a finite number"),
         (["run", "x.inp", "--solver", "magic"], "invalid choice"),
     ],

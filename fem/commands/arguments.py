@@ -7,9 +7,14 @@ import math
 from pathlib import Path
 
 
+def is_whole(text: str) -> bool:
+    """Digits only."""
+    return text.isascii() and text.isdigit()
+
+
 def count(text: str) -> int:
     """A whole number, 0 or more."""
-    if not text.isascii() or not text.isdigit():
+    if not is_whole(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
 
@@ -23,7 +28,7 @@ def workers(text: str) -> int:
 
 def positive_count(text: str) -> int:
     """A whole number above zero."""
-    if not text.isascii() or not text.isdigit() or int(text) == 0:
+    if not is_whole(text) or int(text) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
@@ -64,18 +69,15 @@ def assignment(text: str) -> tuple[str, float]:
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (equals and name and value):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
-    try:
-        return name, number(value)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error} (in {text!r})") from None
+    return name, number(value, f"{value!r} in {text!r}")
 
 
-def number(text: str) -> float:
-    """A finite number; Fortran's D exponent is understood."""
+def number(text: str, shown: str = "") -> float:
+    """A finite number; Fortran's D exponent is understood. ``shown``: what messages quote in place of the text."""
     try:
         value = float(text.upper().replace("D", "E"))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+        raise argparse.ArgumentTypeError(f"{shown or repr(text)} is not a number") from None
     if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+        raise argparse.ArgumentTypeError(f"{shown or repr(text)} is not a finite number")
     return value

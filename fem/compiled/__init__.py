@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from fem.compiled.kernel import Kernel
+from fem.compiled.kernel import Kernel, kinds_of
+from fem.compiled.store import stored
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,4 +60,4 @@ def number_kernel(function: Function) -> Function:
 
 def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
     """A kernel has code for arguments like these, in memory or on disk: calling it takes no compilation."""
-    return cast(Kernel, function).is_compiled(*arguments)
+    return stored(cast(Kernel, function).name, kinds_of(arguments)) is not None

@@ -12,7 +12,7 @@ from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 
 from fem.compiled.entry import entry_module
-from fem.compiled.kernel import Kernel, Kind, kind_of
+from fem.compiled.kernel import Kernel, Kind, kinds_of
 from fem.compiled.kinds import result_letters, returned, type_of
 from fem.compiled.store import Unit, keep, stored, symbol_of
 from fem.compiled.translate import BODY, NEEDS, Part, contexts, translated, type_of_default
@@ -84,7 +84,7 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> Any:
 
 def assembly(kernel: Kernel, *arguments: Any) -> str:
     """Machine code of a kernel for arguments like these, to be read."""
-    kinds = tuple(kind_of(argument) for argument in arguments)
+    kinds = kinds_of(arguments)
     with global_compiler_lock:
         module = optimised(kernel, kinds, translated(kernel, argument_types(kernel, kinds)))
         return str(contexts()[1].codegen()._tm.emit_assembly(module))

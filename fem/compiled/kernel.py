@@ -41,10 +41,15 @@ def kind_of(value: Any) -> Kind:
         return ("array", value.dtype.char, value.ndim)
     if isinstance(value, tuple):
         group = type(value)
-        return ("group", group.__module__, group.__qualname__, tuple(kind_of(member) for member in value))
+        return ("group", group.__module__, group.__qualname__, kinds_of(value))
     if isinstance(value, np.generic):
         return {"b": "bool", "i": "int", "u": "int", "f": "float"}[value.dtype.kind]
     return value.kind
+
+
+def kinds_of(arguments: Iterable[Any]) -> Kind:
+    """The kinds of all arguments."""
+    return tuple(kind_of(argument) for argument in arguments)
 
 
 def leaves_of(arguments: Iterable[Any]) -> list[Any]:
@@ -129,7 +134,7 @@ class Kernel:
                 fits, result = variant.run(leaves)
                 if fits:
                     return result
-        variant = Variant(self.unit(tuple(kind_of(argument) for argument in arguments)), leaves)
+        variant = Variant(self.unit(kinds_of(arguments)), leaves)
         self.variants.insert(0, variant)
         return variant.run(leaves)[1]
 
@@ -141,10 +146,6 @@ class Kernel:
 
             found = build(self, kinds)
         return found
-
-    def is_compiled(self, *arguments: Any) -> bool:
-        """There is code for arguments like these, in memory or on disk: calling it takes no compilation."""
-        return stored(self.name, tuple(kind_of(argument) for argument in arguments)) is not None
 
 
 class _Rehearsal(threading.local):
@@ -158,7 +159,7 @@ class _Rehearsal(threading.local):
         """Call the function; from outside all kernels, note the kernel and the kinds of its arguments."""
         assert self.wanted is not None
         if self.depth == 0:
-            self.wanted[kernel.name, tuple(kind_of(argument) for argument in arguments)] = None
+            self.wanted[kernel.name, kinds_of(arguments)] = None
         self.depth += 1
         try:
             # numpy's numbers divide by zero as compiled ones do

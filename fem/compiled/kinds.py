@@ -15,6 +15,7 @@ from fem.lanes.types import DrivenType, FixedType, LanesType
 
 PLAIN = {"bool": types.boolean, "int": types.int64, "float": types.float64, "none": types.none}
 ANNOTATED = {**PLAIN, "None": types.none}
+KINDS = {its: kind for kind, its in PLAIN.items()}
 LETTERS = {types.boolean: "?", types.int64: "q", types.float64: "d"}
 
 
@@ -57,7 +58,7 @@ def kind_of_type(its: Any) -> Kind:
     group = getattr(its, "instance_class", None)
     if group is not None:
         return ("group", group.__module__, group.__qualname__, tuple(kind_of_type(member) for member in members(its)))
-    return {plain: name for name, plain in PLAIN.items()}[types.unliteral(its)]
+    return KINDS[types.unliteral(its)]
 
 
 def returned(function: Any) -> Any:

@@ -91,14 +91,21 @@ def find(symbol: str) -> Unit | None:
 
 def stored(name: str, kinds: Any) -> Unit | None:
     """The unit of a kernel for these kinds where it, and all that it calls, is there."""
-    unit = find(symbol_of(name, kinds))
-    return unit if unit is not None and is_whole(unit) else None
+    parts = parts_of(symbol_of(name, kinds))
+    return parts[0] if parts else None
 
 
-def is_whole(unit: Unit) -> bool:
-    """All that it calls, and what that calls, is there."""
-    parts = [find(symbol) for symbol in unit.needs]
-    return all(part is not None and is_whole(part) for part in parts)
+def parts_of(symbol: str) -> list[Unit]:
+    """A unit, all that it calls, and what that calls; empty where any of it is missing."""
+    parts: dict[str, Unit] = {}
+    waiting = [symbol]
+    while waiting:
+        part = find(waiting.pop())
+        if part is None:
+            return []
+        parts[part.symbol] = part
+        waiting += [other for other in part.needs if other not in parts]
+    return list(parts.values())
 
 
 _loaded: set[str] = set()
@@ -120,7 +127,7 @@ def load(unit: Unit) -> int:
     """Put a unit and all that it calls in memory; the address of its entry."""
     import llvmlite.binding as llvm
 
-    parts = parts_of(unit)
+    parts = parts_of(unit.symbol)
     engine = _engine()
     if not all(llvm.address_of_symbol(name) for part in parts for name in part.others):
         from fem.compiled.translate import contexts  # numba brings what this system's library lacks
@@ -133,17 +140,3 @@ def load(unit: Unit) -> int:
                 engine.add_object_file(llvm.ObjectFileRef.from_data(part.code))
         engine.finalize_object()
         return int(engine.get_function_address(unit.symbol))
-
-
-def parts_of(unit: Unit) -> list[Unit]:
-    """A unit, all that it calls, and what that calls."""
-    parts = {unit.symbol: unit}
-    waiting = [unit]
-    while waiting:
-        for symbol in waiting.pop().needs:
-            if symbol not in parts:
-                part = find(symbol)
-                assert part is not None
-                parts[symbol] = part
-                waiting.append(part)
-    return list(parts.values())

@@ -156,19 +156,13 @@ def lag_supports(
 @kernel
 def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> float:
     """Out-of-balance force of the trial state (zero at supported dofs); returns its largest component, or NaN."""
-    rest, carry, force, inertia, drag, is_open, mass, a = (
-        work.residual, work.carry, work.force, work.inertia, work.drag, nodes.open, nodes.mass, work.a,
+    inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+    rest, carry, force, inertia, drag, is_open = (
+        work.residual, work.carry, work.force, work.inertia, work.drag, nodes.open,
     )  # fmt: skip
-    is_coupled = bars.off_mass.shape[0] > 0
-    if is_coupled:
-        multiply_mass(mass, bars.off_mass, bars.nodes, a, inertia)
-    if nodes.damping.shape[0] > 0:
-        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, work.v, drag)
     wf, wm, wc = scheme[WF], scheme[WM], scheme[WC]
     total = 0.0
     for dof in range(rest.shape[0]):
-        if not is_coupled:
-            inertia[dof] = mass[dof] * a[dof]
         value = where(is_open[dof] != 0.0, carry[dof] - wf * force[dof] - wm * inertia[dof], 0.0)
         rest[dof] = value
         total += value
