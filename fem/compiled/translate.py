@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import llvmlite.binding as llvm
 from numba.core import compiler, cpu, fastmathpass, funcdesc, registry, types, typing
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
@@ -43,6 +44,29 @@ class Codegen(JITCPUCodegen):
     _library_class = Part
 
 
+class Known(types.Function):
+    """A function of numba's that remembers what its calls give: numba tries dozens of templates for every sum."""
+
+    def __init__(self, template: Any) -> None:
+        self.calls: dict[Any, Any] = {}
+        super().__init__(template)
+
+    def augment(self, other: Any) -> Any:
+        """With the templates of another one."""
+        return Known(self.templates + other.templates) if other.typing_key == self.typing_key else None
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Signature for these types of arguments."""
+        key = tuple(args), tuple(dict(kws).items())
+        found = self.calls.get(key)
+        if found is None:
+            found = self.calls[key] = super().get_call_type(context, args, kws)
+        return found
+
+
+register_model(Known)(models.OpaqueModel)
+
+
 class Typing(BaseContext):
     """numba's types of scalars, tuples and single items of arrays.
 
@@ -52,6 +76,10 @@ class Typing(BaseContext):
     def load_additional_registries(self) -> None:
         """Mathematical functions."""
         self.install_registry(mathdecl.registry)
+
+    def insert_global(self, gv: Any, gty: Any) -> None:
+        """The type of a global value."""
+        super().insert_global(gv, Known(gty.templates) if type(gty) is types.Function else gty)
 
 
 class Context(cpu.CPUContext):
@@ -121,9 +149,14 @@ def _type_of_kernel(value: Kernel, context: Any) -> KernelType:
 register_model(KernelType)(models.OpaqueModel)
 
 
+UNROLL = "-unroll-threshold=4000"
+"""Loops over packs of known sides unroll whatever they hold: only then do the packs stay in registers."""
+
+
 @cache
 def contexts() -> tuple[Any, Any]:
     """Typing and target context of all units."""
+    llvm.set_option("fem", UNROLL)
     typing_context = Typing()
     return typing_context, Context(typing_context, "cpu")
 

@@ -66,7 +66,7 @@ class Fixed:
 class Driven:
     """An array of packs (k, c) that is not stored: item = sum over j of curves[k, c, j] values[..., c, j].
 
-    values (..., c, 3, width), curves (k, c, 3). Thousands of lanes follow one curve, each times its own numbers.
+    values (..., c, j, width), curves (k, c, j). Thousands of lanes follow one curve, each times its own numbers.
     """
 
     __slots__ = ("curves", "values")

@@ -95,7 +95,7 @@ def _lower_local(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     room.align = ALIGNMENT
     intp = context.get_value_type(types.intp)
     with cgutils.for_range(builder, intp(count), intp=intp) as loop:
-        builder.store(ir.Constant(vector, None), builder.gep(room, [loop.index]), align=ALIGNMENT)
+        builder.store(ir.Constant(vector, None), builder.gep(room, [loop.index]), align=min(ALIGNMENT, 8 * kind.width))
     array = cgutils.create_struct_proxy(kind)(context, builder, args[0])
     array.data = builder.bitcast(room, array.data.type)
     return array._getvalue()

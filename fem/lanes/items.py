@@ -98,7 +98,7 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     if isinstance(result, PackType):
         vector = context.get_value_type(result)
         loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
-        loaded.align = ALIGNMENT
+        loaded.align = min(ALIGNMENT, 8 * result.width)
         return loaded
     below = cgutils.create_struct_proxy(result)(context, builder)
     below.data = pointer
@@ -110,7 +110,7 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer, _ = _address(context, builder, sig, args)
     vector = context.get_value_type(sig.args[2])
-    builder.store(args[2], builder.bitcast(pointer, vector.as_pointer()), align=ALIGNMENT)
+    builder.store(args[2], builder.bitcast(pointer, vector.as_pointer()), align=min(ALIGNMENT, 8 * sig.args[0].width))
     return context.get_dummy_value()
 
 
@@ -201,7 +201,7 @@ def _driven_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pack, pair, triple = sig.return_type, types.UniTuple(types.intp, 2), types.UniTuple(types.intp, 3)
     curve = context.get_function(operator.getitem, signature(types.float64, CURVES, triple))
     total = None
-    for term in range(3):
+    for term in range(kind.values.sides[-1]):
         place = context.get_constant(types.intp, term)
         index = context.make_tuple(builder, pair, (column, place))
         value = _getitem(context, builder, signature(pack, kind.values, pair), [driven.values, index])

@@ -173,17 +173,19 @@ def march_lanes(
             shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
             correct(scheme, dt, shifted, nodes, bars, links, work)
             iteration += 1
-        if common(limits[RELATIVE]) < 0.0:
+        is_noted = (k + 1) % stride == 0 or k + 1 == count
+        if common(limits[RELATIVE]) >= 0.0:
+            remembers = flags != LOADS_VANISHED
+            smallest = memory[SMALLEST_SCALE]
+            is_smaller = (scale > 0.0) & (not ((smallest > 0.0) & (smallest < scale)))
+            memory[LAST_RESIDUAL] = where(remembers, norm, memory[LAST_RESIDUAL])
+            memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
+        elif is_noted:
             scale = scale_of(scheme, dt, nodes, bars, work)
-        remembers = flags != LOADS_VANISHED
-        smallest = memory[SMALLEST_SCALE]
-        is_smaller = (scale > 0.0) & (not ((smallest > 0.0) & (smallest < scale)))
-        memory[LAST_RESIDUAL] = where(remembers, norm, memory[LAST_RESIDUAL])
-        memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
         error = close_increment(scheme, secant, k, strain, nodes, bars, springs, links, loading, motion, work)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)
-        if (k + 1) % stride == 0 or k + 1 == count:
+        if is_noted:
             row += 1
             note_increment(row, spent, norm, scale, flags, error, bars, springs, thermal, motion, record)
         if k >= settling:

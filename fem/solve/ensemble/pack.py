@@ -150,10 +150,13 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
             curve = curves_of(first, held, time[:1], level, True)[0]
             array[:, held] = np.einsum("cj,bcjl->bcl", curve, numbers.array[:, held])
         dofs = held[~has_arrived(first, held, numbers.array, start.u.array)]
-        values = zeros(blocks, len(dofs), 3, WIDTH, known=2)
-        values.array[:] = numbers.array[:, dofs]
+        is_used = numbers.array[:, dofs].any(axis=(0, 1, 3))
+        terms = np.flatnonzero(is_used) if is_used.any() else [0]
+        values = zeros(blocks, len(dofs), len(terms), WIDTH, known=2)
+        values.array[:] = numbers.array[:, dofs][:, :, terms]
         parts = [curves_of(first, dofs, time[1:], level, False) for level in range(3)]
         parts.append(curves_of(first, dofs, time[:-1], 1, True))
+        parts = [part[:, :, terms] for part in parts]
         support = [Driven(values, part) for part in mean_accelerations(stage, parts, dt[:, None, None])]
         factors = stage.loads.factors(time)[None]
         weighted = weigh(stage, factors[0])[None]

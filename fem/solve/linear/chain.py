@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Index, Ints
-from fem.compiled import called_kernel, inner_kernel
+from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.lanes.choose import common, some, where
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
 from fem.solve.linear.block import ONE, SMALLEST_PIVOT, THREE, TWO, invert, is_fixed
@@ -121,7 +121,7 @@ def hold(symmetric: bool, has_rods: bool, e: Index, j: Index, store: Floats, blo
         block[j, 4 * a] += t
 
 
-@inner_kernel
+@number_kernel
 def solve_chain(
     symmetric: bool, tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
     inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
