@@ -13,7 +13,9 @@ from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import compiler, cpu, fastmathpass, funcdesc, registry, types, typing
+from llvmlite import ir
+from llvmlite.ir.transforms import Visitor
+from numba.core import compiler, cpu, fastmathpass, funcdesc, registry, targetconfig, types, typing
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu_options import FastMathOptions
@@ -44,11 +46,21 @@ class Codegen(JITCPUCodegen):
     _library_class = Part
 
 
+def fast_flags() -> frozenset[str]:
+    """Fast-math flags of the kernel that is being translated."""
+    flags: Any = targetconfig.ConfigStack.top_or_none()
+    return frozenset(flags.fastmath.flags if flags else ())
+
+
 class Known(types.Function):
-    """A function of numba's that remembers what its calls give: numba tries dozens of templates for every sum."""
+    """A function of numba's that remembers what its calls give: numba tries dozens of templates for every sum.
+
+    Its code is that for the flags of the caller; numba takes the one it found last.
+    """
 
     def __init__(self, template: Any) -> None:
         self.calls: dict[Any, Any] = {}
+        self.codes: dict[Any, Any] = {}
         super().__init__(template)
 
     def augment(self, other: Any) -> Any:
@@ -57,11 +69,17 @@ class Known(types.Function):
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Signature for these types of arguments."""
-        key = tuple(args), tuple(dict(kws).items())
+        flags = fast_flags()
+        key = tuple(args), tuple(dict(kws).items()), flags
         found = self.calls.get(key)
         if found is None:
             found = self.calls[key] = super().get_call_type(context, args, kws)
+            self.codes[found.args, flags] = super().get_impl_key(found)
         return found
+
+    def get_impl_key(self, sig: Any) -> Any:
+        """Key of the code of a call."""
+        return self.codes.get((sig.args, fast_flags())) or super().get_impl_key(sig)
 
 
 register_model(Known)(models.OpaqueModel)
@@ -80,6 +98,18 @@ class Typing(BaseContext):
     def insert_global(self, gv: Any, gty: Any) -> None:
         """The type of a global value."""
         super().insert_global(gv, Known(gty.templates) if type(gty) is types.Function else gty)
+
+
+class FastSelects(Visitor):
+    """Fast-math flags for choices between two numbers, which numba leaves out: without them no maximum is a vector's."""
+
+    def __init__(self, flags: set[str]) -> None:
+        self.flags = flags
+
+    def visit_Instruction(self, instruction: Any) -> None:
+        """Called for each one."""
+        if instruction.opname == "select" and instruction.type == ir.DoubleType():
+            instruction.flags.extend(self.flags)
 
 
 class Context(cpu.CPUContext):
@@ -102,6 +132,7 @@ class Context(cpu.CPUContext):
         """As numba's, without its memory manager."""
         if self.fastmath:
             fastmathpass.rewrite_module(mod, self.fastmath)
+            FastSelects(self.fastmath.flags).visit(mod)
 
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
         """Only a key under which kernels find the function: numba wants a builtin one, never called."""
