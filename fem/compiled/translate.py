@@ -101,7 +101,7 @@ class Typing(BaseContext):
 
 
 class FastSelects(Visitor):
-    """Fast-math flags for choices between two numbers, which numba leaves out: without them no maximum is a vector's."""
+    """Fast-math flags for choices between two numbers, which numba leaves out: maxima would not run on vectors."""
 
     def __init__(self, flags: set[str]) -> None:
         self.flags = flags

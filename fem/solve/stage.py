@@ -227,7 +227,7 @@ def choose_solver(system: System, free: Ints, links: Links, may_iterate: bool, w
 def no_tree() -> Tree:
     """For solvers that follow no elimination order."""
     nothing = np.zeros(0, np.int64)
-    return Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing)
+    return Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing, nothing)
 
 
 def nothing_to_solve(reason: str) -> Choice:

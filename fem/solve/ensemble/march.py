@@ -16,14 +16,23 @@ from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import Springs
-from fem.solve.linear.chain import Tree, solve_chain
+from fem.solve.linear.chain import Diagonal, Tree, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.convergence import is_converged
-from fem.solve.newton.groups import Loading, Motion, Nodes, Record, Scratch
-from fem.solve.newton.iterate import begin, combine, correct, evaluate, inertia_forces, residual, scale_of
+from fem.solve.newton.groups import CORRECT, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.newton.iterate import (
+    begin,
+    combine,
+    correct,
+    evaluate,
+    inertia_forces,
+    lumped_inertia,
+    residual,
+    scale_of,
+)
 from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted, note_increment
 from fem.solve.newton.march import HUGE
-from fem.solve.newton.tangent import lift, nodal_blocks
+from fem.solve.newton.tangent import diagonal_of, lift, nodal_blocks
 
 
 class Start(NamedTuple):
@@ -80,14 +89,12 @@ def open_lanes(
         rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
         work.residual[dof] = nodes.open[dof] * rest
     if needs_acceleration:  # M a = rest, by the elimination of the chain with massive nodes and no stiffness
-        for i in range(work.block.shape[0]):
-            for c in range(9):
-                work.block[i, c] = nodes.mass[3 * i] if c % 4 == 0 else 0.0
         for e in range(work.store.shape[1]):
             for c in range(work.store.shape[0]):
                 work.store[c, e] = 0.0
         is_safe = solve_chain(
-            True, tree, nodes.open, work.store, bars.off_mass, work.block, work.residual, work.inverse, work.pinned,
+            True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.open, work.store, bars.off_mass,
+            work.block, work.residual, work.inverse, work.pinned,
             work.du, work.tau,
         )  # fmt: skip
         fail(not is_safe, NEED_SOLVE, -1, outcome)
@@ -125,6 +132,7 @@ def march_lanes(
     outcome   (OUTCOME,)  out
     """
     memory = motion.memory
+    is_bare = springs.dofs.shape[0] == 0
     count = loading.dt.shape[0]
     row = 0
     for k in range(count):
@@ -161,17 +169,19 @@ def march_lanes(
             memory[PREVIOUS] = norm
             for dof in range(work.du.shape[0]):
                 work.du[dof] = 0.0
-            nodal_blocks(scheme, dt, nodes, springs, work)
+            if not is_bare:
+                nodal_blocks(scheme, dt, nodes, springs, work)
+            diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
             is_safe = solve_chain(
-                symmetric, tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
-                work.pinned, work.du, work.tau,
+                symmetric, not is_bare, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual,
+                work.inverse, work.pinned, work.du, work.tau,
             )  # fmt: skip
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
             waits = waits | (not is_safe)
             for dof in range(work.du.shape[0]):
                 work.du[dof] = where(waits, 0.0, work.du[dof])
             shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
-            correct(scheme, dt, shifted, nodes, bars, links, work)
+            correct(scheme, dt, shifted, bars, links, work)
             iteration += 1
         is_noted = (k + 1) % stride == 0 or k + 1 == count
         if common(limits[RELATIVE]) >= 0.0:
@@ -182,6 +192,7 @@ def march_lanes(
             memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
             scale = scale_of(scheme, dt, nodes, bars, work)
+        lumped_inertia(nodes, bars, work)
         error = close_increment(scheme, secant, k, strain, nodes, bars, springs, links, loading, motion, work)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)

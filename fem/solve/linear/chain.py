@@ -34,6 +34,7 @@ class Tree(NamedTuple):
     sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
     waiting  (n,)  a fixed child that the node hangs on by a rod, -1 for none
     after    (n,)  the next such child of the same parent, -1 for none
+    role     (n,)  LEAF: no node hands over to it; FIRST: it is the first to hand over to its parent
     """
 
     sequence: Ints
@@ -42,6 +43,37 @@ class Tree(NamedTuple):
     sign: Floats
     waiting: Ints
     after: Ints
+    role: Ints
+
+
+LEAF, FIRST = 1, 2
+
+
+class Diagonal(NamedTuple):
+    """The multiple of the unit matrix in the block of a node: by_mass mass + by_damping damping (3n,; empty: none)."""
+
+    mass: Floats
+    damping: Floats
+    by_mass: float
+    by_damping: float
+
+
+@inner_kernel
+def isotropic(diagonal: Diagonal, row: Index) -> float:
+    """That multiple for the node whose first dof is ``row``."""
+    value = diagonal.by_mass * diagonal.mass[row]
+    if diagonal.damping.shape[0] > 0:
+        value += diagonal.by_damping * diagonal.damping[row]
+    return value
+
+
+@inner_kernel
+def clear(i: Index, block: Floats, du: Floats) -> None:
+    """Nothing has been handed over to node i."""
+    for c in range(9):
+        block[i, c] = 0.0
+    for c in range(3):
+        du[THREE * i + np.uintp(c)] = 0.0
 
 
 @inner_kernel
@@ -123,15 +155,17 @@ def hold(symmetric: bool, has_rods: bool, e: Index, j: Index, store: Floats, blo
 
 @number_kernel
 def solve_chain(
-    symmetric: bool, tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
-    inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
+    symmetric: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, store: Floats, off: Floats,
+    block: Floats, residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
     symmetric         K is: p = q, and only upper halves of blocks are kept up (a literal, so that the rest falls away)
+    is_filled         ``block`` holds something; False: only room. Memory is then gone through once less
+    diagonal          adds to it
     free     (3n,)     1.0 free, 0.0 fixed;  residual (3n,) right-hand side, kept
     store    (STORED, m)  numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
-    block    (n, 9)    nodal blocks of the effective tangent without the bars; overwritten
+    block    (n, 9)    nodal blocks of the effective tangent without the bars and the diagonal; overwritten
     inverse  (n, 9), pinned (n or 0, 7)  scratch
     du       (3n,)     out, zero at fixed dofs; on the way the reduced right-hand side
     tau      (m,)      out, change of the multipliers of rods
@@ -139,22 +173,31 @@ def solve_chain(
     sequence, parent, link, waiting = tree.sequence, tree.parent, tree.link, tree.waiting
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
-    for k in range(residual.shape[0]):
-        du[k] = where(free[k] != 0.0, residual[k], 0.0)
+    if is_filled:
+        for k in range(du.shape[0]):
+            du[k] = 0.0
     for k in range(count):
         i = np.uintp(sequence[k])
         e, row, is_root = np.uintp(max(link[i], 0)), THREE * i, parent[i] < 0
         j = np.uintp(max(parent[i], 0))
         anchor = waiting[i] if has_rods else -1
+        role = 0 if is_filled else tree.role[i]
+        is_first = role & FIRST != 0
+        if role & LEAF != 0:
+            clear(i, block, du)
         if is_fixed(i, free) and anchor < 0:  # X = 0
             if not is_root:
+                if is_first:
+                    clear(j, block, du)
                 hold(symmetric, has_rods, e, j, store, block)
             continue
         t = store[GEOMETRIC, e] if not is_root else 0.0
-        is_safe = is_safe & invert(symmetric, block, i, t, free, inverse)
+        is_safe = is_safe & invert(symmetric, block, i, t + isotropic(diagonal, row), free, inverse)
         if not some(is_safe):
             return is_safe
-        r0, r1, r2 = du[row], du[row + ONE], du[row + TWO]
+        r0 = du[row] + where(free[row] != 0.0, residual[row], 0.0)
+        r1 = du[row + ONE] + where(free[row + ONE] != 0.0, residual[row + ONE], 0.0)
+        r2 = du[row + TWO] + where(free[row + TWO] != 0.0, residual[row + TWO], 0.0)
         k0, k1, k2 = 0.0, 0.0, 0.0
         while anchor >= 0:
             is_pinned, k0, k1, k2 = pin(i, anchor, tree, store, inverse, r0, r1, r2, k0, k1, k2, pinned)
@@ -204,19 +247,29 @@ def solve_chain(
         pull, z0, z1, z2 = s * along, s * c0, s * c1, s * c2
         if not is_fixed(j, free):
             bb, above = b * b, THREE * j
-            block[j, 0] += t - bb * x00 + a0 * z0
-            block[j, 1] += a0 * z1 - bb * x01
-            block[j, 2] += a0 * z2 - bb * x02
-            block[j, 4] += t - bb * x11 + a1 * z1
-            block[j, 5] += a1 * z2 - bb * x12
-            block[j, 8] += t - bb * x22 + a2 * z2
+            y00, y01, y02, y11, y12, y22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            y10, y20, y21, f0, f1, f2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            if not is_first:
+                y00, y01, y02 = block[j, 0], block[j, 1], block[j, 2]
+                y11, y12, y22 = block[j, 4], block[j, 5], block[j, 8]
+                if not symmetric:
+                    y10, y20, y21 = block[j, 3], block[j, 6], block[j, 7]
+                f0, f1, f2 = du[above], du[above + ONE], du[above + TWO]
+            block[j, 0] = y00 + (t - bb * x00 + a0 * z0)
+            block[j, 1] = y01 + (a0 * z1 - bb * x01)
+            block[j, 2] = y02 + (a0 * z2 - bb * x02)
+            block[j, 4] = y11 + (t - bb * x11 + a1 * z1)
+            block[j, 5] = y12 + (a1 * z2 - bb * x12)
+            block[j, 8] = y22 + (t - bb * x22 + a2 * z2)
             if not symmetric:
-                block[j, 3] += a1 * z0 - bb * x10
-                block[j, 6] += a2 * z0 - bb * x20
-                block[j, 7] += a2 * z1 - bb * x21
-            du[above] += b * xr0 + pull * a0
-            du[above + ONE] += b * xr1 + pull * a1
-            du[above + TWO] += b * xr2 + pull * a2
+                block[j, 3] = y10 + (a1 * z0 - bb * x10)
+                block[j, 6] = y20 + (a2 * z0 - bb * x20)
+                block[j, 7] = y21 + (a2 * z1 - bb * x21)
+            du[above] = f0 + (b * xr0 + pull * a0)
+            du[above + ONE] = f1 + (b * xr1 + pull * a1)
+            du[above + TWO] = f2 + (b * xr2 + pull * a2)
+        elif is_first:
+            clear(j, block, du)
         # kept for the way back (in the block of node i): Xp, s c and the pull
         block[i, 0], block[i, 1], block[i, 2] = xp0, xp1, xp2
         block[i, 3], block[i, 4], block[i, 5] = z0, z1, z2
@@ -250,8 +303,8 @@ def solve_chain(
 
 @called_kernel
 def solve_unsymmetric_chain(
-    tree: Tree, free: Floats, store: Floats, off: Floats, block: Floats, residual: Floats,
-    inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
+    is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, store: Floats, off: Floats, block: Floats,
+    residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """``solve_chain`` for any K."""
-    return solve_chain(False, tree, free, store, off, block, residual, inverse, pinned, du, tau)
+    return solve_chain(False, is_filled, tree, diagonal, free, store, off, block, residual, inverse, pinned, du, tau)

@@ -7,7 +7,7 @@ import numpy as np
 from fem.arrays import Ints
 from fem.assembly.system import System
 from fem.compiled import kernel
-from fem.solve.linear.chain import Tree
+from fem.solve.linear.chain import FIRST, LEAF, Tree
 
 BAND_WORK = 3e6
 """Largest (number of equations) * (half bandwidth)^2 for which the compiled band solver is chosen."""
@@ -68,7 +68,19 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     linked = np.flatnonzero(via >= 0)
     is_first = np.isin(np.arange(count), linked[nodes[via[linked], 0] == linked])
     waiting, after = _anchors(parent, via, system.bars.rods, free)
-    return Tree(np.ascontiguousarray(sequence[::-1]), parent, via, np.where(is_first, 1.0, -1.0), waiting, after)
+    leaves_first = np.ascontiguousarray(sequence[::-1])
+    roles = _roles(leaves_first, parent)
+    return Tree(leaves_first, parent, via, np.where(is_first, 1.0, -1.0), waiting, after, roles)
+
+
+def _roles(sequence: Ints, parent: Ints) -> Ints:
+    """Which nodes have no children, and which are the first child of their parent in the sequence."""
+    role = np.full(len(parent), LEAF, np.int64)
+    children = sequence[parent[sequence] >= 0]
+    role[parent[children]] = 0
+    _, first = np.unique(parent[children], return_index=True)
+    role[children[first]] |= FIRST
+    return role
 
 
 def _anchors(parent: Ints, via: Ints, rods: Ints, free: Ints) -> tuple[Ints, Ints]:

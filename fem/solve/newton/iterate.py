@@ -74,6 +74,9 @@ def begin(
     linear = dt if extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if extrapolation > 1 else 0.0
     guess(scheme, linear, square, dt, nodes.open, motion, work)
+    if loading.support_dofs.shape[0] > 0:
+        for dof in range(work.shift.shape[0]):
+            work.shift[dof] = 0.0
     carry_over(scheme, k, nodes, bars, loading, motion, work)
     lag = scheme[WF] - scheme[WM]
     if lag != 0.0 and loading.support_dofs.shape[0] > 0 and scheme[WM] != 0.0:
@@ -102,12 +105,11 @@ def guess(
 ) -> None:
     """Trial u, v, a; u moves by linear v + square a. Supported dofs (``moving`` 0) stay where they are, at rest."""
     u, v, a = motion.u, motion.v, motion.a
-    trial_u, trial_v, trial_a, shift = work.u, work.v, work.a, work.shift
+    trial_u, trial_v, trial_a = work.u, work.v, work.a
     vu, vv, va = scheme[VU] / dt, scheme[VV], scheme[VA] * dt
     au, av, aa = scheme[AU] / (dt * dt), scheme[AV] / dt, scheme[AA]
     for dof in range(u.shape[0]):
         move = linear * v[dof] + square * a[dof]
-        shift[dof] = 0.0
         is_open = moving[dof] != 0.0
         trial_u[dof] = u[dof] + where(is_open, move, 0.0)
         trial_v[dof] = where(is_open, vu * move + vv * v[dof] + va * a[dof], 0.0)
@@ -155,15 +157,24 @@ def lag_supports(
 
 @kernel
 def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> float:
-    """Out-of-balance force of the trial state (zero at supported dofs); returns its largest component, or NaN."""
-    inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+    """Out-of-balance force of the trial state (zero at supported dofs); returns its largest component, or NaN.
+
+    Leaves C v in ``work.drag`` and, unless the mass is lumped, M a in ``work.inertia``: a pass through memory less.
+    """
+    is_lumped = bars.off_mass.shape[0] == 0
+    if not is_lumped:
+        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.a, work.inertia)
+    if nodes.damping.shape[0] > 0:
+        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, work.v, work.drag)
     rest, carry, force, inertia, drag, is_open = (
         work.residual, work.carry, work.force, work.inertia, work.drag, nodes.open,
     )  # fmt: skip
+    mass, a = nodes.mass, work.a
     wf, wm, wc = scheme[WF], scheme[WM], scheme[WC]
     total = 0.0
     for dof in range(rest.shape[0]):
-        value = where(is_open[dof] != 0.0, carry[dof] - wf * force[dof] - wm * inertia[dof], 0.0)
+        own = mass[dof] * a[dof] if is_lumped else inertia[dof]
+        value = where(is_open[dof] != 0.0, carry[dof] - wf * force[dof] - wm * own, 0.0)
         rest[dof] = value
         total += value
     for dof in range(nodes.damping.shape[0]):
@@ -178,12 +189,21 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
 
 
 @inner_kernel
+def lumped_inertia(nodes: Nodes, bars: Bars, work: Scratch) -> None:
+    """M a of the trial state into ``work.inertia``, where ``residual`` has not left it there."""
+    if bars.off_mass.shape[0] == 0:
+        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.a, work.inertia)
+
+
+@inner_kernel
 def scale_of(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, work: Scratch) -> float:
     """D: the forces the residual is compared with.
 
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
+    Leaves M a in ``work.inertia``.
     """
     dynamic = 1.0 if scheme[WM] != 0.0 else 0.0
+    lumped_inertia(nodes, bars, work)
     scale = largest_force(nodes.open, work.force, work.drag, work.load, work.inertia, dynamic)
     if scheme[MOMENTUM] > 0.0:
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
@@ -222,22 +242,21 @@ def worst(rest: Floats) -> int:
 
 
 @inner_kernel
-def correct(scheme: Floats, dt: float, shifted: bool, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> bool:
+def correct(scheme: Floats, dt: float, shifted: bool, bars: Bars, links: Links, work: Scratch) -> bool:
     """Move the trial state by du (and, ``shifted``, the supports by ``shift``); False: not finite.
 
-    ``du`` ends as the whole correction.
+    ``du``, zero at supported dofs, ends as the whole correction.
     """
-    du, shift, moving = work.du, work.shift, nodes.open
+    du, shift = work.du, work.shift
     u, v, a = work.u, work.v, work.a
     expand(links, du)
     to_v, to_a = scheme[VU] / dt, scheme[AU] / (dt * dt)
     total = 0.0
     for dof in range(du.shape[0]):
-        step = where(moving[dof] != 0.0, du[dof], 0.0)
+        step = du[dof]
         u[dof] += step
         v[dof] += to_v * step
         a[dof] += to_a * step
-        du[dof] = step
         total += step
     if shifted:
         for dof in range(du.shape[0]):

@@ -143,6 +143,18 @@ def inertia_at(dynamic: bool, nodes: Nodes, bars: Bars, links: Links, x: Floats,
 
 
 @inner_kernel
+def kinetic_energy(nodes: Nodes, bars: Bars, work: Scratch) -> float:
+    """v.M v/2 of the trial state; ``work.momentum`` is room."""
+    mass, v = nodes.mass, work.v
+    if bars.off_mass.shape[0] > 0:
+        multiply_mass(mass, bars.off_mass, bars.nodes, v, work.momentum)
+    energy = 0.0
+    for dof in range(v.shape[0]):
+        energy += 0.5 * v[dof] * (mass[dof] * v[dof] if bars.off_mass.shape[0] == 0 else work.momentum[dof])
+    return energy
+
+
+@inner_kernel
 def close_increment(
     scheme: Floats, secant: bool, k: int, strain: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links,
     loading: Loading, motion: Motion, work: Scratch,
@@ -194,9 +206,7 @@ def close_increment(
             multiply_mass(nodes.damping, bars.off_damping, bars.nodes, motion.v, work.momentum)
             for dof in range(u1.shape[0]):
                 loss += 0.5 * (work.momentum[dof] + work.drag[dof]) * (u1[dof] - u0[dof])
-        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
-        for dof in range(u1.shape[0]):
-            kinetic += 0.5 * work.v[dof] * work.momentum[dof]
+        kinetic = kinetic_energy(nodes, bars, work)
         tally[WORK] += work_done
         tally[DISSIPATED] += loss
     else:

@@ -25,7 +25,7 @@ from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
 from fem.solve.linear.band import assemble_band, solve_band
-from fem.solve.linear.chain import Tree, solve_chain, solve_unsymmetric_chain
+from fem.solve.linear.chain import Diagonal, Tree, solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton.arc import (
     FACTOR,
@@ -107,7 +107,7 @@ from fem.solve.newton.iterate import (
     worst,
 )  # fmt: skip
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
-from fem.solve.newton.tangent import fill_blocks, fill_matrix, lift
+from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import move_accelerations, move_velocities
 from fem.solve.ropes.slack import changes
 
@@ -117,18 +117,22 @@ HUGE = 1e300
 
 @inner_kernel
 def eliminate(
-    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, work: Scratch
-) -> bool:
-    """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted."""
+    solver: int, is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree,
+    equation: Ints, work: Scratch,
+) -> bool:  # fmt: skip
+    """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted.
+
+    is_filled, diagonal  as ``solve_chain`` takes them; bands take filled blocks
+    """
     if solver == CHAIN:
         return solve_chain(
-            True, tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.pinned,
-            work.du, work.tau,
+            True, is_filled, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
+            work.pinned, work.du, work.tau,
         )  # fmt: skip
     if solver == UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(
-            tree, nodes.open, work.store, work.off, work.block, work.residual, work.inverse, work.pinned,
-            work.du, work.tau,
+            is_filled, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
+            work.pinned, work.du, work.tau,
         )  # fmt: skip
     if solver == BAND:
         width = (work.band.shape[1] - 1) // 3
@@ -143,8 +147,9 @@ def eliminate(
 
 @inner_kernel
 def solve_compiled(
-    solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch
-) -> bool:
+    solver: int, is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree,
+    equation: Ints, memory: Floats, work: Scratch,
+) -> bool:  # fmt: skip
     """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined)."""
     if solver == CG:
         spent = solve_cg(
@@ -159,7 +164,7 @@ def solve_compiled(
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         return bool(spent >= 0)
-    return eliminate(solver, nodes, bars, springs, tree, equation, work)
+    return eliminate(solver, is_filled, diagonal, nodes, bars, springs, tree, equation, work)
 
 
 @shared_kernel
@@ -184,6 +189,7 @@ def march(
     """
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
+    is_bare = solver in (CHAIN, UNSYMMETRIC_CHAIN) and springs.dofs.shape[0] == 0 and nodes.held.shape[0] == 0
     while control[INCREMENT] < end:
         k = control[INCREMENT]
         dt = loading.dt[k]
@@ -234,8 +240,11 @@ def march(
             if control[WAITING] == 0:
                 if phase == LOAD_DIRECTION:
                     load_direction(arc, nodes, bars, links, loading, work)
-                fill_matrix(phase, scheme, dt, nodes, bars, springs, work)
-                if not solve_compiled(solver, nodes, bars, springs, tree, equation, memory, work):
+                fill_matrix(phase, is_bare, scheme, dt, nodes, bars, springs, work)
+                diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
+                if not solve_compiled(
+                    solver, not is_bare, diagonal, nodes, bars, springs, tree, equation, memory, work
+                ):
                     fill_blocks(phase, scheme, dt, nodes, springs, work)
                     control[PHASE], control[WAITING] = phase, 1
                     return NEED_SOLVE
@@ -250,7 +259,7 @@ def march(
                         combine_arc(arc, bars, links, work)
                     set_factor(arc, k, loading, work)
                 shifted = control[ITERATION] == 0 and loading.support_dofs.shape[0] > 0
-                if not correct(scheme, dt, shifted, nodes, bars, links, work):
+                if not correct(scheme, dt, shifted, bars, links, work):
                     return NOT_FINITE
                 control[ITERATION] += 1
                 phase = TRIAL

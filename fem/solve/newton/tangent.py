@@ -10,6 +10,7 @@ from fem.lanes.choose import common
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, condense
 from fem.mechanics.springs import Springs
+from fem.solve.linear.chain import Diagonal
 from fem.solve.newton.groups import (
     AU,
     CORRECT,
@@ -23,6 +24,17 @@ from fem.solve.newton.groups import (
     Scratch,
 )  # fmt: skip
 from fem.solve.rods.project import acceleration_gaps, mass_blocks, mass_system, velocity_gaps
+
+
+@inner_kernel
+def diagonal_of(phase: int, is_bare: bool, scheme: Floats, dt: float, nodes: Nodes) -> Diagonal:
+    """Diagonal of the matrix of a phase where it is not in the blocks (``is_bare``), else nothing."""
+    by_mass, by_damping = 0.0, 0.0
+    if is_bare:
+        by_mass = 1.0
+        if phase in (CORRECT, LOAD_DIRECTION):
+            by_mass, by_damping = scheme[WM] * scheme[AU] / (dt * dt), scheme[WC] * scheme[VU] / dt
+    return Diagonal(nodes.mass, nodes.damping, by_mass, by_damping)
 
 
 @kernel
@@ -105,12 +117,13 @@ def fill_blocks(phase: int, scheme: Floats, dt: float, nodes: Nodes, springs: Sp
 
 @inner_kernel
 def fill_matrix(
-    phase: int, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch
+    phase: int, is_bare: bool, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch
 ) -> None:
-    """The matrix and right-hand side of the next linear solve."""
+    """The matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
     if phase == PROJECT_VELOCITY:
         mass_system(bars, work)
         velocity_gaps(bars, work)
     elif phase == PROJECT_ACCELERATION:
         acceleration_gaps(bars, work)
-    fill_blocks(phase, scheme, dt, nodes, springs, work)
+    if not is_bare:
+        fill_blocks(phase, scheme, dt, nodes, springs, work)

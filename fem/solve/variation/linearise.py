@@ -27,7 +27,7 @@ from fem.compiled import inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q, evaluate_bars
 from fem.mechanics.springs import DAMPING, Springs, evaluate_springs
 from fem.mechanics.strain import LINEAR
-from fem.solve.linear.chain import Tree
+from fem.solve.linear.chain import Diagonal, Tree
 from fem.solve.newton.groups import (
     AA,
     AU,
@@ -98,7 +98,9 @@ def vary(
                     velocity_gaps(bars, work)
                 else:
                     turn_rods(order, nodes, bars, motion, pull, vectors[j], work)
-            if not eliminate(solver, nodes, bars, springs, tree, equation, work):
+            if not eliminate(
+                solver, True, Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), nodes, bars, springs, tree, equation, work
+            ):
                 return False
             if order == DISPLACEMENT:
                 end_of_increment(scheme, dt, nodes, bars, vectors[j], work)
