@@ -71,7 +71,7 @@ class Known(types.Function):
         """Signature for these types of arguments."""
         flags = fast_flags()
         key = tuple(args), tuple(dict(kws).items()), flags
-        found = self.calls.get(key)
+        found: Any = self.calls.get(key)
         if found is None:
             found = self.calls[key] = super().get_call_type(context, args, kws)
             self.codes[found.args, flags] = super().get_impl_key(found)
@@ -103,7 +103,7 @@ class Typing(BaseContext):
 class FastSelects(Visitor):
     """Fast-math flags for choices between two numbers, which numba leaves out: maxima would not run on vectors."""
 
-    def __init__(self, flags: set[str]) -> None:
+    def __init__(self, flags: frozenset[str]) -> None:
         self.flags = flags
 
     def visit_Instruction(self, instruction: Any) -> None:
@@ -132,7 +132,7 @@ class Context(cpu.CPUContext):
         """As numba's, without its memory manager."""
         if self.fastmath:
             fastmathpass.rewrite_module(mod, self.fastmath)
-            FastSelects(self.fastmath.flags).visit(mod)
+            FastSelects(fast_flags()).visit(mod)
 
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
         """Only a key under which kernels find the function: numba wants a builtin one, never called."""

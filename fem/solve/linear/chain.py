@@ -61,7 +61,7 @@ class Diagonal(NamedTuple):
 @inner_kernel
 def isotropic(diagonal: Diagonal, row: Index) -> float:
     """That multiple for the node whose first dof is ``row``."""
-    value = diagonal.by_mass * diagonal.mass[row]
+    value: float = diagonal.by_mass * diagonal.mass[row]
     if diagonal.damping.shape[0] > 0:
         value += diagonal.by_damping * diagonal.damping[row]
     return value
