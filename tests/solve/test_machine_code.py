@@ -9,7 +9,7 @@ import llvmlite.binding
 import numpy as np
 import pytest
 
-from fem.compiled import kernel
+from fem.compiled import kernel, number_kernel
 from fem.compiled.build import assembly
 from fem.mechanics.bar import CONSTANTS, STORED, Bars, evaluate_bars
 from fem.solve.newton.iterate import combine
@@ -36,6 +36,31 @@ def test_evaluation_of_bars():
 
 def test_sums_of_vectors():
     assert packed(combine, np.zeros((1, 3)), np.zeros((1, 1)), 0, np.zeros(3)) >= 4
+
+
+@number_kernel
+def largest_square(x):
+    value = 0.0
+    for k in range(x.shape[0]):
+        value = max(value, x[k] * x[k])
+    return value
+
+
+def test_maxima_of_numbers_beside_others():
+    """numba gives all calls of ``max`` the code it found last, with the flags of that caller."""
+
+    @kernel
+    def careful(x, y):
+        return max(x[0], y[0]) + largest_square(x)
+
+    assert re.search(r"vmaxpd[^\n]*%[yz]mm", assembly(careful, np.zeros(3), np.zeros(3)))
+
+    @kernel
+    def first_careful(x, y):
+        value = max(x[0], y[0])
+        return largest_square(y) + max(value, x[1])
+
+    assert re.search(r"vmaxpd[^\n]*%[yz]mm", assembly(first_careful, np.zeros(3), np.zeros(3)))
 
 
 def test_a_loop_that_cannot_be_packed_is_told_from_one_that_can():
