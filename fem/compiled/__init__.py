@@ -54,7 +54,10 @@ def called_kernel(function: Function) -> Function:
 
 
 def number_kernel(function: Function) -> Function:
-    """An inner kernel that may take its operands for numbers: maxima then run on vectors. The caller looks for NaN."""
+    """An inner kernel that may take its operands for numbers: maxima run on vectors, products with a known zero fall away.
+
+    The caller looks for NaN in what comes of it.
+    """
     return cast(Function, Kernel(function, FAST | {"nnan"}, inner=True, inline=True))
 
 

@@ -18,6 +18,7 @@ from llvmlite.ir.transforms import Visitor
 from numba.core import compiler, cpu, fastmathpass, funcdesc, registry, targetconfig, types, typing
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
 from numba.core.cpu_options import FastMathOptions
 from numba.core.typing import mathdecl
 from numba.core.typing.context import BaseContext
@@ -241,6 +242,28 @@ def declared(kernel: Kernel, arguments: tuple[Any, ...], kinds: Any) -> tuple[An
     return result, symbol
 
 
+NEEDLESS = {
+    "inline_closure_likes", "with_lifting", "make_function_op_code_to_jit_function", "inline_inlinables",
+    "inline_overloads", "find_literally", "literal_unroll", "nopython_rewrites", "annotate_types",
+    "dump_parfor_diagnostics",
+}  # fmt: skip
+"""numba's passes for closures, whole arrays and reports, of which kernels have none: a tenth of the time."""
+
+
+class Pipeline(compiler.CompilerBase):
+    """numba's passes without those."""
+
+    def define_pipelines(self) -> list[Any]:
+        """The only one."""
+        passes: Any = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        few = PassManager("kernels")
+        for one, text in passes.passes:
+            if one.name() not in NEEDLESS:
+                few.add_pass(one, text)
+        few.finalize()
+        return [few]
+
+
 @cache
 def translated(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
     """numba's result for a kernel and argument types: signature, descriptor, library of LLVM code."""
@@ -254,5 +277,5 @@ def translated(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
     flags.noalias = kernel.inner
     with as_target() as (typing_context, target):
         return compiler.compile_extra(
-            typing_context, target, kernel.function, arguments, None, flags, {}, pipeline_class=compiler.Compiler
+            typing_context, target, kernel.function, arguments, None, flags, {}, pipeline_class=Pipeline
         )

@@ -11,7 +11,6 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import lower_builtin
 
 from fem.lanes import items, operators  # noqa: F401  what packs can do
-from fem.lanes.arrays import ALIGNMENT
 from fem.lanes.choose import common, every, local, some, where
 from fem.lanes.types import LanesType, MaskType, PackType
 
@@ -92,10 +91,10 @@ def _lower_local(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     count = math.prod(kind.sides)
     with builder.goto_entry_block():
         room = builder.alloca(vector, max(count, 1))
-    room.align = ALIGNMENT
+    room.align = kind.alignment
     intp = context.get_value_type(types.intp)
     with cgutils.for_range(builder, intp(count), intp=intp) as loop:
-        builder.store(ir.Constant(vector, None), builder.gep(room, [loop.index]), align=min(ALIGNMENT, 8 * kind.width))
+        builder.store(ir.Constant(vector, None), builder.gep(room, [loop.index]), align=kind.alignment)
     array = cgutils.create_struct_proxy(kind)(context, builder, args[0])
     array.data = builder.bitcast(room, array.data.type)
     return array._getvalue()

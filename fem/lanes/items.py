@@ -11,7 +11,6 @@ from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import lower_builtin
 
-from fem.lanes.arrays import ALIGNMENT
 from fem.lanes.types import CURVES, DrivenType, FixedType, LanesType, PackType, spread
 
 
@@ -98,7 +97,7 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     if isinstance(result, PackType):
         vector = context.get_value_type(result)
         loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
-        loaded.align = min(ALIGNMENT, 8 * result.width)
+        loaded.align = sig.args[0].alignment
         return loaded
     below = cgutils.create_struct_proxy(result)(context, builder)
     below.data = pointer
@@ -110,7 +109,7 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer, _ = _address(context, builder, sig, args)
     vector = context.get_value_type(sig.args[2])
-    builder.store(args[2], builder.bitcast(pointer, vector.as_pointer()), align=min(ALIGNMENT, 8 * sig.args[0].width))
+    builder.store(args[2], builder.bitcast(pointer, vector.as_pointer()), align=sig.args[0].alignment)
     return context.get_dummy_value()
 
 

@@ -14,6 +14,8 @@ from numba.core import types
 from numba.core.typeconv.castgraph import Conversion
 from numba.extending import lower_cast, models, register_model
 
+from fem.lanes.arrays import ALIGNMENT
+
 
 class PackType(types.Type):
     """``width`` float64 lanes."""
@@ -50,11 +52,12 @@ class MaskType(types.Type):
 class LanesType(types.Type):
     """An array of packs. ``sides``: its shape, None where it is only known at run time.
 
-    With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers.
+    With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
     """
 
     def __init__(self, sides: tuple[int | None, ...], width: int) -> None:
         self.sides, self.width, self.ndim = sides, width, len(sides)
+        self.alignment = min(ALIGNMENT, 8 * width)
         super().__init__(name=f"Lanes({sides}, {width})")
 
 

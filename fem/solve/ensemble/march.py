@@ -94,8 +94,7 @@ def open_lanes(
                 work.store[c, e] = 0.0
         is_safe = solve_chain(
             True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.open, work.store, bars.off_mass,
-            work.block, work.residual, work.inverse, work.pinned,
-            work.du, work.tau,
+            work.block, work.residual, work.inverse, work.pinned, work.du, work.tau,
         )  # fmt: skip
         fail(not is_safe, NEED_SOLVE, -1, outcome)
         for dof in range(size):
@@ -167,8 +166,6 @@ def march_lanes(
                 if not some(not waits):
                     break
             memory[PREVIOUS] = norm
-            for dof in range(work.du.shape[0]):
-                work.du[dof] = 0.0
             if not is_bare:
                 nodal_blocks(scheme, dt, nodes, springs, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
