@@ -54,9 +54,9 @@ def called_kernel(function: Function) -> Function:
 
 
 def number_kernel(function: Function) -> Function:
-    """An inner kernel that may take its operands for numbers: maxima run on vectors, products with a known zero fall away.
+    """An inner kernel that may take its operands for numbers; the caller looks for NaN in what comes of it.
 
-    The caller looks for NaN in what comes of it.
+    Maxima then run on vectors, and products with a known zero fall away.
     """
     return cast(Function, Kernel(function, FAST | {"nnan"}, inner=True, inline=True))
 
