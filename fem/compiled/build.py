@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -42,7 +41,7 @@ def kernel_of(name: str) -> Kernel:
 def make(kernel: Kernel, kinds: Kind, tell: Callable[[], None] = lambda: None) -> Unit:
     """One unit; ``tell`` is called as soon as those that it calls are in ``NEEDS``."""
     symbol = symbol_of(kernel.name, kinds)
-    with global_compiler_lock, unrolling():
+    with global_compiler_lock:
         result = translated(kernel, argument_types(kernel, kinds))
         tell()
         needs, others, code = emit(optimised(kernel, kinds, result))
@@ -83,23 +82,10 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> Any:
     return module
 
 
-@contextmanager
-def unrolling() -> Iterator[None]:
-    """Loops over packs of known sides unroll whatever they hold: only then do the packs stay in registers.
-
-    LLVM has this option for the whole process; afterwards it is what it is by default.
-    """
-    llvm.set_option("fem", "-unroll-threshold=4000")
-    try:
-        yield
-    finally:
-        llvm.set_option("fem", "-unroll-threshold=300")
-
-
 def assembly(kernel: Kernel, *arguments: Any) -> str:
     """Machine code of a kernel for arguments like these, to be read."""
     kinds = kinds_of(arguments)
-    with global_compiler_lock, unrolling():
+    with global_compiler_lock:
         module = optimised(kernel, kinds, translated(kernel, argument_types(kernel, kinds)))
         return str(contexts()[1].codegen()._tm.emit_assembly(module))
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 from llvmlite.ir.transforms import Visitor
 from numba.core import compiler, cpu, fastmathpass, funcdesc, registry, targetconfig, types, typing
@@ -180,9 +181,17 @@ def _type_of_kernel(value: Kernel, context: Any) -> KernelType:
 register_model(KernelType)(models.OpaqueModel)
 
 
+UNROLL = "-unroll-threshold=4000"
+"""Loops over packs of known sides unroll whatever they hold: only then do the packs stay in registers.
+
+For the whole process, once: older versions of LLVM complain of a second time.
+"""
+
+
 @cache
 def contexts() -> tuple[Any, Any]:
     """Typing and target context of all units."""
+    llvm.set_option("fem", UNROLL)
     typing_context = Typing()
     return typing_context, Context(typing_context, "cpu")
 
