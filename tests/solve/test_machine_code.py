@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import llvmlite
 import llvmlite.binding
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from fem.solve.newton.iterate import combine
 
 FEATURES = dict(llvmlite.binding.get_host_cpu_features())
 PACKED = re.compile(r"\bv(?:f(?:n?m(?:add|sub)\w*)|mul|add|sub|div)pd\b[^\n]*%[yz]mm")
+OLD = tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45)
 pytestmark = pytest.mark.skipif(not FEATURES.get("avx2"), reason="the processor has no wide registers")
 
 
@@ -34,6 +36,7 @@ def test_evaluation_of_bars():
     assert count > 50
 
 
+@pytest.mark.skipif(OLD, reason="this LLVM does not see that the loop runs through memory in order")
 def test_sums_of_vectors():
     assert packed(combine, np.zeros((1, 3)), np.zeros((1, 1)), 0, np.zeros(3)) >= 4
 
