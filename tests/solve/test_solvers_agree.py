@@ -103,7 +103,7 @@ def test_chains_eliminated_from_one_end_agree_with_both(deck, monkeypatch):
 def forests(draw):
     """Trees of bars between nodes with masses, held anywhere, in any direction; damped, sprung and coupled or not."""
     count = draw(st.integers(2, 9))
-    nodes, bars, held = [], [], ["1, 1, 3"]
+    bars, held = [], ["1, 1, 3"]
     place = [(0.0, 0.0, 0.0)]
     for k in range(2, count + 1):
         parent = draw(st.integers(1, k - 1))

@@ -14,7 +14,6 @@ from fem.compiled import inner_kernel, kernel
 from fem.lanes.choose import common, local, some, where
 from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
-from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import Springs
 from fem.solve.linear.chain import Diagonal, Tree, solve_chain
 from fem.solve.newton import groups
@@ -30,7 +29,7 @@ from fem.solve.newton.iterate import (
     residual,
     scale_of,
 )
-from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted, note_increment
+from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, nodal_blocks
 
@@ -101,11 +100,9 @@ def open_lanes(
             motion.a[dof] += nodes.open[dof] * work.du[dof]
     inertia_forces(nodes, bars, motion.v, motion.a, work.inertia, work.drag)
     balance_forces(scheme, False, -1, nodes, links, loading, work)
-    multiply_mass(nodes.mass, bars.off_mass, bars.nodes, motion.v, work.momentum)
-    kinetic, potential = 0.0, 0.0
+    kinetic, potential = kinetic_energy(nodes, bars, work), 0.0
     for dof in range(size):
         motion.reaction[dof] = work.reaction[dof]
-        kinetic += 0.5 * motion.v[dof] * work.momentum[dof]
     for p in range(loading.vectors.shape[0]):
         if loading.is_gravity[p] == 1:
             for dof in range(size):

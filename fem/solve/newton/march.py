@@ -47,6 +47,7 @@ from fem.solve.newton.groups import (
     BICGSTAB,
     CG,
     CHAIN,
+    CHAINS,
     CLOSE,
     CLOSING_FLAGS,
     CLOSING_NORM,
@@ -189,7 +190,7 @@ def march(
     """
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
-    is_bare = solver in (CHAIN, UNSYMMETRIC_CHAIN) and springs.dofs.shape[0] == 0 and nodes.held.shape[0] == 0
+    is_bare = solver in CHAINS and springs.dofs.shape[0] == 0 and nodes.held.shape[0] == 0
     while control[INCREMENT] < end:
         k = control[INCREMENT]
         dt = loading.dt[k]

@@ -10,7 +10,7 @@ from fem.lanes.choose import common
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, condense
 from fem.mechanics.springs import Springs
-from fem.solve.linear.chain import Diagonal
+from fem.solve.linear.chain import Diagonal, isotropic
 from fem.solve.newton.groups import (
     AU,
     CORRECT,
@@ -41,16 +41,13 @@ def diagonal_of(phase: int, is_bare: bool, scheme: Floats, dt: float, nodes: Nod
 def nodal_blocks(scheme: Floats, dt: float, nodes: Nodes, springs: Springs, work: Scratch) -> None:
     """Blocks of the effective tangent within one node, without the bars."""
     block = work.block
-    mass_factor = scheme[WM] * scheme[AU] / (dt * dt)
-    damping_factor = scheme[WC] * scheme[VU] / dt
+    diagonal = diagonal_of(CORRECT, True, scheme, dt, nodes)
     for i in range(block.shape[0]):
-        diagonal = mass_factor * nodes.mass[3 * i]
-        if nodes.damping.shape[0] > 0:
-            diagonal += damping_factor * nodes.damping[3 * i]
+        multiple = isotropic(diagonal, 3 * i)
         for k in range(9):
             block[i, k] = nodes.held[i, k] if nodes.held.shape[0] > 0 else 0.0
         for c in range(3):
-            block[i, 4 * c] += diagonal
+            block[i, 4 * c] += multiple
     for s in range(springs.dofs.shape[0]):
         first, second = springs.dofs[s, 0], springs.dofs[s, 1]
         stiffness = work.spring_stiffness[s]
