@@ -5,12 +5,14 @@ To add a keyword: a function ``(card, draft)`` under ``@keyword(...)`` in the fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from fem.deck import mesh_files, reader
 from fem.deck.handler import Handler
+from fem.deck.lexical.scanner import checked_overrides
 from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, properties, sets
+from fem.deck.outline import OutlineReader
 from fem.deck.step_cards import controls, loads, outputs, procedures, steps
 from fem.deck.writer import write_deck
 from fem.model import Model
@@ -75,20 +77,23 @@ def read_deck(path: str | Path, parameters: Mapping[str, float] | None = None) -
     DeckError     everything that is wrong with the deck, in reading order, at most ``MAX_PROBLEMS``
     CommandError  ``parameters`` names no ``*PARAMETER`` of the deck, or gives no finite number
     """
-    return reader.read_file(path, parameters, KEYWORDS)
+    return reader.read_file(path, checked_overrides(parameters), KEYWORDS)
 
 
-def deck_reader(path: str | Path) -> Callable[[Mapping[str, float] | None], Model]:
-    """``read_deck`` of one deck for many parameter sets: its text is what it was when it was first read."""
-    stored: dict[Path, bytes] = {}
-    return lambda parameters: reader.read_file(path, parameters, KEYWORDS, stored)
+def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:
+    """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
+
+    The text is what it was when it was first read. Where it is certain that only numbers of the model change, these
+    are put in without reading again (``outline.py``).
+    """
+    return OutlineReader(path, varied, KEYWORDS)
 
 
 def parse_deck(
     text: str, parameters: Mapping[str, float] | None = None, name: str = "deck", folder: Path | None = None
 ) -> Model:
     """As ``read_deck`` for a deck given as text; ``folder`` is where ``*INCLUDE`` looks."""
-    return reader.read_text(text, parameters, name, folder, KEYWORDS)
+    return reader.read_text(text, checked_overrides(parameters), name, folder, KEYWORDS)
 
 
 __all__ = ["KEYWORDS", "deck_reader", "parse_deck", "read_deck", "write_deck"]

@@ -11,8 +11,9 @@ from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.handler import Handler
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.files import DeckFiles
-from fem.deck.lexical.scanner import Scanner, checked_overrides
+from fem.deck.lexical.scanner import Scanner
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed
+from fem.deck.lexical.traced import Course
 from fem.deck.resolve.model import build_model, with_origin
 from fem.deck.step_cards.steps import close_step
 from fem.deck.step_draft import StepDraft
@@ -29,34 +30,41 @@ SURE = 0.75
 
 def read_file(
     path: str | Path,
-    parameters: Mapping[str, float] | None,
+    overrides: Mapping[str, float],
     keywords: Mapping[str, Handler],
     stored: dict[Path, bytes] | None = None,
+    course: Course | None = None,
 ) -> Model:
-    """A deck from a file; ``stored`` keeps the text of the files for the next time."""
+    """A deck from a file; ``stored`` keeps the text of the files for the next time.
+
+    ``overrides`` by name in upper case (``checked_overrides``); those that are traced belong to ``course``.
+    """
     files = DeckFiles(stored)
     try:
         source = files.open_deck(Path(path))
     except Mistake as mistake:
         raise DeckError([mistake.problem()]) from None
-    return read_source(files, source, parameters, keywords)
+    return read_source(files, source, overrides, keywords, course)
 
 
 def read_text(
-    text: str, parameters: Mapping[str, float] | None, name: str, folder: Path | None, keywords: Mapping[str, Handler]
+    text: str, overrides: Mapping[str, float], name: str, folder: Path | None, keywords: Mapping[str, Handler]
 ) -> Model:
     """A deck from a string."""
     files = DeckFiles()
-    return read_source(files, files.open_text(text, name, folder), parameters, keywords)
+    return read_source(files, files.open_text(text, name, folder), overrides, keywords)
 
 
 def read_source(
-    files: DeckFiles, source: Source, parameters: Mapping[str, float] | None, keywords: Mapping[str, Handler]
+    files: DeckFiles,
+    source: Source,
+    overrides: Mapping[str, float],
+    keywords: Mapping[str, Handler],
+    course: Course | None = None,
 ) -> Model:
     """Scan, interpret, resolve."""
-    overrides = checked_overrides(parameters)
     draft = Draft()
-    scanner = Scanner(files, draft.report, overrides)
+    scanner = Scanner(files, draft.report, overrides, course or Course())
     scanner.scan(source)
     scanner.finish()
     check_overrides(scanner, draft)

@@ -8,10 +8,9 @@ from typing import Any, Protocol
 
 from fem.model import Model
 from fem.results.history import History
-from fem.results.record import StepStart
 from fem.results.run_record import COMPLETED
 from fem.solve.ensemble.run import march_together
-from fem.sweeping.row import Layout, RowSink
+from fem.sweeping.row import Layout, rows_of_lanes
 
 
 class Question(Protocol):
@@ -66,15 +65,14 @@ def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool =
 def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     """Answers by point, of those jobs that march well as lanes and whose motion is not asked for."""
     answers = {}
-    layouts = {job.point: job.layout for job in jobs if isinstance(job.layout, Layout) and not job.history}
-    wanted = [job for job in jobs if job.point in layouts]
-    for number, result in march_together([job.model for job in wanted], may_compile=may_compile):
-        job = wanted[number]
-        sink = RowSink(job.model, layouts[job.point])
-        sink.begin(StepStart(1, None, "DYNAMIC", 0.0, 0.0, None))
-        if result.rows is not None:
-            sink.rows(result.rows)
-        answers[job.point] = Answer(job.point, COMPLETED, sink.row())
+    wanted = [job for job in jobs if isinstance(job.layout, Layout) and not job.history]
+    for marched in march_together([job.model for job in wanted], may_compile=may_compile):
+        first = next((wanted[number] for number in marched.numbers), None)
+        if first is not None and isinstance(first.layout, Layout):
+            rows = rows_of_lanes(first.model, first.layout, marched.rows)
+            for number, lane in marched.numbers.items():
+                point = wanted[number].point
+                answers[point] = Answer(point, COMPLETED, rows[lane])
     return answers
 
 

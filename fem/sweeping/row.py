@@ -64,6 +64,16 @@ def layout_of(model: Model) -> Layout:
     return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), tuple(modes))
 
 
+def prints_alike(model: Model, other: Model) -> bool:
+    """Both have one mesh and, step by step, one procedure and one list of requests: their layouts are the same."""
+    pairs = zip(model.steps, other.steps, strict=False)
+    return (
+        model.mesh is other.mesh
+        and len(model.steps) == len(other.steps)
+        and all(one.procedure is its.procedure and one.outputs is its.outputs for one, its in pairs)
+    )
+
+
 def printed_anywhere(model: Model, kind: str) -> Ints:
     """Sorted indices that any step prints."""
     return union([printed_in(model, number, kind) for number in range(1, len(model.steps) + 1)])
@@ -77,13 +87,15 @@ def printed_in(model: Model, step: int, kind: str) -> Ints:
 class Extremes:
     """Last value, least and greatest of each component at fixed labels, over all increments; NaN: never seen.
 
-    ``last``, ``least``, ``greatest`` (n, c) by label; ``watch`` tells at the start of a step what to take in.
+    ``last``, ``least``, ``greatest`` (n, c, ...) by label; ``watch`` tells at the start of a step what to take in.
+    ``lanes``: further axes of all values.
     """
 
-    def __init__(self, labels: tuple[int, ...], components: int) -> None:
+    def __init__(self, labels: tuple[int, ...], components: int, lanes: tuple[int, ...] = ()) -> None:
         self._places = {label: place for place, label in enumerate(labels)}
         self._indices = self._here = np.zeros(0, np.int64)
-        self.last, self.least, self.greatest = (np.full((len(labels), components), np.nan) for _ in range(3))
+        shape = (len(labels), components, *lanes)
+        self.last, self.least, self.greatest = (np.full(shape, np.nan) for _ in range(3))
 
     def watch(self, indices: Ints, labels: Ints) -> None:
         """What the step prints: sorted indices (p,) of nodes or elements, and their labels."""
@@ -93,11 +105,37 @@ class Extremes:
         self._indices, self._here = np.array(pairs, np.int64).reshape(-1, 2).T
 
     def add(self, recorded: Ints, values: Floats) -> None:
-        """Take in k increments: values (k, q, c) at the indices ``recorded`` (q,)."""
+        """Take in k increments: values (k, q, c, ...) at the indices ``recorded`` (q,)."""
         here, new = self._here, values[:, np.searchsorted(recorded, self._indices)]
         self.last[here] = new[-1]
         self.least[here] = np.fmin(self.least[here], new.min(axis=0))
         self.greatest[here] = np.fmax(self.greatest[here], new.max(axis=0))
+
+
+class Watch:
+    """What the rows of a sweep say of the motion: extremes of displacements and tensions of what is printed."""
+
+    def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
+        self._model = model
+        self._motion, self._force = Extremes(layout.nodes, 3, lanes), Extremes(layout.elements, 1, lanes)
+
+    def begin(self, step: int) -> None:
+        """A step begins, from 1."""
+        nodes, elements = (printed_in(self._model, step, kind) for kind in ("NODE PRINT", "EL PRINT"))
+        self._motion.watch(nodes, self._model.mesh.node_labels[nodes])
+        self._force.watch(elements, self._model.mesh.element_labels[elements])
+
+    def add(self, rows: Rows) -> None:
+        """Some increments."""
+        self._motion.add(rows.nodes, rows.u)
+        self._force.add(rows.elements, rows.element_values[:, :, 3:])
+
+    def columns(self) -> Floats:
+        """(c, ...) values in the order of ``Layout.columns``."""
+        motion, force = self._motion, self._force
+        parts = ((motion.last, motion.least, motion.greatest), (force.least, force.greatest))
+        stacks = (np.stack(part, axis=2) for part in parts)
+        return np.concatenate([stack.reshape(-1, *stack.shape[3:]) for stack in stacks])
 
 
 class RowSink(TotalsSink):
@@ -105,34 +143,43 @@ class RowSink(TotalsSink):
 
     def __init__(self, model: Model, layout: Layout) -> None:
         super().__init__()
-        self._model, self._layout = model, layout
-        self._motion = Extremes(layout.nodes, 3)
-        self._force = Extremes(layout.elements, 1)
+        self._layout, self._watch = layout, Watch(model, layout)
         self._frequencies: dict[tuple[int, int], float] = {}
 
     def begin(self, start: StepStart) -> None:
         super().begin(start)
-        nodes, elements = (printed_in(self._model, start.step, kind) for kind in ("NODE PRINT", "EL PRINT"))
-        self._motion.watch(nodes, self._model.mesh.node_labels[nodes])
-        self._force.watch(elements, self._model.mesh.element_labels[elements])
+        self._watch.begin(start.step)
 
     def rows(self, rows: Rows) -> None:
         super().rows(rows)
         if len(rows.increment):
-            self._motion.add(rows.nodes, rows.u)
-            self._force.add(rows.elements, rows.element_values[:, :, 3:])
+            self._watch.add(rows)
 
     def modes(self, modes: Modes) -> None:
         self._frequencies |= {(modes.step, mode): f for mode, f in enumerate(modes.frequency.tolist(), 1)}
 
     def row(self) -> tuple[int | float, ...]:
         """Values in the order of ``Layout.columns``; NaN where there is none."""
-        totals, motion, force = self.totals, self._motion, self._force
+        totals = self.totals
         is_begun = bool(totals.energies)
         energies = [totals.energies.get(name, np.nan) for name in ENERGIES]
         energies.append(totals.largest_energy_error if is_begun else np.nan)
-        kept = np.stack([motion.last, motion.least, motion.greatest], axis=2).ravel().tolist()
-        kept += np.stack([force.least, force.greatest], axis=2).ravel().tolist()
-        kept += [self._frequencies.get(mode, np.nan) for mode in self._layout.modes]
+        kept = [*self._watch.columns().tolist(), *(self._frequencies.get(mode, np.nan) for mode in self._layout.modes)]
         counts = [getattr(totals, name) for name in TOTALS]
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
+
+
+def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[tuple[int | float, ...]]:
+    """``RowSink.row`` of models that marched a whole step side by side, by lane; ``rows`` as ``Marched`` has them."""
+    watch = Watch(model, layout, rows.kinetic.shape[1:])
+    watch.begin(rows.step)
+    watch.add(rows)
+    ends = [getattr(rows, name)[-1] for name in ENERGIES]
+    largest = np.fmax.reduce(np.abs(rows.energy_error))
+    kept = np.concatenate([ends, largest[None], watch.columns()])
+    iterations = rows.iterations.sum(axis=0).ravel().tolist()
+    head = int(rows.increment[-1]), int(rows.cutbacks.sum()), float(rows.time[-1])
+    return [
+        (head[0], count, *head[1:], *numbers)
+        for count, numbers in zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)
+    ]

@@ -24,12 +24,12 @@ from fem.runner import load, verdict_of
 from fem.sweeping.block import Answer, Job, Question
 from fem.sweeping.console import SweepConsole
 from fem.sweeping.grid import Grid, make_grid, read_vary
-from fem.sweeping.row import Layout, layout_of
+from fem.sweeping.row import Layout, layout_of, prints_alike
 from fem.sweeping.table import SweepTable, cells_of, sweep_folder
 from fem.sweeping.workers import on_dask, on_this_machine
 
 NAMED_FAILURES = 3
-Reader = Callable[[Mapping[str, float] | None], Model]
+Reader = Callable[[Mapping[str, float]], Model]
 Asker = Callable[[Model], Question]
 
 
@@ -199,7 +199,8 @@ def make_plan(
     notices = list(model.notices)
     if isinstance(layout, Layout) and not (layout.nodes or layout.elements or layout.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
-    return Plan(deck_name(model), deck_reader(deck), grid, fixed, ask, layout, identity, heads, history, notices)
+    read = deck_reader(deck, grid.names)
+    return Plan(deck_name(model), read, grid, fixed, ask, layout, identity, heads, history, notices)
 
 
 def carry_out(plan: Plan, folder: Path | None, workers: int | None, scheduler: str | None, is_shown: bool) -> Sweep:
@@ -242,7 +243,7 @@ def computed(
 def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
     """The runs of some points, read when they are asked for; a deck that cannot be read is answered here."""
     nothing = tuple(0 if name in plan.layout.counts else math.nan for name in plan.layout.columns())
-    others = False
+    others, last = False, None
     for point in points:
         try:
             model = plan.read({**plan.fixed, **plan.grid.point(point)})
@@ -250,7 +251,8 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
             verdict = first_problem(error) if isinstance(error, DeckError) else verdict_of(error)
             plan.unread.append(Answer(point, verdict, nothing))
             continue
-        if not others and plan.ask(model) != plan.layout:
+        is_new, last = last is None or not prints_alike(model, last), model
+        if is_new and not others and plan.ask(model) != plan.layout:
             others = True
             plan.notices.append(
                 "some parameter sets print other nodes, elements or modes than the deck does with its own values: "

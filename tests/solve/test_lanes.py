@@ -14,7 +14,8 @@ from fem.compiled import kernel
 from fem.compiled.build import assembly
 from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
-from fem.solve.ensemble.run import can_run_in_lanes, run_alone, run_ensemble
+from fem.solve.ensemble.alone import run_alone
+from fem.solve.ensemble.run import can_run_in_lanes, run_ensemble
 from fem.solve.linear.block import invert
 
 PENDULUM = """*PARAMETER

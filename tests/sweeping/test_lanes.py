@@ -43,3 +43,15 @@ def test_a_shape_that_is_not_worth_its_compilation_does_not_march():
     model = parse_deck(text)
     jobs = [Job(point, model, layout_of(model)) for point in range(3)]
     assert march_block(jobs, may_compile=False) == {}
+
+
+def test_only_models_that_print_the_same_nodes_march_together(tmp_path, monkeypatch):
+    deck = write_swing(tmp_path, "*NSET, NSET=TIP\n2\n", "*NSET, NSET=TIP\n<tip>\n")
+    deck.write_text(deck.read_text().replace("*PARAMETER\n", "*PARAMETER\ntip = 2\n"))
+    grid = {"tip": [2.0, 1.0], "gravity": np.linspace(1.0, 9.81, 40)}
+    alone = fem.sweep(deck, grid, workers=1, history=True)
+    monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)
+    together = fem.sweep(deck, grid, workers=1)
+    for name in ("U3_2_end", "U2_2_end", "U2_2_min"):
+        assert np.isnan(together[name][40:]).all()
+        assert together[name] == pytest.approx(alone[name], rel=1e-12, nan_ok=True)

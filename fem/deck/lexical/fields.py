@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, listing, shown, squeezed
+from fem.deck.lexical.traced import Traced, TracedText
 
 MAX_ENTRIES = 16
 MAX_NAME = 80
@@ -18,6 +20,7 @@ MAX_LABEL = 10**15
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 REFERENCE = re.compile(r"<([^<>]*)>")
+LONE_REFERENCE = re.compile(r"([+-]?)<([^<>]*)>")
 QUOTED = re.compile(r'"[^"]*"')
 EXACT_INTEGERS = 2.0**53
 
@@ -27,10 +30,14 @@ def number_text(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) <= EXACT_INTEGERS else repr(value)
 
 
-def substitute(text: str, values: Mapping[str, float], place: Place) -> str:
-    """Replace every ``<name>`` by the value of the parameter."""
+def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
+    """Replace every ``<name>`` by the value of the parameter; a ``TracedText`` where that is one traced number."""
     if "<" not in text:
         return text
+    match = LONE_REFERENCE.fullmatch(text)
+    number = values.get(match.group(2).strip().upper()) if match else None
+    if match and isinstance(number, Traced):
+        return traced_text(match.group(1), number)
 
     def value_of(match: re.Match[str]) -> str:
         name = match.group(1).strip()
@@ -42,8 +49,19 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> str:
     return REFERENCE.sub(value_of, text)
 
 
+def traced_text(sign: str, number: Traced) -> TracedText:
+    """What ``<name>`` stands for; after a sign the text of the number must not have one too."""
+    if sign and number.decided(operator.lt, 0.0):
+        raise TypeError("two signs")
+    unsigned = number.combined(operator.add, 0.0)  # a zero in a text has no sign
+    return TracedText(-unsigned if sign == "-" else unsigned)
+
+
 class Field(NamedTuple):
-    """One entry of a line, blanks around it removed; ``quoted``: it stood in double quotes, now removed."""
+    """One entry of a line, blanks around it removed; ``quoted``: it stood in double quotes, now removed.
+
+    ``text`` is a ``TracedText`` where the field is a traced number.
+    """
 
     text: str
     place: Place
@@ -59,10 +77,12 @@ class Field(NamedTuple):
 
     def is_number(self) -> bool:
         """Reads as a number."""
-        return not self.quoted and NUMBER.fullmatch(self.text) is not None
+        return isinstance(self.text, TracedText) or (not self.quoted and NUMBER.fullmatch(self.text) is not None)
 
     def number(self, what: str) -> float:
         """A finite real number; Fortran's D exponents are fine."""
+        if isinstance(self.text, TracedText):
+            return self.text.number
         if not self.is_number():
             raise self.mistake(f"{what} (a number)")
         value = float(self.text.upper().replace("D", "E"))

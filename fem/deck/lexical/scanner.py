@@ -8,25 +8,31 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from fem.deck.lexical.arithmetic import RESERVED, ArithmeticMistake, evaluate
+from fem.deck.lexical.arithmetic import RESERVED, ArithmeticMistake
 from fem.deck.lexical.card import Card, Parameter, Piece
 from fem.deck.lexical.fields import MAX_NAME, Field, split_line, substitute, trimmed
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, shown, squeezed
+from fem.deck.lexical.traced import Course
 from fem.errors import CommandError
 
 ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
 
 
 class Scanner:
-    """Collects ``cards`` and the ``parameters`` of a deck; mistakes go to ``report``, scanning goes on."""
+    """Collects ``cards`` and the ``parameters`` of a deck; mistakes go to ``report``, scanning goes on.
 
-    def __init__(self, files: DeckFiles, report: Callable[[Mistake], None], overrides: Mapping[str, float]) -> None:
-        self.files, self.report = files, report
+    ``overrides``: values of parameters by name in upper case, traced ones of ``course`` among them.
+    """
+
+    def __init__(
+        self, files: DeckFiles, report: Callable[[Mistake], None], overrides: Mapping[str, float], course: Course
+    ) -> None:
+        self.files, self.report, self.course = files, report, course
         self.cards: list[Card] = []
         self.values: Mapping[str, float] = {}
         self.spellings: dict[str, str] = {}
-        self.overrides = {name.upper(): float(value) for name, value in overrides.items()}
+        self.overrides = overrides
         self.mesh_paths: dict[Place, Path] = {}
         self.open: Card | None = None
         self.pieces: list[Piece] = []
@@ -148,14 +154,14 @@ class Scanner:
         if name.upper() in values:
             raise Mistake(place, f"parameter {shown(name)} is defined twice")
         earlier = dict(values)
-        values[name.upper()] = self.overrides.get(name.upper(), 1.0)
+        override = self.overrides.get(name.upper())
+        values[name.upper()] = 1.0 if override is None else override
         self.spellings[name.upper()] = name
         try:
-            value = evaluate(text[match.end() :], earlier)
+            values[name.upper()] = self.course.assign(name.upper(), text[match.end() :], earlier, override)
         except ArithmeticMistake as mistake:
             where = Place(source, number, match.end() + mistake.column + 1)
             raise Mistake(where, mistake.message, mistake.hint) from mistake
-        values[name.upper()] = self.overrides.get(name.upper(), value)
 
 
 def unreadable_card(place: Place, values: Mapping[str, float]) -> Card:
@@ -226,7 +232,7 @@ def read_parameter(entry: Field, values: Mapping[str, float], keyword: str) -> P
 
 
 def checked_overrides(parameters: Mapping[str, float] | None) -> dict[str, float]:
-    """The values of ``--set``: finite numbers."""
+    """The values of ``--set`` by name in upper case: finite numbers."""
     for name, value in (parameters or {}).items():
         try:
             fine = math.isfinite(value)
@@ -234,4 +240,4 @@ def checked_overrides(parameters: Mapping[str, float] | None) -> dict[str, float
             fine = False
         if not fine:
             raise CommandError(f"{name}={value!r} is not a finite number")
-    return dict(parameters or {})
+    return {name.upper(): float(value) for name, value in (parameters or {}).items()}

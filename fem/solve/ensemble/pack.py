@@ -54,12 +54,6 @@ class Fleet:
     outcome: Any
 
 
-def lane(packs: Any, number: int) -> Floats:
-    """The part of an array of packs that belongs to one model."""
-    part: Floats = packs.array[number // WIDTH, ..., number % WIDTH]
-    return part
-
-
 def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Any:
     """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
 

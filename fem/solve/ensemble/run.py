@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,13 @@ from fem.compiled import is_compiled
 from fem.errors import FemError
 from fem.lanes.arrays import Fixed
 from fem.model import Dynamic, Model
-from fem.results.record import Rows, SilentSink
+from fem.results.record import Rows
 from fem.results.schedule import Schedule
 from fem.solve.clock import expected_increments
+from fem.solve.ensemble.alone import SERIES, Result, run_alone
 from fem.solve.ensemble.march import REASON, SOLVES, march_blocks
-from fem.solve.ensemble.pack import WIDTH, Fleet, fleet, lane
-from fem.solve.ensemble.sample import Sample, instants, sample
-from fem.solve.loop import solve
+from fem.solve.ensemble.pack import WIDTH, Fleet, fleet
+from fem.solve.ensemble.sample import Sample, instants, is_alike, sample
 from fem.solve.loose import hold_loose_directions
 from fem.solve.marching import SETTLING
 from fem.solve.newton import groups
@@ -33,22 +33,8 @@ BLOCKS_AT_ONCE = 64
 """Blocks a thread marches before it looks for Ctrl-C."""
 MOST_NUMBERS = 2**25
 """Numbers that the lanes of one march may record: 256 MB."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What became of one model of an ensemble.
-
-    rows        increments 0, every, 2 every, ... and the last; None where the run failed before its first
-    iterations  linear solves in all increments
-    error       why the run ended early, or None
-    in_lanes    False: a run of its own
-    """
-
-    rows: Rows | None
-    iterations: int
-    error: FemError | None = None
-    in_lanes: bool = True
+LANE_SERIES = [name for name in SERIES if name not in ("increment", "time", "dt", "cutbacks")]
+"""Fields of ``Rows`` that differ from lane to lane."""
 
 
 def can_run_in_lanes(model: Model) -> str:
@@ -86,7 +72,8 @@ def run_ensemble(
 
     A model that fails (as a lane it gets a run of its own first) has the error in its result.
     """
-    results = dict(march_together(models, every, threads, record_all=record_all))
+    together = march_together(models, every, threads, record_all=record_all)
+    results = {number: part.result(lane) for part in together for number, lane in part.numbers.items()}
     alone = [number for number in range(len(models)) if number not in results]
     with ThreadPoolExecutor(threads) as pool:
         runs = pool.map(lambda number: run_alone(models[number], every, record_all), alone)
@@ -94,10 +81,28 @@ def run_ensemble(
     return [results[number] for number in range(len(models))]
 
 
+@dataclass(frozen=True, slots=True)
+class Marched:
+    """Models that marched side by side.
+
+    rows     of all lanes: two more axes at the end of what is per increment, block and lane in the block
+    numbers  model -> its lane, of those that marched well; solves (lanes,): linear solves in all increments
+    """
+
+    rows: Rows
+    numbers: dict[int, int]
+    solves: Ints
+
+    def result(self, lane: int) -> Result:
+        """One of them."""
+        series = {name: getattr(self.rows, name)[..., lane // WIDTH, lane % WIDTH] for name in LANE_SERIES}
+        return Result(replace(self.rows, **series), int(self.solves[lane]))
+
+
 def march_together(
     models: Sequence[Model], every: int = 1, threads: int = 1, *, record_all: bool = False, may_compile: bool = True
-) -> Iterator[tuple[int, Result]]:
-    """Number and result of all models that march well as lanes; arguments as of ``run_ensemble``.
+) -> Iterator[Marched]:
+    """All models that march well as lanes; arguments as of ``run_ensemble``.
 
     may_compile  False: none marches whose shape is not compiled yet
     """
@@ -117,8 +122,9 @@ def march_together(
         if not march_all(whole, stage, every, threads, may_compile):
             return
         reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
-        for k in np.flatnonzero(reasons == DONE).tolist():
-            yield numbers[start + k], result_of(whole, k, increments, time, dt, probes, elements)
+        done = {numbers[start + lane]: lane for lane in np.flatnonzero(reasons == DONE).tolist()}
+        rows = rows_of(whole, increments, time, dt, probes, elements)
+        yield Marched(rows, done, whole.outcome.array[:, SOLVES].ravel().astype(np.int64))
 
 
 def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | None]:
@@ -137,12 +143,13 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | No
                 if stage is not None:
                     numbers, samples = [number], [first]
                 continue
-            if not has_same_march(model, samples[0].model):
+            known = samples[-1]  # the one most likely to share its parts
+            if not has_same_march(model, known.model):
                 continue
-            one = sample(model, time, samples[0])
+            one = sample(model, time, known)
         except FemError:  # its own run will say so
             continue
-        if has_same_shape(one, samples[0]):
+        if has_same_shape(one, known):
             numbers.append(number)
             samples.append(one)
     return numbers, samples, stage
@@ -168,7 +175,8 @@ def has_same_march(model: Model, first: Model) -> bool:
     """Both march through the same instants by the same scheme and record the same."""
     step, its = model.steps[0], first.steps[0]
     same_step = step.procedure == its.procedure and step.extrapolation == its.extrapolation
-    return same_step and step.nlgeom == its.nlgeom and step.outputs == its.outputs
+    same_sets = model.mesh is first.mesh or is_alike(model.mesh, first.mesh, ("node_sets", "element_sets"))
+    return same_step and same_sets and step.nlgeom == its.nlgeom and step.outputs == its.outputs
 
 
 def has_same_shape(one: Sample, first: Sample) -> bool:
@@ -229,65 +237,16 @@ def march_all(whole: Fleet, stage: Stage, every: int, threads: int, may_compile:
     return True
 
 
-def result_of(
-    whole: Fleet, number: int, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints
-) -> Result:
-    """The record of one lane."""
-    record = whole.record
-    ledger, kinematics = lane(record.ledger, number), lane(record.kinematics, number)
-    rows = Rows(
+def rows_of(whole: Fleet, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
+    """The record of all lanes, as ``Marched`` has it."""
+    ledger, kinematics, values = (
+        np.moveaxis(packs.array, 0, -2) for packs in (whole.record.ledger, whole.record.kinematics, whole.record.values)
+    )
+    return Rows(
         1, increments, time[increments], np.concatenate([[0.0], dt])[increments],
         ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], np.zeros(len(ledger), np.int64),
         ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
         ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
         ledger[:, groups.L_LARGEST], probes, kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
-        elements, lane(record.values, number), is_end=True,
+        elements, values, is_end=True,
     )  # fmt: skip
-    return Result(rows, int(lane(whole.outcome, number)[SOLVES]))
-
-
-class Collector(SilentSink):
-    """Rows of every k-th increment and of the last one."""
-
-    def __init__(self, every: int) -> None:
-        self.every, self.iterations = every, 0
-        self.parts: list[Rows] = []
-        self.last: Rows | None = None
-
-    def rows(self, rows: Rows) -> None:
-        self.iterations += int(rows.iterations.sum())
-        self.parts.append(chosen(rows, np.flatnonzero(rows.increment % self.every == 0)))
-        self.last = chosen(rows, np.array([len(rows.increment) - 1]))
-
-    def collected(self) -> Rows | None:
-        """All of them as one."""
-        if self.last is None:
-            return None
-        parts = [part for part in self.parts if len(part.increment)]
-        if parts[-1].increment[-1] != self.last.increment[0]:
-            parts.append(self.last)
-        series: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SERIES}
-        return replace(self.last, **series)
-
-
-SERIES = [
-    field.name for field in fields(Rows) if field.name not in ("step", "nodes", "elements", "is_end", "load_factor")
-]
-"""Fields of ``Rows`` that have one entry per increment."""
-
-
-def chosen(rows: Rows, which: Ints) -> Rows:
-    """Some of the rows."""
-    series: dict[str, Any] = {name: getattr(rows, name)[which] for name in SERIES}
-    return replace(rows, **series)
-
-
-def run_alone(model: Model, every: int, record_all: bool) -> Result:
-    """An ordinary run."""
-    sink = Collector(every)
-    error: FemError | None = None
-    try:
-        solve(model, sink, record_all=record_all, fields=False)
-    except FemError as caught:
-        error = caught
-    return Result(sink.collected(), sink.iterations, error, in_lanes=False)

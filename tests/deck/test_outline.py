@@ -1,0 +1,160 @@
+"""A deck read by its outline is the deck read in full, whatever the parameters."""
+
+from __future__ import annotations
+
+import math
+import operator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fem
+from fem.deck import deck_reader, outline, read_deck
+from fem.deck.lexical.traced import Course, Otherwise
+from tests.sweeping.swings import write_swing
+
+INPUTS = sorted(path for path in Path("inputs").glob("*.inp") if "*PARAMETER" in path.read_text())
+FINITE = st.floats(-1e6, 1e6)
+SHAKEN = """*PARAMETER
+A = 0.1
+B = 2*A - 1
+C = 1/(A + 5)
+ratio = 0.5
+*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+*MATERIAL, NAME=M
+*ELASTIC
+1e6
+*DENSITY
+<C>
+*NO COMPRESSION, RATIO=<ratio>
+*SOLID SECTION, ELSET=BARS, MATERIAL=M
+1.
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.01, 0.1
+*BOUNDARY
+1, 1, 2
+1, 3, 3, <A>
+*CLOAD
+2, 3, -<A>
+2, 1, < B >
+*DLOAD
+BARS, GRAV, <A>, 0, 0, -1
+*END STEP
+"""
+
+
+def answer(read, *arguments):
+    """What a reader says: the model and where it came from, or all mistakes."""
+    try:
+        model = read(*arguments)
+    except fem.FemError as error:
+        return type(error), str(error)
+    return model, model.parameters, model.source, model.digest, model.notices, model.extensions
+
+
+@pytest.fixture
+def shaken(tmp_path):
+    path = tmp_path / "shaken.inp"
+    path.write_text(SHAKEN)
+    return path
+
+
+@pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.stem)
+def test_every_deck_reads_the_same_by_its_outline(path):
+    own = read_deck(path).parameters
+    for name, value in own.items():
+        read = deck_reader(path, [name])
+        for other in (value, 2.0 * value, 0.99 * value, 0.0, -value, 1e300, 3.0 * value, 0.5):
+            some = {name.lower(): other}
+            assert answer(read, some) == answer(read_deck, path, some), some
+
+
+def test_only_the_first_sets_of_each_course_are_read(shaken, monkeypatch):
+    readings = []
+
+    def counted(*arguments):
+        readings.append(arguments[1])
+        return read_file(*arguments)
+
+    read_file = outline.read_file
+    monkeypatch.setattr(outline, "read_file", counted)
+    read = deck_reader(shaken, ["A", "ratio"])
+    for a in [0.0, *np.linspace(0.1, 0.4, 20), *np.linspace(0.6, 4.0, 20)]:
+        for ratio in (0.0, 0.25, 1.0):
+            some = {"A": a, "ratio": ratio}
+            assert answer(read, some) == answer(read_deck, shaken, some), some
+    assert len(readings) <= 4
+
+
+def test_what_an_outline_cannot_serve_is_read(shaken):
+    read = deck_reader(shaken, ["A", "ratio"])
+    for a in (0.1, 0.2, -0.3, -5.0, -6.0, 0.3):  # a signed number after a sign, division by zero, negative density
+        for ratio in (0.5, 2.0):
+            some = {"A": a, "ratio": ratio}
+            assert answer(read, some) == answer(read_deck, shaken, some), some
+    assert answer(read, {"A": 0.1, "ratio": 0.5})[0].materials["M"].compression_ratio == 0.5
+    with pytest.raises(fem.CommandError, match="not a finite number"):
+        read({"A": math.nan, "ratio": 0.5})
+
+
+def test_numbers_in_arrays_labels_and_fixed_parameters_are_read_anew(tmp_path):
+    path = write_swing(tmp_path, "1, 1, 3\n", "<gravity>, 1, 3\n")
+    for varied, sets in (
+        ("length", [{"length": value} for value in (1.0, 2.0, 0.5)]),
+        ("gravity", [{"gravity": value} for value in (1.0, 2.0, 9.81)]),
+        ("dt", [{"dt": value, "gravity": g} for value in (0.01, 0.02) for g in (1.0, 2.0)]),
+    ):
+        read = deck_reader(path, [varied])
+        for some in sets:
+            assert answer(read, some) == answer(read_deck, path, some), some
+
+
+OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]
+COMPARISONS = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
+
+
+@given(st.lists(st.tuples(st.sampled_from(OPERATIONS), FINITE, st.booleans()), max_size=5), FINITE, FINITE)
+def test_traced_numbers_follow_their_parameters(steps, first, second):
+    def work(x):
+        for function, number, is_left in steps:
+            x = function(x, number) if is_left else function(number, -abs(x))
+        return x
+
+    course = Course()
+    try:
+        traced, expected = work(course.parameter("A", first)), work(second)
+    except ZeroDivisionError:
+        return
+    assert traced.value == work(first)
+    assert traced.of({"A": second}) == expected
+
+
+@given(st.sampled_from(COMPARISONS), FINITE, FINITE, FINITE)
+def test_decisions_hold_for_the_values_that_decide_alike(function, first, second, limit):
+    course = Course()
+    assert function(course.parameter("A", first), limit) == function(first, limit)
+    assert function(limit, course.parameter("A", first)) == function(limit, first)
+    alike = function(second, limit) == function(first, limit) and function(limit, second) == function(limit, first)
+    if alike:
+        assert course.follow({"A": second}) == {"A": second}
+    else:
+        with pytest.raises(Otherwise):
+            course.follow({"A": second})
+
+
+def test_traced_numbers_refuse_what_leaves_no_trace():
+    number = Course().parameter("A", 1.0)
+    for look in (float, int, str, repr, hash, math.sqrt, math.isfinite, round, np.array, np.asarray, np.isfinite):
+        with pytest.raises(TypeError):
+            look(number)
+    for look in (lambda x: f"{x:g}", lambda x: [1.0, 2.0][x], lambda x: {x}, lambda x: np.array([1.0, x])):
+        with pytest.raises(TypeError):
+            look(number)
