@@ -215,7 +215,7 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
     """
     work, tally = stage.work, motion.tally
     inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
-    balance_forces(stage.row, False, -1, stage.nodes, stage.links, loading, work)
+    balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, loading, motion.a, work)
     motion.reaction[:] = work.reaction
     before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)

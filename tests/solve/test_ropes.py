@@ -272,6 +272,59 @@ def test_moreau_converges_to_the_event_driven_motion():
     assert 0.9 < np.log(errors[0] / errors[1]) / np.log(8.0) < 1.1
 
 
+SHAKEN_END = """*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+3, 2, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=ROPES
+1, 1, 2
+2, 2, 3
+*MATERIAL, NAME=HEMP
+*INEXTENSIBLE
+*NO COMPRESSION
+*DENSITY
+1.
+*DAMPING, ALPHA=0.3
+*SOLID SECTION, ELSET=ROPES, MATERIAL=HEMP, MASS=<RULE>
+1.
+*AMPLITUDE, NAME=SHAKE, DEFINITION=PERIODIC
+1, 5., 0., 0.
+0., 0.05
+*BOUNDARY
+2, 2
+3, 2
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.001, 0.2
+*CONTROLS, IMPACT=<IMPACT>
+*BOUNDARY
+1, 1, 2
+*BOUNDARY, AMPLITUDE=SHAKE
+1, 3, 3, 1.
+*DLOAD
+ROPES, GRAV, 9.81, 0, 0, -1
+*END STEP
+"""
+
+
+@pytest.mark.parametrize(("impact", "error"), [("MOREAU", 1e-10), ("EVENT", 1e-4)])
+@pytest.mark.parametrize("rule", ["LUMPED", "CONSISTENT"])
+def test_reactions_of_moving_supports_balance_the_momentum(impact, error, rule):
+    """Reactions and weight less drag are the rate of the momentum of all mass, that of the moving support included.
+
+    Moreau's reactions are means of the increment, whose drag is that of its mean velocity.
+    """
+    history = run_text(SHAKEN_END.replace("<RULE>", rule).replace("<IMPACT>", impact))
+    mass = np.repeat([0.5, 1.0, 0.5], 3)
+    momentum = (mass * history.v).reshape(-1, 3, 3).sum(axis=1)
+    reactions = history.reactions.reshape(-1, 3, 3).sum(axis=1)
+    mean = reactions[1:] if impact == "MOREAU" else 0.5 * (reactions[1:] + reactions[:-1])
+    drag = 0.3 * 0.5 * (momentum[1:] + momentum[:-1])
+    weight = np.array([0.0, 0.0, -2.0 * GRAVITY])
+    rate = np.diff(momentum, axis=0) / np.diff(history.time)[:, None]
+    assert np.abs(mean + weight - drag - rate)[2:].max() < error
+
+
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_net_dropped_on_its_edges(restitution):
     """112 ropes: all keep their lengths, energy never rises, and the books close."""

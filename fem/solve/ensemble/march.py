@@ -15,7 +15,8 @@ from fem.lanes.choose import common, local, some, where
 from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
-from fem.solve.linear.chain import Diagonal, Tree, solve_chain
+from fem.solve.linear.block import Diagonal
+from fem.solve.linear.chain import Tree, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.groups import CORRECT, Loading, Motion, Nodes, Record, Scratch
@@ -25,7 +26,6 @@ from fem.solve.newton.iterate import (
     correct,
     evaluate,
     inertia_forces,
-    lumped_inertia,
     residual,
     scale_of,
 )
@@ -99,7 +99,7 @@ def open_lanes(
         for dof in range(size):
             motion.a[dof] += nodes.open[dof] * work.du[dof]
     inertia_forces(nodes, bars, motion.v, motion.a, work.inertia, work.drag)
-    balance_forces(scheme, False, -1, nodes, links, loading, work)
+    balance_forces(scheme, False, -1, nodes, bars, links, loading, motion.a, work)
     kinetic, potential = kinetic_energy(nodes, bars, work), 0.0
     for dof in range(size):
         motion.reaction[dof] = work.reaction[dof]
@@ -186,7 +186,6 @@ def march_lanes(
             memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
             scale = scale_of(scheme, dt, nodes, bars, work)
-        lumped_inertia(nodes, bars, work)
         error = close_increment(scheme, secant, k, strain, nodes, bars, springs, links, loading, motion, work)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)

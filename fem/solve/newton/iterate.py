@@ -189,25 +189,21 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
 
 
 @inner_kernel
-def lumped_inertia(nodes: Nodes, bars: Bars, work: Scratch) -> None:
-    """M a of the trial state into ``work.inertia``, where ``residual`` has not left it there."""
-    if bars.off_mass.shape[0] == 0:
-        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.a, work.inertia)
-
-
-@inner_kernel
 def scale_of(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, work: Scratch) -> float:
     """D: the forces the residual is compared with.
 
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
-    Leaves M a in ``work.inertia``.
     """
     dynamic = 1.0 if scheme[WM] != 0.0 else 0.0
-    lumped_inertia(nodes, bars, work)
-    scale = largest_force(nodes.open, work.force, work.drag, work.load, work.inertia, dynamic)
+    is_lumped = bars.off_mass.shape[0] == 0
+    scale = largest_force(is_lumped, dynamic, nodes, work.force, work.drag, work.load, work.a, work.inertia)
     if scheme[MOMENTUM] > 0.0:
-        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
-        scale = max(scale, scheme[MOMENTUM] / dt * largest(work.momentum))
+        if is_lumped:
+            momentum = largest_product(nodes.mass, work.v)
+        else:
+            multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
+            momentum = largest(work.momentum)
+        scale = max(scale, scheme[MOMENTUM] / dt * momentum)
     return scale
 
 
@@ -221,12 +217,25 @@ def largest(x: Floats) -> float:
 
 
 @number_kernel
-def largest_force(is_open: Floats, force: Floats, drag: Floats, load: Floats, inertia: Floats, dynamic: float) -> float:
-    """Largest of |f_int + C v| where closed and |f_ext - M a| where open."""
+def largest_product(x: Floats, y: Floats) -> float:
+    """Largest magnitude of x y."""
+    value = 0.0
+    for dof in range(x.shape[0]):
+        value = max(value, abs(x[dof] * y[dof]))
+    return value
+
+
+@number_kernel
+def largest_force(
+    is_lumped: bool, dynamic: float, nodes: Nodes, force: Floats, drag: Floats, load: Floats, a: Floats,
+    inertia: Floats,
+) -> float:  # fmt: skip
+    """Largest of |f_int + C v| where closed and |f_ext - M a| where open; ``inertia``: M a unless it is lumped."""
+    is_open, mass, is_damped = nodes.open, nodes.mass, nodes.damping.shape[0] > 0
     value = 0.0
     for dof in range(force.shape[0]):
-        inside = force[dof] + dynamic * drag[dof]
-        outside = load[dof] - dynamic * inertia[dof]
+        inside = force[dof] + dynamic * drag[dof] if is_damped else force[dof]
+        outside = load[dof] - dynamic * (mass[dof] * a[dof] if is_lumped else inertia[dof])
         value = max(value, abs(where(is_open[dof] != 0.0, outside, inside)))
     return value
 

@@ -50,7 +50,6 @@ from fem.solve.newton.groups import (
     Record,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import combine
 
 NEGLIGIBLE = 1e-3
 """An energy error below this part of the allowed share of the energies themselves never counts as drift: a wheel that
@@ -62,29 +61,51 @@ over the dofs, to round-off."""
 
 @kernel
 def balance_forces(
-    scheme: Floats, secant: bool, k: int, nodes: Nodes, links: Links, loading: Loading, work: Scratch
-) -> None:
+    scheme: Floats, secant: bool, k: int, nodes: Nodes, bars: Bars, links: Links, loading: Loading, a: Floats,
+    work: Scratch,
+) -> None:  # fmt: skip
     """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs, else 0.
 
     ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
+    ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped.
     """
     reaction, force, inertia, drag, carry = work.reaction, work.force, work.inertia, work.drag, work.carry
-    share, dynamic, has_links = scheme[WC], scheme[WM] != 0.0, links.slave.shape[0] > 0
-    if not secant:
-        combine(loading.vectors, loading.factors, k + 1, reaction)
+    share, has_links, is_lumped = scheme[WC], links.slave.shape[0] > 0, bars.off_mass.shape[0] == 0
+    dynamic, is_damped = scheme[WM] != 0.0, nodes.damping.shape[0] > 0
     for dof in range(reaction.shape[0]):
+        if nodes.free[dof] != 0 and not has_links:
+            continue  # zero it stays
+        value = force[dof]
+        if dynamic or secant:
+            value += nodes.mass[dof] * a[dof] if is_lumped else inertia[dof]
+            if is_damped:
+                value += (share if secant else 1.0) * drag[dof]
         if secant:
-            value = force[dof] + inertia[dof] + share * drag[dof] - carry[dof]
+            value -= carry[dof]
         else:
-            value = force[dof] - reaction[dof]
-            if dynamic:
-                value += inertia[dof] + drag[dof]
-        reaction[dof] = value if has_links or nodes.free[dof] == 0 else 0.0
+            for p in range(loading.vectors.shape[0]):
+                value -= loading.factors[k + 1, p] * loading.vectors[p, dof]
+        reaction[dof] = value
     if has_links:
         condense(links, reaction)
         for dof in range(reaction.shape[0]):
             if nodes.free[dof] != 0:
                 reaction[dof] = 0.0
+
+
+@inner_kernel
+def take_over(nodes: Nodes, bars: Bars, motion: Motion, work: Scratch) -> None:
+    """The trial state becomes the last good one."""
+    for dof in range(work.u.shape[0]):
+        motion.u[dof] = work.u[dof]
+        motion.v[dof] = work.v[dof]
+        motion.a[dof] = work.a[dof]
+        motion.force[dof] = work.force[dof]
+    for dof in range(work.u.shape[0]):
+        if nodes.free[dof] == 0:
+            motion.reaction[dof] = work.reaction[dof]
+    for r in range(bars.rods.shape[0]):
+        motion.multiplier[bars.rods[r]] = work.multiplier[bars.rods[r]]
 
 
 @called_kernel
@@ -165,7 +186,7 @@ def close_increment(
     """
     tally, u0, u1 = motion.tally, motion.u, work.u
     dynamic = scheme[WM] != 0.0
-    balance_forces(scheme, secant, k, nodes, links, loading, work)
+    balance_forces(scheme, secant, k, nodes, bars, links, loading, work.a, work)
     now = min(k + 1, loading.thermal.shape[0] - 1)
     before = min(k, loading.thermal.shape[0] - 1)
     work_done = 0.0
@@ -219,14 +240,7 @@ def close_increment(
             max(abs(potential - tally[POTENTIAL0]), abs(tally[WORK] - tally[WORK0])),
         ),
     )
-    for dof in range(u1.shape[0]):
-        motion.u[dof] = u1[dof]
-        motion.v[dof] = work.v[dof]
-        motion.a[dof] = work.a[dof]
-        motion.force[dof] = work.force[dof]
-        motion.reaction[dof] = work.reaction[dof]
-    for r in range(bars.rods.shape[0]):
-        motion.multiplier[bars.rods[r]] = work.multiplier[bars.rods[r]]
+    take_over(nodes, bars, motion, work)
     error: float = kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
     return error
 

@@ -140,5 +140,5 @@ class Instant:
         motion, work = self.motion, stage.work
         work.force[:] = motion.force
         inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
-        balance_forces(stage.row, False, -1, stage.nodes, stage.links, self.chunk, work)
+        balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, self.chunk, motion.a, work)
         motion.reaction[:] = work.reaction
