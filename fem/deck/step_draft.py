@@ -29,6 +29,7 @@ class StepDraft:
     max_increments: int | None = None
     extrapolation: str = "NO"
     load_shape: tuple[str, Place] | None = None
+    perturbation: Place | None = None
     procedure: Procedure | None = None
     procedure_place: Place | None = None
     blamed: bool = False

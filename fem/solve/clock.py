@@ -41,7 +41,7 @@ SHORTENING = 0.1, 0.9
 """Least and largest factor of a refused increment."""
 SMALL_MOTION = 1e-6
 """Displacements below this share of the model's extent are no measure of local errors."""
-LONGEST_CHUNK = 4096
+LONGEST_CHUNK = 16_384
 CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
 ELEMENT_SECONDS = 5e-6

@@ -33,6 +33,13 @@ def test_section_extensions_are_listed() -> None:
     assert "*SOLID SECTION, MASS" in model.extensions
 
 
+def test_sections_of_elements_that_are_refused_are_not_blamed() -> None:
+    solid = "*ELEMENT, TYPE=C3D8, ELSET=BLOCK\n9, 1, 2, 3, 1, 2, 3, 1, 2\n*SOLID SECTION, ELSET=BLOCK, MATERIAL=STEEL\n"
+    assert [problem.message for problem in problems(MESH + MATERIAL + solid + STEP.format(""))] == [
+        "element type 'C3D8' is not supported"
+    ]
+
+
 ONE = "*ELEMENT, TYPE={}, ELSET=SP\n9, 1\n"
 TWO = "*ELEMENT, TYPE={}, ELSET=SP\n9, 1, 3\n"
 AXIAL = TWO.format("SPRINGA") + "*SPRING, ELSET=SP\n"

@@ -234,3 +234,41 @@ def test_harmless_cards_go_into_one_notice() -> None:
 
 def test_unused_nodes_are_noted() -> None:
     assert "1 node belongs to no element, the first is 8" in parse("*NODE\n8, 8\n").notices
+
+
+def test_perturbations_that_change_nothing() -> None:
+    """As Abaqus/CAE writes it: modes about the state reached, with the geometry of the steps before."""
+    loaded = "*STEP, NLGEOM\n*STATIC\n*END STEP\n"
+    modes = "*STEP, NAME=MODES, NLGEOM=NO, PERTURBATION\n*FREQUENCY, EIGENSOLVER=LANCZOS\n5, , , , ,\n*END STEP\n"
+    found = steps(loaded + modes + "*STEP\n*STATIC\n*END STEP\n")
+    assert found[1].procedure == Frequency(5)
+    assert [each.nlgeom for each in found] == [True, True, True]
+    assert step("*STATIC\n", "*STEP, PERTURBATION") == step("*STATIC\n", "*STEP, NLGEOM=NO")
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("*STEP, PERTURBATION\n*STATIC\n*END STEP\n*STEP\n*STATIC\n*END STEP\n", 8),
+        ("*STEP, PERTURBATION\n*STATIC, RIKS\n0.1, 1\n*END STEP\n", 8),
+        ("*STEP, PERTURBATION\n*DYNAMIC\n0.1, 1\n*END STEP\n", 8),
+        ("*MATERIAL, NAME=M2\n*NO COMPRESSION\n*ELASTIC\n1.\n*STEP, PERTURBATION\n*STATIC\n*END STEP\n", 8),
+    ],
+)
+def test_perturbations_that_would(text: str, column: int) -> None:
+    model = MODEL.replace("MATERIAL=STEEL", "MATERIAL=M2") if "M2" in text else MODEL
+    (problem,) = problems(model + text)
+    assert "PERTURBATION of *STEP is not supported" in problem.message
+    assert problem.column == column
+
+
+def test_perturbations_are_linear() -> None:
+    (problem,) = problems(MODEL + "*STEP, NLGEOM, PERTURBATION\n*STATIC\n*END STEP\n")
+    assert problem.message == "NLGEOM and PERTURBATION exclude each other"
+
+
+def test_element_output_at_nodes_is_that_of_the_elements() -> None:
+    """CalculiX: ``*EL FILE, NSET=``; fields here hold every element."""
+    model = parse("", "*EL FILE, NSET=ALL\nS\n")
+    assert model.steps[0].outputs == (OutputRequest("EL FILE", None, ("S",)),)
+    assert any("*EL FILE, NSET" in notice for notice in model.notices)

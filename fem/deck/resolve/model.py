@@ -10,6 +10,7 @@ from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake, Place
 from fem.deck.resolve.constraints import build_equations, build_links, check_initial, check_supports
 from fem.deck.resolve.mesh import build_mesh
+from fem.deck.resolve.perturbations import blame_perturbations
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
 from fem.deck.resolve.ropes import blame_steps_without_ropes
@@ -26,7 +27,9 @@ def build_model(draft: Draft, end: Place) -> Model:
     properties = build_properties(draft, mesh)
     used = {entry.material for entry in properties if isinstance(entry, BarSection)}
     materials = build_materials(draft, used)
-    blame_steps_without_ropes(draft, [material for name, material in materials.items() if name in used])
+    of_bars = [material for name, material in materials.items() if name in used]
+    blame_steps_without_ropes(draft, of_bars)
+    blame_perturbations(draft, of_bars, (entry for entry in properties if isinstance(entry, Spring)))
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)

@@ -128,7 +128,7 @@ def node_file(card: Card, draft: Draft) -> None:
     request(card, draft, "NODE FILE", chosen_set(card, draft, "NSET", "node"))
 
 
-@keyword("step", takes=("ELSET", *CADENCE), ignores=PRINT_NOISE)
+@keyword("step", takes=("ELSET", *CADENCE), ignores=(*PRINT_NOISE, "NSET"))
 def el_file(card: Card, draft: Draft) -> None:
     """S, E, N, T into VTK."""
     request(card, draft, "EL FILE", chosen_set(card, draft, "ELSET", "element"))
@@ -169,7 +169,7 @@ def node_output(card: Card, draft: Draft) -> None:
     request(card, draft, "NODE FILE", chosen_set(card, draft, "NSET", "node"), opened(draft))
 
 
-@keyword("step", takes=("ELSET", *CADENCE), ignores=(*PRINT_NOISE, *OUTPUT_NOISE))
+@keyword("step", takes=("ELSET", *CADENCE), ignores=(*PRINT_NOISE, *OUTPUT_NOISE, "NSET"))
 def element_output(card: Card, draft: Draft) -> None:
     """As ``*EL FILE``."""
     request(card, draft, "EL FILE", chosen_set(card, draft, "ELSET", "element"), opened(draft))

@@ -11,13 +11,11 @@ from fem.deck.step_draft import StepDraft
 from fem.model import Dynamic, Frequency, Static
 from fem.model.steps import EXTRAPOLATIONS
 
-NO_PERTURBATION = "is not supported: every step is a full nonlinear step; *FREQUENCY gives modes about a loaded state"
-
 
 @keyword(
     "anywhere",
-    takes=("NLGEOM", "INC", "NAME", "EXTRAPOLATION", "AMPLITUDE"),
-    refuses={"PERTURBATION": NO_PERTURBATION, "THERMALNETWORK": "is not supported"},
+    takes=("NLGEOM", "INC", "NAME", "EXTRAPOLATION", "AMPLITUDE", "PERTURBATION"),
+    refuses={"THERMALNETWORK": "is not supported"},
     ignores=("UNSYMM", "CONVERT SDI", "SOLVER"),
 )
 def step(card: Card, draft: Draft) -> None:
@@ -28,8 +26,13 @@ def step(card: Card, draft: Draft) -> None:
     draft.step = StepDraft(card.place, draft.nlgeom)
     draft.step.title = tuple(text.strip() for text in card.texts())
     if card.has("NLGEOM"):
-        draft.nlgeom = card.parameters["NLGEOM"].value is None or card.word("NLGEOM", ("YES", "NO"), "YES") == "YES"
-        draft.step.nlgeom = draft.nlgeom
+        nlgeom = card.parameters["NLGEOM"].value is None or card.word("NLGEOM", ("YES", "NO"), "YES") == "YES"
+        if not card.has("PERTURBATION"):
+            draft.nlgeom = draft.step.nlgeom = nlgeom
+        elif nlgeom:
+            raise Mistake(card.parameters["NLGEOM"].place, "NLGEOM and PERTURBATION exclude each other")
+    if card.flag("PERTURBATION"):
+        draft.step.perturbation = card.parameters["PERTURBATION"].place
     draft.step.name = card.field("NAME").name("the name NAME=") if card.has("NAME") else None
     draft.step.max_increments = card.integer("INC")
     draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
