@@ -12,7 +12,7 @@ from typing import TextIO
 import numpy as np
 
 from fem.analysis.growth import tangent_growth
-from fem.compiled.folder import cache_folder, is_first_start, mark_warm
+from fem.compiled.folder import FIRST_START, cache_folder, is_first_start, mark_warm
 from fem.compiled.kernel import rehearsal
 from fem.compiled.workers import Job, build_all
 from fem.deck import parse_deck
@@ -80,7 +80,6 @@ ROPE = f"""*NODE
 BOB, GRAV, 9.81, 0, 0, -1
 *END STEP
 """
-MESSAGE = "the solver is compiled once after every installation or update"
 
 
 def compile_all() -> None:
@@ -127,7 +126,7 @@ def warmup(stream: TextIO | None = None) -> None:
 def announced(stream: TextIO) -> Iterator[None]:
     """Say that the solver is being compiled: with the time spent, where somebody watches."""
     if not stream.isatty():
-        print(f"note: {MESSAGE}; this takes about half a minute", file=stream, flush=True)
+        print(f"note: {FIRST_START}; this takes about half a minute", file=stream, flush=True)
         yield
         return
     from rich.console import Console
@@ -135,5 +134,5 @@ def announced(stream: TextIO) -> Iterator[None]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with contextlib.suppress(BrokenPipeError), Progress(*columns, console=Console(file=stream), transient=True) as bar:
-        bar.add_task(MESSAGE, total=None)
+        bar.add_task(FIRST_START, total=None)
         yield

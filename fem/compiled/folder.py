@@ -30,6 +30,8 @@ WARM = "complete"
 
 KEPT_DAYS = 30
 """Compiled code of other versions is kept so long after its last use."""
+FIRST_START = "the solver is compiled once after every installation or update"
+"""What to say then; it takes about half a minute."""
 
 
 def _user_cache() -> Path:

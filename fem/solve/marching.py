@@ -256,7 +256,7 @@ class Marching:
         self.progress.time = float(times[done])
         self._remark(ledger)
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
-        if isinstance(self.explicit, Moreau):
+        if self.explicit:
             self.explicit.tell(self.sink, self.number, self.progress.increment - done, times)
         self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
         self._send_frame(self.clock.is_finished)

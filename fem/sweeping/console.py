@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from fem.compiled.folder import is_first_start
+from fem.compiled.folder import FIRST_START, is_first_start
 from fem.results.console import WIDTH, Bar, stop_writing
 from fem.sweeping.grid import Grid
 from fem.sweeping.table import RECORD, TABLE
@@ -34,7 +34,7 @@ class SweepConsole:
             self._print(f"{finished} of them are finished from before")
         self._note(notices)
         if is_first_start():
-            self._note(["the solver is compiled once after every installation or update: half a minute"])
+            self._note([f"{FIRST_START}: half a minute"])
 
     def move(self, finished: int, failed: int) -> None:
         """Some more points are finished."""

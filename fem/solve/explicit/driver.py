@@ -10,6 +10,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.mechanics.bar import Bars
 from fem.model import Dynamic
+from fem.results.record import Sink
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
 from fem.solve.explicit.ties import tie
@@ -66,6 +67,9 @@ class Explicit:
                 f"{name} is free and has no mass, which EXPLICIT divides by: give it mass (*DENSITY, *MASS), hold it "
                 "with *BOUNDARY, or leave out EXPLICIT"
             )
+
+    def tell(self, sink: Sink, number: int, before: int, times: Floats) -> None:
+        """Pass on the events of a chunk: there are none."""
 
     def due(self, chunk: Loading, asked: Flags, increments: Ints) -> Flags:
         """(k,) increments whose books have to be closed: all where work depends on the path in between."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import weakref
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -132,15 +133,21 @@ def _release(handle: Any, kind: int, count: int) -> None:
     last._call_pardiso(eye_array(count, format="csr"), np.zeros(count))
 
 
+@cache
+def is_installed(package: str) -> bool:
+    """A package can be imported; looked up once a process."""
+    return find_spec(package) is not None
+
+
 def library_for(wanted: str, equations: int) -> tuple[str, str]:
     """The library of a direct solver (``wanted`` names it, or not), and a remark for the record.
 
     CommandError where the library asked for is not installed.
     """
-    is_installed = find_spec("pypardiso") is not None
-    if wanted == PARDISO and not is_installed:
+    has_pardiso = is_installed("pypardiso")
+    if wanted == PARDISO and not has_pardiso:
         raise CommandError("--solver pardiso needs the package pypardiso: pip install 'fem[direct]'")
-    if wanted == PARDISO or (wanted != SUPERLU and is_installed and equations >= WORTHWHILE):
+    if wanted == PARDISO or (wanted != SUPERLU and has_pardiso and equations >= WORTHWHILE):
         return PARDISO, "PARDISO of pypardiso"
     if equations < WORTHWHILE or wanted == SUPERLU:
         return SUPERLU, "SciPy's SuperLU"

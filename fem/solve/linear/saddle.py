@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
 from fem.assembly.system import System
 from fem.mechanics.bar import GAP, P, Q
+from fem.mechanics.blocks import rod_gradients
 from fem.solve.linear.factors import solve_pivoting
 from fem.solve.linear.sparse import SparseTangent
 from fem.solve.newton.groups import Scratch
@@ -54,10 +54,7 @@ def _coupling(tangent: SparseTangent, work: Scratch, row: int) -> Any:
     """What the multipliers do to the independent dofs; ``row``: P or Q."""
     from scipy.sparse import coo_array
 
-    rods, nodes = tangent.system.bars.rods, tangent.system.bars.nodes
-    values: Floats = work.store[row : row + 3, rods].T.ravel()
-    dofs: Ints = np.concatenate([(3 * nodes[rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
-    columns = np.tile(np.repeat(np.arange(len(rods)), 3), 2)
-    shape = (tangent.system.size, len(rods))
-    full = coo_array((np.concatenate([values, -values]), (dofs, columns)), shape=shape).tocsr()[tangent.dofs]
+    columns, dofs, values = rod_gradients(tangent.system.bars, work.store, row)
+    shape = (tangent.system.size, len(tangent.system.bars.rods))
+    full = coo_array((values, (dofs, columns)), shape=shape).tocsr()[tangent.dofs]
     return full if tangent.transform is None else tangent.transform.T @ full

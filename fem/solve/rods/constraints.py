@@ -9,7 +9,8 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.errors import ModelError
-from fem.mechanics.bar import GAP, INV_LENGTH, Q
+from fem.mechanics.bar import GAP, INV_LENGTH
+from fem.mechanics.blocks import rod_gradients
 from fem.solve.newton.groups import Motion
 from fem.solve.stage import Stage
 
@@ -23,25 +24,15 @@ DEPENDENT = 1e-11
 """Eigenvalue of the normalised C C^T below which constraints depend on each other."""
 
 
-def gradients(stage: Stage) -> tuple[Ints, Ints, Floats]:
-    """Rows, dofs and values of G (rods, 3n), the gradients of the constraints at the evaluated state."""
-    rods, nodes = stage.bars.rods, stage.bars.nodes
-    q = stage.work.store[Q : Q + 3, rods].T
-    axes = np.arange(3)
-    dofs = np.concatenate([(3 * nodes[rods, end, None] + axes).ravel() for end in (1, 0)])
-    rows = np.tile(np.repeat(np.arange(len(rods)), 3), 2)
-    return rows, dofs, np.concatenate([q.ravel(), -q.ravel()])
-
-
 def multiply(stage: Stage, x: Floats) -> Floats:
     """G x: (rods,)."""
-    rows, dofs, values = gradients(stage)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.store)
     return np.bincount(rows, values * x[dofs], minlength=len(stage.bars.rods)).astype(float)
 
 
 def multiply_transposed(stage: Stage, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
-    rows, dofs, values = gradients(stage)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.store)
     return np.bincount(dofs, values * pull[rows], minlength=stage.system.size).astype(float)
 
 
@@ -54,7 +45,7 @@ def gaps(stage: Stage) -> tuple[Floats, Floats]:
 
 def over_independent(stage: Stage, free: Ints) -> Any:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
-    rows, dofs, values = gradients(stage)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.store)
     count = int(np.count_nonzero(free == 1))
     if count + len(stage.bars.rods) <= DENSE and len(stage.links.slave) == 0:
         column = np.cumsum(free == 1) - 1
