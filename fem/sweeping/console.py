@@ -17,6 +17,8 @@ from fem.sweeping.table import RECORD, TABLE
 FEW_VALUES = 4
 LINE_SECONDS = 10.0
 """Between two plain lines."""
+COLD = 3
+"""Blocks of answers at the start that load or compile kernels: how long they take tells nothing of the others."""
 
 
 class SweepConsole:
@@ -24,8 +26,9 @@ class SweepConsole:
 
     def __init__(self, deck: str, grid: Grid, finished: int, notices: list[str], stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
-        self._total, self._before = len(grid), finished
+        self._total, self._moves = len(grid), 0
         self._begun = self._last = time.monotonic()
+        self._warm = self._begun, finished
         self._bar = Bar(self._stream, self._total) if self._stream.isatty() else None
         self._told = len(notices)
         over = " x ".join(map(span, grid.names, grid.values))
@@ -41,12 +44,17 @@ class SweepConsole:
         bad = f", {failed} failed" if failed else ""
         text = f"{finished}/{self._total} parameter sets{bad}"
         now = time.monotonic()
+        self._moves += 1
+        if self._moves <= COLD:
+            self._warm = now, finished
         if self._bar is not None:
             self._bar.move(finished, text)
         elif now - self._last > LINE_SECONDS:
             self._last = now
-            rate = (finished - self._before) / (now - self._begun)
-            self._print(f"{text}, about {(self._total - finished) / rate:.0f} s left")
+            since, before = self._warm
+            if finished > before:
+                text += f", about {(self._total - finished) * (now - since) / (finished - before):.0f} s left"
+            self._print(text)
 
     def close(self, finished: int, failed: int, folder: Path, notices: list[str]) -> None:
         """The last lines; ``notices`` may have grown."""

@@ -205,6 +205,9 @@ def test_progress_on_a_terminal_and_elsewhere(monkeypatch):
     grid = read_vary(["A=0:1:50", "k=1,2"])
     for stream in (Terminal(), io.StringIO()):
         shown = console.SweepConsole("deck", grid, 10, ["a remark"], stream)
+        for finished in (11, 12, 20):  # kernels are loaded, lanes compiled
+            shown.move(finished, 3)
+        assert "s left" not in stream.getvalue()
         time.sleep(0.02)
         shown.move(40, 3)
         shown.close(40, 3, Path("there"), ["a remark", "another"])
