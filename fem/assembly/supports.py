@@ -52,7 +52,8 @@ class Supports:
         # Where a group moves there is no constant place: NaN, at which nothing has arrived.
         places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
         arrived = u == self.base + self.value * np.array(places or [np.nan])[self.group]
-        return np.flatnonzero(self.supported & ~arrived)
+        moving: Ints = (self.supported & ~arrived).nonzero()[0]
+        return moving
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
         """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""

@@ -98,7 +98,7 @@ class Clock:
         times[0] = self.time
         steps = np.full(count, self.dt)
         limit = self._next_stop()
-        past = 1 + int(np.searchsorted(times[1:], limit - SHARP * self.dt))
+        past = 1 + int(times[1:].searchsorted(limit - SHARP * self.dt))
         if past <= count:
             times, steps = times[: past + 1], steps[:past]
             if abs(times[past] - limit) > SHARP * self.dt:

@@ -179,7 +179,7 @@ class Marching:
     def _plan(self) -> tuple[Floats, Floats]:
         """Times and increments of the next chunk; it ends where a field is due because of its instant."""
         times, steps = self.clock.plan(self._count())
-        due = int(np.searchsorted(times[1:], self.schedule.next_instant())) + 1
+        due = int(times[1:].searchsorted(self.schedule.next_instant())) + 1
         return times[: due + 1], steps[:due]
 
     def advance(self) -> None:
@@ -269,8 +269,8 @@ class Marching:
             self.say(text)
 
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
-        (rows,) = np.nonzero(due)
-        increment = self.progress.increment + rows + (1 if np.any(dt) else 0)
+        (rows,) = due.nonzero()
+        increment = self.progress.increment + rows + (1 if dt.any() else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
         self.progress.increment = int(increment[-1])
         self.sink.rows(

@@ -14,7 +14,7 @@ from fem.mechanics import bar
 from fem.mechanics.bar import STORED, Bars
 from fem.mechanics.links import Links
 from fem.model import Controls
-from fem.solve.linear.chain import KEPT, Tree
+from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import DirectSolver
 from fem.solve.linear.factors import PARDISO, SUPERLU, library_for
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
@@ -245,10 +245,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "off": len(bars.off_mass),
         "spring_stiffness": len(system.springs.dofs),
         "block": (count, 9),
-        "inverse": (
-            count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0,
-            KEPT if choice.solver == UNSYMMETRIC_CHAIN else 9,
-        ),
+        "inverse": (count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0, 9),
         "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
         "band": (rows, 3 * choice.width + 1),
         "unknowns": rows,

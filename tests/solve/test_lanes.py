@@ -16,7 +16,7 @@ from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
 from fem.solve.ensemble.alone import run_alone
 from fem.solve.ensemble.run import can_run_in_lanes, run_ensemble
-from fem.solve.linear.block import inverted, put
+from fem.solve.linear.block import invert
 
 PENDULUM = """*PARAMETER
 HEIGHT = 0.01
@@ -220,9 +220,7 @@ def test_lanes_use_the_widest_registers():
 
     @kernel
     def one_node(block, free, inverse):
-        is_safe, x00, x01, x02, x10, x11, x12, x20, x21, x22 = inverted(False, block, 0.0, free, 0)
-        put(inverse, 0, x00, x01, x02, x10, x11, x12, x20, x21, x22)
-        return some(is_safe)
+        return some(invert(False, block, 0, 0.0, free, inverse))
 
     blocks = Lanes(1, 9, 8)
     blocks.array[0, [0, 4, 8]] = 2.0

@@ -15,8 +15,7 @@ from fem.lanes.choose import common, local, some, where
 from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
-from fem.solve.linear.block import Diagonal
-from fem.solve.linear.chain import Tree, solve_chain
+from fem.solve.linear.chain import Diagonal, Tree, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.groups import CORRECT, Loading, Motion, Nodes, Record, Scratch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -109,7 +109,7 @@ def fleet(
         name: pack([getattr(sample.bars, name) for sample in samples])
         for name in ("constants", "off_mass", "off_damping")
     }
-    room = scratch(stage.system, bars, replace(stage.choice, solver=groups.UNSYMMETRIC_CHAIN))
+    room = scratch(stage.system, bars, stage.choice)
     return Fleet(
         blocks, pack([sample.limits for sample in samples]), nodes,
         bars._replace(

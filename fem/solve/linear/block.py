@@ -2,45 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fem.arrays import Floats, Index
-from fem.compiled import inner_kernel, number_kernel
-from fem.lanes.choose import common
-from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+from fem.compiled import inner_kernel, kernel, number_kernel
+from fem.lanes.choose import some
 
 ONE, TWO, THREE = np.uintp(1), np.uintp(2), np.uintp(3)
 SMALLEST_PIVOT = 1e-13
 """A pivot below this share of its diagonal entry means: ask for a solver that pivots."""
-
-
-class Diagonal(NamedTuple):
-    """The multiple of the unit matrix in the block of a node: by_mass mass + by_damping damping (3n,; empty: none)."""
-
-    mass: Floats
-    damping: Floats
-    by_mass: float
-    by_damping: float
-
-
-@inner_kernel
-def isotropic(diagonal: Diagonal, row: Index) -> float:
-    """That multiple for the node whose first dof is ``row``."""
-    value: float = diagonal.by_mass * diagonal.mass[row]
-    if diagonal.damping.shape[0] > 0:
-        value += diagonal.by_damping * diagonal.damping[row]
-    return value
-
-
-@inner_kernel
-def clear(i: Index, block: Floats, du: Floats) -> None:
-    """Nothing has been handed over to node i."""
-    for c in range(9):
-        block[i, c] = 0.0
-    for c in range(3):
-        du[THREE * i + np.uintp(c)] = 0.0
 
 
 @number_kernel
@@ -91,43 +61,25 @@ def invert_numbers(
     return is_safe, x00, x01, x02, x10, x11, x12, x20, x21, x22
 
 
-@inner_kernel
-def inverted(
-    symmetric: bool, block: Floats, shift: float, free: Floats, i: Index
-) -> tuple[bool, float, float, float, float, float, float, float, float, float]:
-    """Whether block[i] + shift I has safe pivots, and its inverse restricted to the free dofs of node i, row by row.
+@kernel
+def invert(symmetric: bool, block: Floats, i: Index, shift: float, free: Floats, inverse: Floats) -> bool:
+    """inverse[i] = (block[i] + shift I)^-1 restricted to the free dofs of node i; False where it has no safe pivot.
 
-    ``symmetric``: what stands below the diagonal of the block is not looked at.
+    ``symmetric``: what stands below the diagonal of the block is not looked at. ``inverse`` may be ``block``.
     """
     m01, m02, m12 = block[i, 1], block[i, 2], block[i, 5]
     m10, m20, m21 = (m01, m02, m12) if symmetric else (block[i, 3], block[i, 6], block[i, 7])
     row = THREE * np.uintp(i)
-    return invert_numbers(
+    is_safe, x00, x01, x02, x10, x11, x12, x20, x21, x22 = invert_numbers(
         symmetric, free[row], free[row + ONE], free[row + TWO], block[i, 0] + shift, m01, m02, m10,
         block[i, 4] + shift, m12, m20, m21, block[i, 8] + shift,
     )  # fmt: skip
-
-
-@inner_kernel
-def put(
-    matrix: Floats, i: Index, x00: float, x01: float, x02: float, x10: float, x11: float, x12: float, x20: float,
-    x21: float, x22: float,
-) -> None:  # fmt: skip
-    """Write a 3 x 3 matrix into row i."""
-    matrix[i, 0], matrix[i, 1], matrix[i, 2] = x00, x01, x02
-    matrix[i, 3], matrix[i, 4], matrix[i, 5] = x10, x11, x12
-    matrix[i, 6], matrix[i, 7], matrix[i, 8] = x20, x21, x22
-
-
-@inner_kernel
-def take(
-    symmetric: bool, matrix: Floats, i: Index
-) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """Row i as a 3 x 3 matrix; ``symmetric``: what stands below its diagonal is something else."""
-    x00, x01, x02 = matrix[i, 0], matrix[i, 1], matrix[i, 2]
-    x11, x12, x22 = matrix[i, 4], matrix[i, 5], matrix[i, 8]
-    x10, x20, x21 = (x01, x02, x12) if symmetric else (matrix[i, 3], matrix[i, 6], matrix[i, 7])
-    return x00, x01, x02, x10, x11, x12, x20, x21, x22
+    if not some(is_safe):
+        return is_safe
+    inverse[i, 0], inverse[i, 1], inverse[i, 2] = x00, x01, x02
+    inverse[i, 3], inverse[i, 4], inverse[i, 5] = x10, x11, x12
+    inverse[i, 6], inverse[i, 7], inverse[i, 8] = x20, x21, x22
+    return is_safe
 
 
 @inner_kernel
@@ -135,16 +87,3 @@ def is_fixed(i: Index, free: Floats) -> bool:
     """Nothing of node i is free: it leaves the rod to its parent to that node."""
     row = THREE * np.uintp(i)
     return bool(free[row] == 0.0 and free[row + ONE] == 0.0 and free[row + TWO] == 0.0)
-
-
-@inner_kernel
-def hold(symmetric: bool, has_rods: bool, e: Index, i: Index, store: Floats, block: Floats) -> None:
-    """Add bar e to the block of node i: its other node is fixed. Of a rod only t: ``pin`` does more."""
-    t, alpha = store[GEOMETRIC, e], store[ALPHA, e]
-    if has_rods and common(alpha) == np.inf:
-        alpha = 0.0
-    second = P if symmetric else Q
-    for a in range(3):
-        for c in range(a if symmetric else 0, 3):
-            block[i, 3 * a + c] += alpha * store[P + a, e] * store[second + c, e]
-        block[i, 4 * a] += t

@@ -7,8 +7,6 @@ t, alpha, p, q the bar's numbers, o its off-diagonal mass, b = t - o and r the r
     Dj += t I - b^2 X + s (p - b Xp)(q - b X^T q)^T,          rj += b X r + s (p - b Xp)(q.Xr)
     back: tau = s (q - b X^T q).dj - s (q.Xr),                di = Xr + Xp tau + b X dj
 
-Of long chains memory is the bottleneck: kept for the way back are X, s and s (q.Xr), the rest is worked out again.
-
 The stiff alpha never enters a subtraction, so EA = 1e8 costs no digits, and a rod is the limit alpha = inf:
 s = 1/(q.Xp), with its gap g beside q.Xr. A rod at a fixed node has q.Xp = 0: its multiplier waits for the
 node's parent, whose X it projects (``pin``). Sherman-Morrison, Ann. Math. Stat. 21 (1950).
@@ -24,20 +22,7 @@ from fem.arrays import Floats, Index, Ints
 from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.lanes.choose import common, some, where
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
-from fem.solve.linear.block import (
-    ONE,
-    SMALLEST_PIVOT,
-    THREE,
-    TWO,
-    Diagonal,
-    clear,
-    hold,
-    inverted,
-    is_fixed,
-    isotropic,
-    put,
-    take,
-)  # fmt: skip
+from fem.solve.linear.block import ONE, SMALLEST_PIVOT, THREE, TWO, invert, is_fixed
 
 
 class Tree(NamedTuple):
@@ -62,8 +47,33 @@ class Tree(NamedTuple):
 
 
 LEAF, FIRST = 1, 2
-KEPT = 11
-"""Numbers kept of a node of an unsymmetric chain: its inverse, s (q.Xr) and s."""
+
+
+class Diagonal(NamedTuple):
+    """The multiple of the unit matrix in the block of a node: by_mass mass + by_damping damping (3n,; empty: none)."""
+
+    mass: Floats
+    damping: Floats
+    by_mass: float
+    by_damping: float
+
+
+@inner_kernel
+def isotropic(diagonal: Diagonal, row: Index) -> float:
+    """That multiple for the node whose first dof is ``row``."""
+    value: float = diagonal.by_mass * diagonal.mass[row]
+    if diagonal.damping.shape[0] > 0:
+        value += diagonal.by_damping * diagonal.damping[row]
+    return value
+
+
+@inner_kernel
+def clear(i: Index, block: Floats, du: Floats) -> None:
+    """Nothing has been handed over to node i."""
+    for c in range(9):
+        block[i, c] = 0.0
+    for c in range(3):
+        du[THREE * i + np.uintp(c)] = 0.0
 
 
 @inner_kernel
@@ -131,23 +141,16 @@ def unpin(
 
 
 @inner_kernel
-def coupling(
-    symmetric: bool, b: float, e: Index, store: Floats, x00: float, x01: float, x02: float, x10: float, x11: float,
-    x12: float, x20: float, x21: float, x22: float,
-) -> tuple[float, float, float, float, float, float, float, float, float, float, float, float]:  # fmt: skip
-    """q, Xp, p - b Xp and q - b X^T q of bar e."""
-    p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
-    xp0 = x00 * p0 + x01 * p1 + x02 * p2
-    xp1 = x10 * p0 + x11 * p1 + x12 * p2
-    xp2 = x20 * p0 + x21 * p1 + x22 * p2
-    a0, a1, a2 = p0 - b * xp0, p1 - b * xp1, p2 - b * xp2
-    if symmetric:
-        return p0, p1, p2, xp0, xp1, xp2, a0, a1, a2, a0, a1, a2
-    q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
-    c0 = q0 - b * (x00 * q0 + x10 * q1 + x20 * q2)
-    c1 = q1 - b * (x01 * q0 + x11 * q1 + x21 * q2)
-    c2 = q2 - b * (x02 * q0 + x12 * q1 + x22 * q2)
-    return q0, q1, q2, xp0, xp1, xp2, a0, a1, a2, c0, c1, c2
+def hold(symmetric: bool, has_rods: bool, e: Index, j: Index, store: Floats, block: Floats) -> None:
+    """Add bar e to the block of node j: its other node is fixed. Of a rod only t: ``pin`` does the rest."""
+    t, alpha = store[GEOMETRIC, e], store[ALPHA, e]
+    if has_rods and common(alpha) == np.inf:
+        alpha = 0.0
+    second = P if symmetric else Q
+    for a in range(3):
+        for c in range(a if symmetric else 0, 3):
+            block[j, 3 * a + c] += alpha * store[P + a, e] * store[second + c, e]
+        block[j, 4 * a] += t
 
 
 @number_kernel
@@ -163,13 +166,12 @@ def solve_chain(
     free     (3n,)     1.0 free, 0.0 fixed;  residual (3n,) right-hand side, kept
     store    (STORED, m)  numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
     block    (n, 9)    nodal blocks of the effective tangent without the bars and the diagonal; overwritten
-    inverse  (n, 9; unsymmetric: KEPT), pinned (n or 0, 7)  scratch
+    inverse  (n, 9), pinned (n or 0, 7)  scratch
     du       (3n,)     out, zero at fixed dofs; on the way the reduced right-hand side
     tau      (m,)      out, change of the multipliers of rods
     """
     sequence, parent, link, waiting = tree.sequence, tree.parent, tree.link, tree.waiting
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
-    pulls, shares = (3, 6) if symmetric else (9, 10)  # columns of s (q.Xr) and s
     is_safe: bool = True
     if is_filled:
         for k in range(du.shape[0]):
@@ -190,36 +192,43 @@ def solve_chain(
                 hold(symmetric, has_rods, e, j, store, block)
             continue
         t = store[GEOMETRIC, e] if not is_root else 0.0
-        is_regular, x00, x01, x02, x10, x11, x12, x20, x21, x22 = inverted(
-            symmetric, block, t + isotropic(diagonal, row), free, i
-        )
-        is_safe = is_safe & is_regular
+        is_safe = is_safe & invert(symmetric, block, i, t + isotropic(diagonal, row), free, inverse)
         if not some(is_safe):
             return is_safe
         r0 = du[row] + where(free[row] != 0.0, residual[row], 0.0)
         r1 = du[row + ONE] + where(free[row + ONE] != 0.0, residual[row + ONE], 0.0)
         r2 = du[row + TWO] + where(free[row + TWO] != 0.0, residual[row + TWO], 0.0)
         k0, k1, k2 = 0.0, 0.0, 0.0
-        if anchor >= 0:
-            put(inverse, i, x00, x01, x02, x10, x11, x12, x20, x21, x22)
-            while anchor >= 0:
-                is_pinned, k0, k1, k2 = pin(i, anchor, tree, store, inverse, r0, r1, r2, k0, k1, k2, pinned)
-                is_safe = is_safe & is_pinned
-                if not some(is_safe):
-                    return is_safe
-                anchor = tree.after[anchor]
-            x00, x01, x02, x10, x11, x12, x20, x21, x22 = take(symmetric, inverse, i)
-        xr0 = x00 * r0 + x01 * r1 + x02 * r2 + k0
-        xr1 = x10 * r0 + x11 * r1 + x12 * r2 + k1
-        xr2 = x20 * r0 + x21 * r1 + x22 * r2 + k2
+        while anchor >= 0:
+            is_pinned, k0, k1, k2 = pin(i, anchor, tree, store, inverse, r0, r1, r2, k0, k1, k2, pinned)
+            is_safe = is_safe & is_pinned
+            if not some(is_safe):
+                return is_safe
+            anchor = tree.after[anchor]
+        xr0 = inverse[i, 0] * r0 + inverse[i, 1] * r1 + inverse[i, 2] * r2 + k0
+        xr1 = inverse[i, 3] * r0 + inverse[i, 4] * r1 + inverse[i, 5] * r2 + k1
+        xr2 = inverse[i, 6] * r0 + inverse[i, 7] * r1 + inverse[i, 8] * r2 + k2
         du[row], du[row + ONE], du[row + TWO] = xr0, xr1, xr2
         if is_root:
             continue
         alpha = store[ALPHA, e]
+        p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
+        q0, q1, q2 = p0, p1, p2
+        if not symmetric:
+            q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
         b = t - off[e] if off.shape[0] > 0 else t
-        q0, q1, q2, xp0, xp1, xp2, a0, a1, a2, c0, c1, c2 = coupling(
-            symmetric, b, e, store, x00, x01, x02, x10, x11, x12, x20, x21, x22
-        )
+        x00, x01, x02 = inverse[i, 0], inverse[i, 1], inverse[i, 2]
+        x10, x11, x12 = inverse[i, 3], inverse[i, 4], inverse[i, 5]
+        x20, x21, x22 = inverse[i, 6], inverse[i, 7], inverse[i, 8]
+        xp0 = x00 * p0 + x01 * p1 + x02 * p2
+        xp1 = x10 * p0 + x11 * p1 + x12 * p2
+        xp2 = x20 * p0 + x21 * p1 + x22 * p2
+        a0, a1, a2 = p0 - b * xp0, p1 - b * xp1, p2 - b * xp2
+        c0, c1, c2 = a0, a1, a2
+        if not symmetric:
+            c0 = q0 - b * (x00 * q0 + x10 * q1 + x20 * q2)
+            c1 = q1 - b * (x01 * q0 + x11 * q1 + x21 * q2)
+            c2 = q2 - b * (x02 * q0 + x12 * q1 + x22 * q2)
         flexible = q0 * xp0 + q1 * xp1 + q2 * xp2
         along = q0 * xr0 + q1 * xr1 + q2 * xr2
         if has_rods and common(alpha) == np.inf:
@@ -261,8 +270,10 @@ def solve_chain(
             du[above + TWO] = f2 + (b * xr2 + pull * a2)
         elif is_first:
             clear(j, block, du)
-        put(inverse, i, x00, x01, x02, x10, x11, x12, x20, x21, x22)
-        inverse[i, pulls], inverse[i, shares] = pull, s
+        # kept for the way back (in the block of node i): Xp, s c and the pull
+        block[i, 0], block[i, 1], block[i, 2] = xp0, xp1, xp2
+        block[i, 3], block[i, 4], block[i, 5] = z0, z1, z2
+        block[i, 6], block[i, 7] = pull, b
     for k in range(count - 1, -1, -1):
         i = np.uintp(sequence[k])
         row, is_root = THREE * i, parent[i] < 0
@@ -270,28 +281,23 @@ def solve_chain(
         if is_fixed(i, free) and not holds:
             du[row], du[row + ONE], du[row + TWO] = 0.0, 0.0, 0.0
             continue
+        x0, x1, x2 = du[row], du[row + ONE], du[row + TWO]
         if is_root:
             if holds:
                 unpin(i, tree, store, pinned, 0.0, 0.0, 0.0, tau)
             continue
-        e, above = np.uintp(link[i]), THREE * np.uintp(parent[i])
+        above = THREE * np.uintp(parent[i])
         d0, d1, d2 = du[above], du[above + ONE], du[above + TWO]
-        t = store[GEOMETRIC, e]
-        b = t - off[e] if off.shape[0] > 0 else t
-        x00, x01, x02, x10, x11, x12, x20, x21, x22 = take(symmetric, inverse, i)
-        _, _, _, xp0, xp1, xp2, _, _, _, c0, c1, c2 = coupling(
-            symmetric, b, e, store, x00, x01, x02, x10, x11, x12, x20, x21, x22
-        )
-        s = inverse[i, shares]
-        pull = (s * c0) * d0 + (s * c1) * d1 + (s * c2) * d2 - inverse[i, pulls]
+        pull = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
+        b = block[i, 7]
         if has_rods:
-            tau[e] = tree.sign[i] * pull
+            tau[link[i]] = tree.sign[i] * pull
         if holds:
-            p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
+            p0, p1, p2 = store[P, link[i]], store[P + 1, link[i]], store[P + 2, link[i]]
             unpin(i, tree, store, pinned, b * d0 + p0 * pull, b * d1 + p1 * pull, b * d2 + p2 * pull, tau)
-        du[row] += xp0 * pull + b * (x00 * d0 + x01 * d1 + x02 * d2)
-        du[row + ONE] += xp1 * pull + b * (x10 * d0 + x11 * d1 + x12 * d2)
-        du[row + TWO] += xp2 * pull + b * (x20 * d0 + x21 * d1 + x22 * d2)
+        du[row] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
+        du[row + ONE] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
+        du[row + TWO] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
     return is_safe
 
 

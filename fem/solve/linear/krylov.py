@@ -15,7 +15,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.mechanics.springs import Springs
-from fem.solve.linear.block import inverted, put
+from fem.solve.linear.block import invert
 
 MOST_ITERATIONS = 250
 """Beyond this a sparse factorisation is cheaper."""
@@ -39,9 +39,7 @@ def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, 
                 inverse[i, 4 * a] += t
     safe = True
     for i in range(block.shape[0]):
-        is_safe, x00, x01, x02, x10, x11, x12, x20, x21, x22 = inverted(False, inverse, 0.0, free, i)
-        put(inverse, i, x00, x01, x02, x10, x11, x12, x20, x21, x22)
-        safe = is_safe and safe
+        safe = invert(False, inverse, i, 0.0, free, inverse) and safe
     return safe
 
 

@@ -180,4 +180,6 @@ def room(shape: int | tuple[int, ...]) -> Floats:
     memory was free.
     """
     size = math.prod(shape) if isinstance(shape, tuple) else shape
+    if size == 0:
+        return np.zeros(shape)
     return np.zeros(size + 2 * FENCE)[FENCE : FENCE + size].reshape(shape)

@@ -25,8 +25,7 @@ from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
 from fem.solve.linear.band import assemble_band, solve_band
-from fem.solve.linear.block import Diagonal
-from fem.solve.linear.chain import Tree, solve_chain, solve_unsymmetric_chain
+from fem.solve.linear.chain import Diagonal, Tree, solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton.arc import (
     FACTOR,

@@ -10,7 +10,7 @@ from fem.lanes.choose import common
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.mechanics.links import Links, condense
 from fem.mechanics.springs import Springs
-from fem.solve.linear.block import Diagonal, isotropic
+from fem.solve.linear.chain import Diagonal, isotropic
 from fem.solve.newton.groups import (
     AU,
     CORRECT,

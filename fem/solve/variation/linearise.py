@@ -27,8 +27,7 @@ from fem.compiled import inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q, evaluate_bars
 from fem.mechanics.springs import DAMPING, Springs, evaluate_springs
 from fem.mechanics.strain import LINEAR
-from fem.solve.linear.block import Diagonal
-from fem.solve.linear.chain import Tree
+from fem.solve.linear.chain import Diagonal, Tree
 from fem.solve.newton.groups import (
     AA,
     AU,
