@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fem
@@ -117,10 +118,32 @@ def test_numbers_in_arrays_labels_and_fixed_parameters_are_read_anew(tmp_path):
             assert answer(read, some) == answer(read_deck, path, some), some
 
 
+NUMBER = re.compile(r"(?<![\w.<=])(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.>])")
+DECKS = [path for path in sorted(Path("inputs").glob("*.inp")) if path.stat().st_size < 4000]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(DECKS), st.integers(0, 10_000), st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0, 1e30]), max_size=3)
+)
+def test_any_number_of_any_deck_may_be_varied(tmp_path_factory, path, place, factors):
+    lines = path.read_text().split("\n")
+    numbers = [(k, match) for k, line in enumerate(lines) if line[:2] != "**" for match in NUMBER.finditer(line)]
+    k, match = numbers[place % len(numbers)]
+    lines[k] = f"{lines[k][: match.start()]}<varied>{lines[k][match.end() :]}"
+    deck = tmp_path_factory.getbasetemp() / "varied.inp"
+    deck.write_text("\n".join(["*PARAMETER", "varied = 1", *lines]))
+    read, value = deck_reader(deck, ["varied"]), float(match.group())
+    for factor in (1.0, 1.25, *factors, 1.5):
+        some = {"varied": factor * value}
+        assert answer(read, some) == answer(read_deck, deck, some), (lines[k], some)
+
+
 OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]
 COMPARISONS = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(OPERATIONS), FINITE, st.booleans()), max_size=5), FINITE, FINITE)
 def test_traced_numbers_follow_their_parameters(steps, first, second):
     def work(x):
@@ -137,6 +160,7 @@ def test_traced_numbers_follow_their_parameters(steps, first, second):
     assert traced.of({"A": second}) == expected
 
 
+@settings(deadline=None)
 @given(st.sampled_from(COMPARISONS), FINITE, FINITE, FINITE)
 def test_decisions_hold_for_the_values_that_decide_alike(function, first, second, limit):
     course = Course()
