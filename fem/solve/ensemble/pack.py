@@ -162,7 +162,7 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
         dofs = np.unique(np.concatenate(moving))
         exact = [
             mean_accelerations(
-                stage, [*each.motion(dofs, time[1:]), each.motion(dofs, time[:-1], after=True)[1]], dt[:, None]
+                stage, [*each.motion(dofs, time[1:]), each.velocity_after(dofs, time[:-1])], dt[:, None]
             )
             for each in supports
         ]
