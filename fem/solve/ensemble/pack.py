@@ -161,9 +161,7 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
         moving = [sample.supports.moving(sample.u) for sample in samples]
         dofs = np.unique(np.concatenate(moving))
         exact = [
-            mean_accelerations(
-                stage, [*each.motion(dofs, time[1:]), each.velocity_after(dofs, time[:-1])], dt[:, None]
-            )
+            mean_accelerations(stage, [*each.motion(dofs, time[1:]), each.velocity_after(dofs, time[:-1])], dt[:, None])
             for each in supports
         ]
         support = [pack([part[level] for part in exact], blocks, 1) for level in range(4)]
