@@ -20,7 +20,9 @@ def rows_of(
     number: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, cutbacks: int, nodes: Ints,
     elements: Ints, is_end: bool, has_factor: bool,
 ) -> Rows:  # fmt: skip
-    """Rows of a chunk. ``cutbacks``: of the first of them; ``has_factor``: it is an arc length step."""
+    """Rows of a chunk (``kept`` may have more axes at its end). ``cutbacks``: of the first of them; ``has_factor``: it
+    is an arc length step.
+    """
     ledger, kinematics, values = kept.ledger, kept.kinematics, kept.values
     if len(rows) < len(ledger):
         ledger, kinematics, values = ledger[rows], kinematics[rows], values[rows]

@@ -41,7 +41,7 @@ def solid_section(card: Card, draft: Draft) -> None:
     if tension < 0.0:
         raise Mistake(card.field("STARTING TENSION").place, f"STARTING TENSION must not be negative, got {tension:g}")
     mass, strain = card.word("MASS", MASS_RULES, "LUMPED"), card.word("STRAIN", STRAINS, "GREEN")
-    if draft.has_failed("ELEMENT") and not any(map(len, card.rows)):
+    if draft.has_failed("ELEMENT") and not any(card.rows):
         return  # solids, refused already, have no area
     row = draft.single_row(card, "the area")
     row.end(1, "the area")

@@ -25,6 +25,7 @@ from fem.solve.loose import hold_loose_directions
 from fem.solve.marching import SETTLING
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CHAINS, DONE
+from fem.solve.outcome import rows_of
 from fem.solve.schemes import SCHEMES
 from fem.solve.stage import Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
@@ -33,6 +34,8 @@ BLOCKS_AT_ONCE = 64
 """Blocks a thread marches before it looks for Ctrl-C."""
 MOST_NUMBERS = 2**25
 """Numbers that the lanes of one march may record: 256 MB."""
+NAMES = ("node_labels", "element_labels", "node_sets", "element_sets")
+"""What of a mesh says which rows are whose."""
 LANE_SERIES = [name for name in SERIES if name not in ("increment", "time", "dt", "cutbacks")]
 """Fields of ``Rows`` that differ from lane to lane."""
 
@@ -123,7 +126,7 @@ def march_together(
             return
         reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
         done = {numbers[start + lane]: lane for lane in np.flatnonzero(reasons == DONE).tolist()}
-        rows = rows_of(whole, increments, time, dt, probes, elements)
+        rows = record_of_lanes(whole, increments, time, dt, probes, elements)
         yield Marched(rows, done, whole.outcome.array[:, SOLVES].ravel().astype(np.int64))
 
 
@@ -175,8 +178,8 @@ def has_same_march(model: Model, first: Model) -> bool:
     """Both march through the same instants by the same scheme and record the same."""
     step, its = model.steps[0], first.steps[0]
     same_step = step.procedure == its.procedure and step.extrapolation == its.extrapolation
-    same_sets = model.mesh is first.mesh or is_alike(model.mesh, first.mesh, ("node_sets", "element_sets"))
-    return same_step and same_sets and step.nlgeom == its.nlgeom and step.outputs == its.outputs
+    same_names = model.mesh is first.mesh or is_alike(model.mesh, first.mesh, NAMES)
+    return same_step and same_names and step.nlgeom == its.nlgeom and step.outputs == its.outputs
 
 
 def has_same_shape(one: Sample, first: Sample) -> bool:
@@ -237,16 +240,13 @@ def march_all(whole: Fleet, stage: Stage, every: int, threads: int, may_compile:
     return True
 
 
-def rows_of(whole: Fleet, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
+def record_of_lanes(whole: Fleet, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
     """The record of all lanes, as ``Marched`` has it."""
     ledger, kinematics, values = (
         np.moveaxis(packs.array, 0, -2) for packs in (whole.record.ledger, whole.record.kinematics, whole.record.values)
     )
-    return Rows(
-        1, increments, time[increments], np.concatenate([[0.0], dt])[increments],
-        ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], np.zeros(len(ledger), np.int64),
-        ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
-        ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
-        ledger[:, groups.L_LARGEST], probes, kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
-        elements, values, is_end=True,
-    )  # fmt: skip
+    kept = whole.record._replace(ledger=ledger, kinematics=kinematics, values=values)
+    lengths = np.concatenate([[0.0], dt])[increments]
+    return rows_of(
+        1, kept, np.arange(len(increments)), increments, time[increments], lengths, 0, probes, elements, True, False
+    )
