@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -74,6 +75,11 @@ def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
                 point = wanted[number].point
                 answers[point] = Answer(point, COMPLETED, rows[lane])
     return answers
+
+
+def no_answer(point: int, layout: Question, verdict: str) -> Answer:
+    """The row of a point of which nothing is known."""
+    return Answer(point, verdict, tuple(0 if name in layout.counts else math.nan for name in layout.columns()))
 
 
 def solve_job(job: Job) -> Answer:

@@ -2,24 +2,88 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Iterator
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any
 
 import fem
-from fem.errors import CommandError
-from fem.sweeping.workers import without_main
+from fem.errors import CommandError, FemError
+from fem.sweeping.block import Answer
+from fem.sweeping.crew import Block, Lost, lost_by, without_main
 
 LOCAL = "local"
 ANSWER_SECONDS = 30
-"""How long a scheduler may take to answer and to show its first worker."""
+"""How long a scheduler may take to answer and to show a worker."""
+LOOK_SECONDS = 1.0
+"""Between two looks at whether the cluster is still there."""
 RETRIES = 3
+GOES_ON = "finished parameter sets are kept, and the same command goes on from there"
+
+
+class Cluster:
+    """A team of workers of a Dask scheduler, which gives the blocks of a lost one to another."""
+
+    def __init__(self, client: Any, address: str) -> None:
+        self.client, self.address = client, address
+        self.capacity = 2 * checked_threads(client, address)
+        self.pending: dict[Any, Block] = {}
+        self.seen = time.monotonic()
+
+    def submit(self, block: Block) -> None:
+        """To the scheduler."""
+        self.pending[self.client.submit(Block.solve, block, pure=False, retries=RETRIES)] = block
+
+    def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+        """Answers of those that have ended; FemError: the scheduler is gone, or has had no workers for long."""
+        while not (ended := [future for future in self.pending if future.done()]):
+            self.look()
+            wait_for_one(list(self.pending))
+        return [(self.pending.pop(future), self.outcome(future)) for future in ended]
+
+    def outcome(self, future: Any) -> list[Answer] | Lost:
+        """Of a block that has ended."""
+        if future.status == "finished":
+            try:
+                answers: list[Answer] = future.result(timeout=ANSWER_SECONDS)
+                return answers
+            except Exception as error:  # it was with a worker that has just gone
+                self.look()
+                return lost_by(error)
+        self.look()
+        return lost_by(future.exception(timeout=ANSWER_SECONDS)) if future.status == "error" else Lost(future.status)
+
+    def look(self) -> None:
+        """FemError if there is nobody to wait for."""
+        try:
+            is_served = self.client.status == "running" and self.client.nthreads()
+        except (OSError, RuntimeError):
+            is_served = False
+        if self.client.status != "running":
+            raise FemError(f"the Dask scheduler at {self.address} is gone; {GOES_ON}")
+        now = time.monotonic()
+        if is_served:
+            self.seen = now
+        elif now - self.seen > ANSWER_SECONDS:
+            raise FemError(
+                f"the Dask scheduler at {self.address} has had no workers for {ANSWER_SECONDS} seconds; {GOES_ON}"
+            )
+
+
+def wait_for_one(futures: list[Any]) -> None:
+    """Until one has ended, or it is time to look."""
+    import distributed
+
+    try:
+        distributed.wait(futures, timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
+    except (TimeoutError, distributed.CancelledError):
+        return
 
 
 @contextmanager
-def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Executor, int]]:
-    """An executor on a cluster, and the number of its threads; ``workers`` is for a ``local`` one.
+def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, int]]:
+    """A team on a cluster, and the number of its threads; ``workers`` is for a ``local`` one.
 
     CommandError: distributed is not installed, nobody answers, or the workers have another version of fem.
     """
@@ -31,6 +95,7 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Executor, i
         import distributed
     except ImportError:
         raise CommandError('--scheduler needs Dask: pip install "fem[dask]"') from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)  # it shows its own losses as tracebacks
     with without_main():
         cluster: Any = scheduler
         if scheduler == LOCAL:
@@ -42,7 +107,8 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Executor, i
         except (OSError, ValueError, TimeoutError) as error:
             raise CommandError(f"no Dask scheduler answers at {scheduler}: {error}") from error
     try:
-        yield client.get_executor(pure=False, retries=RETRIES), checked_threads(client, scheduler)
+        team = Cluster(client, scheduler)
+        yield team, team.capacity // 2
     finally:
         client.close()
         if scheduler == LOCAL:

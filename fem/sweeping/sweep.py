@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -21,11 +20,11 @@ from fem.model import Model
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, INTERRUPTED, deck_name
 from fem.runner import load, verdict_of
-from fem.sweeping.block import Answer, Job, Question
+from fem.sweeping.block import Answer, Job, Question, no_answer
 from fem.sweeping.console import SweepConsole
 from fem.sweeping.grid import Grid, make_grid, read_vary
 from fem.sweeping.row import Layout, layout_of, prints_alike
-from fem.sweeping.table import SweepTable, cells_of, sweep_folder
+from fem.sweeping.table import TABLE, SweepTable, cells_of, sweep_folder
 from fem.sweeping.workers import on_dask, on_this_machine
 
 NAMED_FAILURES = 3
@@ -206,6 +205,10 @@ def make_plan(
 def carry_out(plan: Plan, folder: Path | None, workers: int | None, scheduler: str | None, is_shown: bool) -> Sweep:
     """Compute what the table does not have yet."""
     table = SweepTable(folder, plan.identity, plan.heads, resume=not plan.history)
+    if table.broken:
+        plan.notices.append(
+            f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE} are not as they were written: computed again"
+        )
     histories: dict[int, History | None] = {}
     missing = [point for point in range(len(plan.grid)) if point not in table.rows]
     console = SweepConsole(plan.deck, plan.grid, len(table.rows), plan.notices) if is_shown else None
@@ -242,14 +245,13 @@ def computed(
 
 def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
     """The runs of some points, read when they are asked for; a deck that cannot be read is answered here."""
-    nothing = tuple(0 if name in plan.layout.counts else math.nan for name in plan.layout.columns())
     others, last = False, None
     for point in points:
         try:
             model = plan.read({**plan.fixed, **plan.grid.point(point)})
         except Exception as error:
             verdict = first_problem(error) if isinstance(error, DeckError) else verdict_of(error)
-            plan.unread.append(Answer(point, verdict, nothing))
+            plan.unread.append(no_answer(point, plan.layout, verdict))
             continue
         is_new, last = last is None or not prints_alike(model, last), model
         if is_new and not others and plan.ask(model) != plan.layout:

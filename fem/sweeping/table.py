@@ -1,4 +1,8 @@
-"""``sweep.csv`` and ``sweep.json``: rows as they come, whole lines only; a broken-off sweep goes on from them."""
+"""``sweep.csv`` and ``sweep.json``: rows as they come, whole lines only; a broken-off sweep goes on from them.
+
+``sweep.sums`` has the checksum of each row, mixed with what makes the sweep: a row is taken over only where its bytes
+are those that this sweep wrote. Whatever else stands in the table (a changed digit, half a line) is computed again.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,21 @@ import csv
 import io
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from fem.errors import CommandError
 from fem.results.run_record import RESULTS, plain, replace_file, usable_folder
 
-TABLE, RECORD = "sweep.csv", "sweep.json"
+TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
 """What must be equal for a sweep to go on where it stopped."""
+LOST = "lost"
+"""How a verdict begins where the process that computed the point died: the next start tries it again."""
 
 
 def cells_of(values: Iterable[int | float]) -> list[str]:
@@ -60,31 +69,45 @@ def read_record(folder: Path) -> dict[str, Any] | None:
         return {}
 
 
+def append(file: FileIO, content: bytes) -> None:
+    """All of it, or (OSError: a full disk) nothing."""
+    before, rest = os.fstat(file.fileno()).st_size, memoryview(content)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError:
+        file.truncate(before)
+        raise
+
+
 class SweepTable:
     """The rows of a sweep, by point, and their file if there is a folder.
 
     identity  what ``IDENTITY`` names, as JSON
     heads     first cells of the row of each point: its number and parameters
+    rows      cells by point; ``broken``: how many rows of an earlier start are not as they were written
     """
 
     def __init__(
         self, folder: Path | None, identity: Mapping[str, Any], heads: Sequence[Sequence[str]], resume: bool
     ) -> None:
         self.rows: dict[int, list[str]] = {}
+        self.broken = 0
         self._folder, self._identity, self._heads = folder, identity, heads
         self._columns: list[str] = identity["columns"]
-        self._is_sorted = True
+        self._is_sorted, self._size = True, 0
+        text = json.dumps([plain(identity[name]) for name in IDENTITY], sort_keys=True)
+        self._key = blake2b(text.encode(errors="backslashreplace")).digest()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             if resume and is_same(read_record(folder) or {}, identity):
-                self._read(folder / TABLE)
+                self._read(folder)
             else:
                 (folder / TABLE).unlink(missing_ok=True)
             self.record("running")
-            # Whole again: the last line of a killed sweep may be half a line.
-            replace_file(folder / TABLE, lines_of([self._columns, *self.rows.values()]))
+            self._replace()  # whole again: the last line of a killed sweep may be half a line
             self._is_sorted = list(self.rows) == sorted(self.rows)
-            self._file = (folder / TABLE).open("ab", buffering=0)
+            self._sums, self._file = ((folder / name).open("ab", buffering=0) for name in (SUMS, TABLE))
 
     def add(self, answers: Iterable[tuple[int, str, Sequence[int | float]]]) -> None:
         """Append the rows of some points: (point, verdict, numbers)."""
@@ -96,16 +119,21 @@ class SweepTable:
         self._is_sorted &= list(new) == sorted(new) and max(self.rows, default=-1) < min(new, default=0)
         self.rows |= new
         if self._folder is not None:
-            self._file.write(lines_of(new.values()))
+            content = lines_of(new.values())
+            self._size += len(content)
+            append(self._sums, self._checksums(content))  # first: no whole row is ever without
+            append(self._file, content)
 
     def close(self, verdict: str) -> None:
         """Sort the rows into grid order, whoever computed them when, and say how the sweep ended."""
         self.rows = {point: self.rows[point] for point in sorted(self.rows)}
         if self._folder is None:
             return
+        is_whole = os.fstat(self._file.fileno()).st_size == self._size  # Ctrl-C may have come before the writing
+        self._sums.close()
         self._file.close()
-        if not self._is_sorted:
-            replace_file(self._folder / TABLE, lines_of([self._columns, *self.rows.values()]))
+        if not (self._is_sorted and is_whole):
+            self._replace()
         self.record(verdict)
 
     def record(self, verdict: str) -> None:
@@ -115,16 +143,34 @@ class SweepTable:
         text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
         replace_file(self._folder / RECORD, text.encode(errors="backslashreplace"))
 
-    def _read(self, path: Path) -> None:
-        """Take over the whole lines of an earlier start that belong to this sweep."""
+    def _replace(self) -> None:
+        """Write the table anew from its rows."""
+        assert self._folder is not None
+        rows = lines_of(self.rows.values())
+        content = lines_of([self._columns]) + rows
+        replace_file(self._folder / SUMS, self._checksums(rows))
+        replace_file(self._folder / TABLE, content)
+        self._size = len(content)
+
+    def _checksums(self, lines: bytes) -> bytes:
+        """A line for each line."""
+        return b"".join(self._checksum(line) + b"\n" for line in lines.split(b"\n")[:-1])
+
+    def _checksum(self, line: bytes) -> bytes:
+        """Of a row of this sweep."""
+        return blake2b(line, key=self._key, digest_size=8).hexdigest().encode()
+
+    def _read(self, folder: Path) -> None:
+        """Take over the rows of an earlier start that are as they were written."""
         try:
-            head, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-        except (OSError, ValueError):
+            known = set((folder / SUMS).read_bytes().split(b"\n"))
+            lines = (folder / TABLE).read_bytes().split(b"\n")[1:-1]
+        except OSError:
             return
-        if head != lines_of([self._columns]).decode().rstrip("\n"):
-            return
-        places = {head[0]: point for point, head in enumerate(self._heads)}
-        for row in csv.reader(lines):
-            point = places.get(row[0], -1) if row else -1
-            if point >= 0 and len(row) == len(self._columns) and row[: len(self._heads[0])] == list(self._heads[point]):
-                self.rows.setdefault(point, row)
+        for line in lines:
+            if self._checksum(line) in known:
+                (row,) = csv.reader([line.decode()])
+                if not row[len(self._heads[0])].startswith(LOST):
+                    self.rows.setdefault(int(row[0]) - 1, row)
+            else:
+                self.broken += 1

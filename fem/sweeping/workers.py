@@ -7,24 +7,18 @@ differ from runs of their own by round-off.
 from __future__ import annotations
 
 import os
-import signal
-import sys
-import threading
 import time
+from collections import deque
 from collections.abc import Generator, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, as_completed, wait
-from contextlib import contextmanager
-from importlib import import_module
 from itertools import chain, islice
-from multiprocessing import get_context, parent_process
-from types import ModuleType
-from typing import Any
 
 from fem.compiled.folder import is_first_start
 from fem.errors import FemError
 from fem.model import Frequency, Model
 from fem.solve.ensemble.run import can_run_in_lanes
-from fem.sweeping.block import Answer, Job, march_block, solve_block
+from fem.sweeping.block import Answer, Job, march_block, no_answer, solve_block
+from fem.sweeping.crew import Block, Lost, Team, crew
+from fem.sweeping.table import LOST
 
 START_UP = 5.0
 """Seconds of work left that are worth starting processes for (a start takes one or two)."""
@@ -38,7 +32,13 @@ FEWEST = 64
 """Runs that are worth marching together."""
 COMPILE_SECONDS = 10.0
 """Compilation of the march of lanes, for every shape of model."""
-LOST = "a worker was lost{why}; finished parameter sets are kept, and the same command goes on from there"
+DIED = LOST + ": its process died twice ({why})"
+MOST_LOSSES = 20
+"""Workers lost in a row, no answer between them: the machine is at fault, no parameter set."""
+GONE = (
+    "{count} workers were lost one after the other ({why}); finished parameter sets are kept, and the same command "
+    "goes on from there, with fewer --workers if memory is short"
+)
 
 
 def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iterator[list[Answer]]:
@@ -56,17 +56,17 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         if measured:
             work = blocks(jobs, left, count, measured)
             if min(count, left) > 1 and measured * left > START_UP:
-                with processes(min(count, left)) as executor:
-                    yield from spread(executor, work, count, True)
+                with crew(min(count, left)) as team:
+                    yield from spread(team, (Block(part, in_lanes=True) for part in work))
             else:
-                yield from (solve_block(block, True) for block in work)
+                yield from (solve_block(part, True) for part in work)
             return
     for number, job in enumerate(jobs):
         is_cold = number == 0 and is_first_start()
         seconds = 0.0 if is_cold else measured or likely_seconds(job.model)
         if min(count, left) > 1 and seconds * left > START_UP:
-            with processes(min(count, left)) as executor:
-                yield from spread(executor, blocks(chain([job], jobs), left, count, seconds), count)
+            with crew(min(count, left)) as team:
+                yield from spread(team, map(Block, blocks(chain([job], jobs), left, count, seconds)))
             return
         began = time.perf_counter()
         answers = solve_block([job])
@@ -116,11 +116,12 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
 
     first = next(jobs, None)
     if first is not None:
-        with connected(scheduler, workers) as (executor, count):
+        with connected(scheduler, workers) as (team, count):
             seconds = likely_seconds(first.model)
             in_lanes = left >= FEWEST and not can_run_in_lanes(first.model)
             pays = in_lanes and seconds * left > COMPILE_SECONDS * count
-            yield from spread(executor, blocks(chain([first], jobs), left, count, seconds), count, in_lanes, pays)
+            work = blocks(chain([first], jobs), left, count, seconds)
+            yield from spread(team, (Block(part, in_lanes, pays) for part in work))
 
 
 def likely_seconds(model: Model) -> float:
@@ -130,79 +131,36 @@ def likely_seconds(model: Model) -> float:
     return RUN_SECONDS + increments * (10 + len(model.mesh.element_labels)) * BAR_SECONDS
 
 
-def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iterator[list[Job]]:
+def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iterator[tuple[Job, ...]]:
     """Jobs in blocks of about ``BLOCK_SECONDS``, at ``seconds`` a job."""
     share = -(-left // (BLOCKS_PER_WORKER * workers))
     size = max(1, min(share, LARGEST_BLOCK, int(BLOCK_SECONDS / seconds)))
-    while block := list(islice(jobs, size)):
+    while block := tuple(islice(jobs, size)):
         yield block
 
 
-def spread(
-    executor: Executor, work: Iterator[list[Job]], workers: int, in_lanes: bool = False, may_compile: bool = False
-) -> Iterator[list[Answer]]:
-    """Keep the workers busy, two blocks each, and give answers as they come; lanes as ``solve_block`` has them."""
-    pending: set[Future[list[Answer]]] = set()
-    for block in work:
-        pending.add(executor.submit(solve_block, block, in_lanes, may_compile))
-        if len(pending) >= 2 * workers:
-            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            yield from map(answers_of, finished)
-    yield from map(answers_of, as_completed(pending))
+def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
+    """Keep a team busy and give answers as they come; what was lost with a worker is tried again, point by point.
 
-
-def answers_of(future: Future[list[Answer]]) -> list[Answer]:
-    """The answers of a block; runs report their failures there, so an exception here is a lost worker."""
-    try:
-        return future.result()
-    except Exception as error:
-        why = " ".join(str(error).split())[:200]
-        raise FemError(LOST.format(why=f" ({why})" if why else "")) from error
-
-
-@contextmanager
-def processes(count: int) -> Iterator[Executor]:
-    """``count`` processes that end with this one, whichever way it ends."""
-    executor = QuietPool(count, mp_context=get_context("spawn"), initializer=begin_worker)
-    try:
-        yield executor
-    except BaseException:
-        for process in list((getattr(executor, "_processes", None) or {}).values()):
-            process.terminate()
-        executor.shutdown(wait=False, cancel_futures=True)
-        raise
-    executor.shutdown()
-
-
-class QuietPool(ProcessPoolExecutor):
-    """Processes that do not run the user's script again: what they need, they import."""
-
-    def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
-        with without_main():
-            return super().submit(function, *arguments, **options)
-
-
-@contextmanager
-def without_main() -> Iterator[None]:
-    """Started processes import the main script of their parent, which would start the sweep anew: hide it."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-
-
-def begin_worker() -> None:
-    """Leave Ctrl-C to the parent, end with it, load the solver."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    import_module("fem.sweeping.block")
-
-
-def end_with_parent() -> None:
-    """A killed parent leaves nobody to answer to."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    A point whose worker died twice has that as its verdict. FemError: workers are lost one after the other.
+    """
+    ready = deque(islice(work, team.capacity))
+    under_way = losses = 0
+    while ready or under_way:
+        while ready and under_way < team.capacity:
+            team.submit(ready.popleft())
+            under_way += 1
+        ready.extend(islice(work, max(0, team.capacity - len(ready))))  # read while workers are busy
+        for block, outcome in team.collect():
+            under_way -= 1
+            if not isinstance(outcome, Lost):
+                losses = 0
+                yield outcome
+                continue
+            losses += 1
+            if block.losses == 0:
+                ready.extendleft(Block((job,), losses=1) for job in reversed(block.jobs))
+            else:
+                yield [no_answer(job.point, job.layout, DIED.format(why=outcome.why)) for job in block.jobs]
+            if losses >= MOST_LOSSES:
+                raise FemError(GONE.format(count=losses, why=outcome.why))
