@@ -65,8 +65,13 @@ def read_record(folder: Path) -> dict[str, Any] | None:
         return found if isinstance(found, dict) else {}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
+
+
+def lines_in(path: Path) -> list[bytes]:
+    """The whole lines of a file; none where there is no such file."""
+    return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
 
 
 def append(file: FileIO, content: bytes) -> None:
@@ -162,12 +167,8 @@ class SweepTable:
 
     def _read(self, folder: Path) -> None:
         """Take over the rows of an earlier start that are as they were written."""
-        try:
-            known = set((folder / SUMS).read_bytes().split(b"\n"))
-            lines = (folder / TABLE).read_bytes().split(b"\n")[1:-1]
-        except OSError:
-            return
-        for line in lines:
+        known = set(lines_in(folder / SUMS))
+        for line in lines_in(folder / TABLE)[1:]:
             if self._checksum(line) in known:
                 (row,) = csv.reader([line.decode()])
                 if not row[len(self._heads[0])].startswith(LOST):

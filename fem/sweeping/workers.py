@@ -142,7 +142,8 @@ def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iter
 def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
     """Keep a team busy and give answers as they come; what was lost with a worker is tried again, point by point.
 
-    A point whose worker died twice has that as its verdict. FemError: workers are lost one after the other.
+    A point whose worker died twice, with nothing else to do, has that as its verdict. FemError: workers are lost one
+    after the other.
     """
     ready = deque(islice(work, team.capacity))
     under_way = losses = 0
@@ -159,7 +160,8 @@ def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
                 continue
             losses += 1
             if block.losses == 0:
-                ready.extendleft(Block((job,), losses=1) for job in reversed(block.jobs))
+                alone = int(len(block.jobs) == 1)  # else who knows which job it was
+                ready.extendleft(Block((job,), losses=alone) for job in reversed(block.jobs))
             else:
                 yield [no_answer(job.point, job.layout, DIED.format(why=outcome.why)) for job in block.jobs]
             if losses >= MOST_LOSSES:

@@ -1,4 +1,4 @@
-"""Sweeps on a real Dask scheduler with two workers on loopback, one of which dies."""
+"""Sweeps on a real Dask scheduler with two workers on loopback, where workers or the scheduler die."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def wait_for(answer: Callable[[], object], seconds: float = 60.0) -> None:
 
 @pytest.fixture
 def cluster(tmp_path):
-    """(address, two worker processes), in a folder without the deck."""
+    """(address, scheduler, two workers), in a folder without the deck."""
     folder, running = tmp_path / "elsewhere", []
     folder.mkdir()
 
@@ -49,7 +49,7 @@ def cluster(tmp_path):
         dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
         wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
         address = json.loads(file.read_text())["address"]
-        yield address, [dask("worker", address, "--nthreads", "1", "--no-nanny") for _ in range(2)]
+        yield address, running[0], [dask("worker", address, "--nthreads", "1", "--no-nanny") for _ in range(2)]
     finally:
         for process in reversed(running):
             process.kill()
@@ -64,7 +64,7 @@ def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
     (tmp_path / "gravity.inc").write_text(f"*PARAMETER\n{INCLUDED}\n")
     grid = {"end": [100.0 + point for point in range(POINTS)]}
     expected = fem.sweep(deck, grid, output="here", workers=1)
-    address, (first, _) = cluster
+    address, _, (first, _) = cluster
     path, seen = tmp_path / "there" / "sweep.csv", []
 
     def kill() -> None:
@@ -80,6 +80,37 @@ def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
     assert found["point"].tolist() == list(range(1, POINTS + 1)) and not found.failed.any()
     assert path.read_bytes() == (tmp_path / "here" / "sweep.csv").read_bytes()
     assert found["U1_2_end"].tolist() == expected["U1_2_end"].tolist()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills a process at once")
+@pytest.mark.parametrize(("victims", "message"), [("workers", "has had no workers for"), ("scheduler", "is gone")])
+def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
+    tmp_path, monkeypatch, capfd, cluster, victims, message
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fem.sweeping.cluster.ANSWER_SECONDS", 3 if victims == "workers" else 30)
+    write_swing(tmp_path)
+    address, scheduler, workers = cluster
+    path, seen = tmp_path / "there" / "sweep.csv", []
+
+    def kill() -> None:
+        wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") > 1)
+        for process in [scheduler] if victims == "scheduler" else workers:
+            process.send_signal(signal.SIGKILL)
+        seen.append(time.monotonic())
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    command = ["sweep", "swing.inp", "--vary", f"end=400:800:{POINTS}", "--quiet", "--output"]
+    assert main([*command, "there", "--scheduler", address]) == 1
+    killer.join()
+    assert time.monotonic() - seen[0] < 20.0
+    errors = capfd.readouterr().err
+    assert errors.startswith(f"fem: error: the Dask scheduler at {address} {message}") and errors.count("\n") == 1
+    assert 1 < path.read_bytes().count(b"\n") <= POINTS
+    for folder in ("there", "here"):
+        assert main([*command, folder, "--workers", "1"]) == 0
+    assert path.read_bytes() == (tmp_path / "here" / "sweep.csv").read_bytes()
 
 
 def test_a_scheduler_that_is_not_there_is_exit_2(tmp_path, monkeypatch, capsys):

@@ -274,7 +274,9 @@ def test_processes_give_the_same_bytes(deck, monkeypatch):
 def test_a_killed_sweep_leaves_whole_lines_and_no_processes(deck, sent):
     command = [sys.executable, "-m", "fem", "sweep", "swing.inp", "--vary", "end=2000:2001:40", "--workers", "2"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen([*command, "--quiet"], env=environment, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*command, "--quiet"], env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
     path = Path("results/swing_sweep/sweep.csv")
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     deadline, found = time.monotonic() + 120, []
@@ -283,8 +285,12 @@ def test_a_killed_sweep_leaves_whole_lines_and_no_processes(deck, sent):
             found = children.read_text().split() if children.exists() else []
             break
         time.sleep(0.01)
-    process.send_signal(sent)
+    if sent == signal.SIGINT:
+        os.killpg(process.pid, sent)  # a terminal sends it to all
+    else:
+        process.send_signal(sent)
     _, errors = process.communicate(timeout=30)
+    assert errors.count("\n") == (sent == signal.SIGINT), errors
     assert process.returncode == (130 if sent == signal.SIGINT else -signal.SIGKILL), errors
     rows = path.read_bytes()
     assert 3 <= rows.count(b"\n") < 41 and rows.endswith(b"\n")

@@ -1,0 +1,150 @@
+"""Processes that die under a sweep: their points get a second try, the sweep goes on."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import fem
+from fem.deck import parse_deck
+from fem.results.run_record import COMPLETED
+from fem.sweeping import workers
+from fem.sweeping.block import Answer, Job
+from fem.sweeping.crew import Block, Crew, Lost, crew
+from fem.sweeping.table import LOST, SweepTable
+from fem.sweeping.workers import MOST_LOSSES, spread
+from tests.sweeping.swings import SWING, write_swing
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
+MODEL = parse_deck(SWING)
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """A question that kills its process so many times, counted by files; then it is answered."""
+
+    folder: Path
+    deaths: Mapping[int, int]
+    point: int
+    kind: ClassVar[str] = "deadly"
+    settings: ClassVar[Mapping[str, Any]] = {}
+    counts: ClassVar[tuple[str, ...]] = ("tries",)
+
+    def columns(self) -> list[str]:
+        return ["tries", "value"]
+
+    def solve(self, model: Any, history: bool) -> tuple[str, tuple[int | float, ...], None]:
+        tries = len(list(self.folder.glob(f"{self.point}_*")))
+        (self.folder / f"{self.point}_{tries}").touch()
+        if tries < self.deaths.get(self.point, 0):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return COMPLETED, (tries, 2.0 * self.point), None
+
+
+def work(folder: Path, deaths: Mapping[int, int], count: int, size: int) -> Iterator[Block]:
+    jobs = [Job(point, MODEL, Deadly(folder, deaths, point)) for point in range(count)]
+    return (Block(tuple(jobs[start : start + size])) for start in range(0, count, size))
+
+
+@pytest.mark.parametrize(("processes", "size"), [(1, 1), (2, 3)])
+def test_a_point_whose_process_dies_is_tried_again_alone(tmp_path, processes, size):
+    deaths = {0: 1, 4: 99, 5: 1}
+    with crew(processes) as team:
+        answers = {answer.point: answer for part in spread(team, work(tmp_path, deaths, 9, size)) for answer in part}
+        pids = [worker.process.pid for worker in team.workers]
+    assert sorted(answers) == list(range(9))
+    for point, answer in answers.items():
+        if point != 4:
+            assert (answer.verdict, answer.row[1]) == (COMPLETED, 2.0 * point)
+    assert answers[4].verdict == "lost: its process died twice (SIGKILL, out of memory?)"
+    assert answers[4].row[0] == 0 and answers[4].row[1] != answers[4].row[1]
+    tries = [len(list(tmp_path.glob(f"{point}_*"))) for point in range(9)]
+    assert tries[4] == 2 + (size > 1) and max(tries) <= 2 + (size > 1)  # two of its own, one in its block
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids if pid)
+
+
+def test_processes_that_die_one_after_the_other_end_the_sweep(tmp_path):
+    class Doomed:
+        """A team that loses every block."""
+
+        capacity = 3
+
+        def __init__(self) -> None:
+            self.blocks: list[Block] = []
+            self.lost = 0
+
+        def submit(self, block: Block) -> None:
+            assert len(self.blocks) < self.capacity
+            self.blocks.append(block)
+
+        def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+            self.lost += 1
+            return [(self.blocks.pop(0), Lost("SIGBUS"))]
+
+    team, answers = Doomed(), []
+    with pytest.raises(fem.FemError, match=rf"{MOST_LOSSES} workers were lost one after the other \(SIGBUS\)"):
+        for part in spread(team, work(tmp_path, {}, 1000, 1)):
+            answers += part
+    assert team.lost == MOST_LOSSES
+    assert all(answer.verdict.startswith(LOST) for answer in answers) and len(answers) >= MOST_LOSSES // 2 - 3
+
+
+def test_answers_between_losses_let_a_sweep_go_on(tmp_path):
+    class Unsteady(Crew):
+        """A team that loses every second block, without processes."""
+
+        def __init__(self) -> None:
+            self.capacity, self.turn, self.blocks = 2, 0, []
+
+        def submit(self, block: Block) -> None:
+            self.blocks.append(block)
+
+        def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
+            self.turn += 1
+            block = self.blocks.pop(0)
+            return [(block, Lost("x") if self.turn % 2 else block.solve())]
+
+    answers = [answer for part in spread(Unsteady(), work(tmp_path, {}, 5 * MOST_LOSSES, 1)) for answer in part]
+    assert sorted(answer.point for answer in answers) == list(range(5 * MOST_LOSSES))
+
+
+def test_a_lost_point_is_tried_again_by_the_next_start(tmp_path):
+    identity = {"deck": {}, "grid": {}, "columns": ["point", "A", "verdict", "u"], "versions": {}}
+    heads = [[str(point + 1), "0.5"] for point in range(3)]
+    table = SweepTable(tmp_path, identity, heads, resume=True)
+    table.add([(0, COMPLETED, [1.0]), (1, f"{LOST}: its process died", [1.0]), (2, "no convergence", [1.0])])
+    table.close("1 failed")
+    assert list(SweepTable(tmp_path, identity, heads, resume=True).rows) == [0, 2]
+
+
+def test_a_sweep_survives_a_killed_process_with_the_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    deck, grid = write_swing(tmp_path), {"end": [50.0 + point for point in range(24)]}
+    fem.sweep(deck, grid, output="alone", workers=1)
+    monkeypatch.setattr(workers, "START_UP", 0.0)
+    monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.005)
+    path, killed = Path("many/sweep.csv"), []
+
+    def kill() -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (path.exists() and path.read_bytes().count(b"\n") > 2):
+            time.sleep(0.002)
+        for process in multiprocessing.active_children():
+            process.kill()
+            killed.append(process.pid)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    found = fem.sweep(deck, grid, output="many", workers=2)
+    killer.join()
+    assert len(killed) == 2 and not found.failed.any()
+    assert path.read_bytes() == Path("alone/sweep.csv").read_bytes()
