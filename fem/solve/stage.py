@@ -42,6 +42,7 @@ from fem.solve.newton.groups import (
     Scratch,
     room,
 )
+from fem.solve.rods.waiting import PINNED
 from fem.solve.schemes import CentralDifference, Scheme
 
 NAMES = {
@@ -251,7 +252,10 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "unknowns": rows,
         "multiplier": len(bars.nodes),
         "tau": len(bars.nodes),
-        "pinned": (count if len(bars.rods) else 0, 7),
+        "pinned": (count if len(bars.rods) else 0, PINNED),
+        "kept": (count if len(bars.rods) else 0, 9),
+        "whole": (3, size if len(bars.rods) else 0),
+        "pulls": (2, len(bars.nodes) if len(bars.rods) else 0),
     }
     return Scratch(**{name: room(shapes.get(name, size)) for name in Scratch._fields})
 

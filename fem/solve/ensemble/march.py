@@ -240,7 +240,8 @@ def march_blocks(
             local(room.residual), local(room.shift), local(room.inertia), local(room.momentum), local(room.drag),
             local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), local(room.store),
             local(room.off), local(room.spring_stiffness), local(room.block), local(room.inverse),
-            local(room.reaction), local(room.band), local(room.unknowns), local(room.krylov),
+            local(room.reaction), local(room.band), local(room.unknowns), local(room.krylov), local(room.kept),
+            local(room.whole), local(room.pulls),
         )  # fmt: skip
         kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
         open_lanes(

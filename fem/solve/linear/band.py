@@ -152,3 +152,14 @@ def solve_band(
         e = bars.rods[r]
         tau[e] = size * bars.constants[INV_LENGTH, e] * x[equation[dofs + e]]
     return True
+
+
+@called_kernel
+def solve_in_band(
+    equation: Ints, bars: Bars, store: Floats, off: Floats, block: Floats, spring_dofs: Ints, spring_stiffness: Floats,
+    residual: Floats, band: Floats, x: Floats, du: Floats, tau: Floats,
+) -> bool:  # fmt: skip
+    """``assemble_band`` and ``solve_band``."""
+    width = (band.shape[1] - 1) // 3
+    size = assemble_band(width, equation, bars, store, off, block, spring_dofs, spring_stiffness, band)
+    return solve_band(width, equation, bars, store, size, residual, band, x, du, tau)

@@ -44,7 +44,8 @@ def find_tree(system: System, free: Ints) -> Tree | None:
 
     The root lies half-way along the longest path from a supported node (or the first node): two independent
     eliminations then meet in the middle, which a processor overlaps. With more than ``IN_CACHE`` nodes it waits for
-    memory, and one end alone is faster.
+    memory, and one end alone is faster. Rods are followed to a supported node: what hangs on the outer end of a rod
+    then is free to move along it, and nothing but masses is added up on the way.
     """
     springs = system.springs.dofs
     between = springs[:, 1] >= 0
@@ -61,16 +62,15 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     _spread(first, others[order], links[order], roots, sequence, parent, via)
     if len(nodes) != np.count_nonzero(via >= 0):
         return None
-    if count <= IN_CACHE:
+    if count <= IN_CACHE and len(system.bars.rods) == 0:
         roots = np.concatenate([[_middle(sequence, parent)], roots])
         sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
         _spread(first, others[order], links[order], roots, sequence, parent, via)
     linked = np.flatnonzero(via >= 0)
     is_first = np.isin(np.arange(count), linked[nodes[via[linked], 0] == linked])
-    waiting, after = _anchors(parent, via, system.bars.rods, free)
     leaves_first = np.ascontiguousarray(sequence[::-1])
     roles = _roles(leaves_first, parent)
-    return Tree(leaves_first, parent, via, np.where(is_first, 1.0, -1.0), waiting, after, roles)
+    return Tree(leaves_first, parent, via, np.where(is_first, 1.0, -1.0), *_children(parent), roles)
 
 
 def _roles(sequence: Ints, parent: Ints) -> Ints:
@@ -83,13 +83,16 @@ def _roles(sequence: Ints, parent: Ints) -> Ints:
     return role
 
 
-def _anchors(parent: Ints, via: Ints, rods: Ints, free: Ints) -> tuple[Ints, Ints]:
-    """Fixed nodes joined to their parent by a rod, as lists: the first one of each parent, the next one of each."""
-    waiting, after = np.full(len(parent), -1, np.int64), np.full(len(parent), -1, np.int64)
-    fixed = ~free.reshape(-1, 3).any(axis=1)
-    for node in np.flatnonzero(fixed & (parent >= 0) & np.isin(via, rods)).tolist():
-        after[node], waiting[parent[node]] = waiting[parent[node]], node
-    return waiting, after
+def _children(parent: Ints) -> tuple[Ints, Ints]:
+    """Children as lists: the first one of each node, the next one of the same parent; -1: no more."""
+    child, sibling = np.full(len(parent), -1, np.int64), np.full(len(parent), -1, np.int64)
+    (nodes,) = np.nonzero(parent >= 0)
+    nodes = nodes[np.argsort(parent[nodes], kind="stable")]
+    is_first = np.diff(parent[nodes], prepend=-1) != 0
+    child[parent[nodes[is_first]]] = nodes[is_first]
+    (later,) = np.nonzero(~is_first)
+    sibling[nodes[later - 1]] = nodes[later]
+    return child, sibling
 
 
 def _middle(sequence: Ints, parent: Ints) -> int:

@@ -126,7 +126,10 @@ class Motion(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Trial state and working room; ``du`` and, for rods, ``tau`` are written by whoever solves."""
+    """Trial state and working room; ``du`` and, for rods, ``tau`` are written by whoever solves.
+
+    pinned, kept, whole, pulls: for rods alone (``rods/waiting.py``, ``rods/solve.py``).
+    """
 
     u: Floats
     v: Floats
@@ -152,6 +155,9 @@ class Scratch(NamedTuple):
     band: Floats
     unknowns: Floats
     krylov: Floats
+    kept: Floats
+    whole: Floats
+    pulls: Floats
 
 
 class Record(NamedTuple):

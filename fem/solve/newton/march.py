@@ -24,7 +24,7 @@ from fem.compiled import inner_kernel, shared_kernel
 from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
-from fem.solve.linear.band import assemble_band, solve_band
+from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.chain import Diagonal, Tree, solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton.arc import (
@@ -110,6 +110,7 @@ from fem.solve.newton.iterate import (
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import move_accelerations, move_velocities
+from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
 from fem.solve.ropes.slack import changes
 
 HUGE = 1e300
@@ -118,13 +119,18 @@ HUGE = 1e300
 
 @inner_kernel
 def eliminate(
-    solver: int, is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree,
-    equation: Ints, work: Scratch,
+    solver: int, is_filled: bool, enough: float, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs,
+    tree: Tree, equation: Ints, work: Scratch,
 ) -> bool:  # fmt: skip
     """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted.
 
     is_filled, diagonal  as ``solve_chain`` takes them; bands take filled blocks
+    enough               error up to which answers with rods are not refined
     """
+    if bars.rods.shape[0] > 0 and solver in (*CHAINS, BAND):
+        return solve_with_rods(
+            solver, is_filled, enough, diagonal, nodes, bars, springs, tree, equation, work
+        )  # fmt: skip
     if solver == CHAIN:
         return solve_chain(
             True, is_filled, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
@@ -136,20 +142,17 @@ def eliminate(
             work.pinned, work.du, work.tau,
         )  # fmt: skip
     if solver == BAND:
-        width = (work.band.shape[1] - 1) // 3
-        size = assemble_band(
-            width, equation, bars, work.store, work.off, work.block, springs.dofs, work.spring_stiffness, work.band
-        )
-        return solve_band(
-            width, equation, bars, work.store, size, work.residual, work.band, work.unknowns, work.du, work.tau
-        )
+        return solve_in_band(
+            equation, bars, work.store, work.off, work.block, springs.dofs, work.spring_stiffness, work.residual,
+            work.band, work.unknowns, work.du, work.tau,
+        )  # fmt: skip
     return False
 
 
 @inner_kernel
 def solve_compiled(
-    solver: int, is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree,
-    equation: Ints, memory: Floats, work: Scratch,
+    solver: int, is_filled: bool, enough: float, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs,
+    tree: Tree, equation: Ints, memory: Floats, work: Scratch,
 ) -> bool:  # fmt: skip
     """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined)."""
     if solver == CG:
@@ -165,7 +168,7 @@ def solve_compiled(
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         return bool(spent >= 0)
-    return eliminate(solver, is_filled, diagonal, nodes, bars, springs, tree, equation, work)
+    return eliminate(solver, is_filled, enough, diagonal, nodes, bars, springs, tree, equation, work)
 
 
 @shared_kernel
@@ -243,8 +246,9 @@ def march(
                     load_direction(arc, nodes, bars, links, loading, work)
                 fill_matrix(phase, is_bare, scheme, dt, nodes, bars, springs, work)
                 diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
+                enough = TOWARDS if phase == CORRECT else ROUND_OFF
                 if not solve_compiled(
-                    solver, not is_bare, diagonal, nodes, bars, springs, tree, equation, memory, work
+                    solver, not is_bare, enough, diagonal, nodes, bars, springs, tree, equation, memory, work
                 ):
                     fill_blocks(phase, scheme, dt, nodes, springs, work)
                     control[PHASE], control[WAITING] = phase, 1

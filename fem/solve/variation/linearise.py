@@ -49,6 +49,7 @@ from fem.solve.newton.iterate import inertia_forces
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
+from fem.solve.rods.solve import ROUND_OFF
 from fem.solve.variation.groups import (
     DA,
     DF,
@@ -99,8 +100,9 @@ def vary(
                 else:
                     turn_rods(order, nodes, bars, motion, pull, vectors[j], work)
             if not eliminate(
-                solver, True, Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), nodes, bars, springs, tree, equation, work
-            ):
+                solver, True, ROUND_OFF, Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), nodes, bars, springs, tree,
+                equation, work,
+            ):  # fmt: skip
                 return False
             if order == DISPLACEMENT:
                 end_of_increment(scheme, dt, nodes, bars, vectors[j], work)

@@ -1,0 +1,202 @@
+"""A linear solve with rods, checked by its own residual and refined until that is round-off.
+
+Every answer du, tau of a compiled solver is put back into the equations it should satisfy,
+
+    rest = r - K du - P tau,    rest of the gaps = - g - Q^T du,
+
+bar by bar, not with the matrix that the solver added up, and each component is compared with the sum of the magnitudes
+it consists of: the relative change of the given numbers that would make the answer exact. What is left is solved for
+once more, with the same matrix, while that helps.
+Sources: Oettli & Prager, Numer. Math. 6 (1964) 405-409; Skeel, Math. Comput. 35 (1980) 817-832: one such step in the
+same precision makes an elimination as good as one with the best order and scaling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Ints
+from fem.compiled import called_kernel, inner_kernel
+from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
+from fem.mechanics.springs import Springs
+from fem.solve.linear.band import solve_in_band
+from fem.solve.linear.chain import Diagonal, Tree, isotropic, solve_unsymmetric_chain
+from fem.solve.newton.groups import BAND, Nodes, Scratch
+
+ROUND_OFF = 1e-14
+"""Error up to which an answer that is printed as it is needs no refinement."""
+TOWARDS = 1e-6
+"""The same where Newton's method goes on from it."""
+POOR = 1e-10
+"""Error beyond which a refined answer is not believed: another solver is asked."""
+MOST_SOLVES = 8
+WORTHWHILE = 0.5
+"""A refinement that leaves more than this share of the error is the last one."""
+NOTHING = 1e-16
+"""Share of the largest force (or rate) below which an equation holds nothing but the round-off of others."""
+# Rows of ``Scratch.whole`` (3, 3n): the right-hand side as given, the solution so far, the sizes of the equations; of
+# ``Scratch.pulls`` (2, m): the gaps as given, the multipliers so far
+RIGHT, FOUND, SIZE = 0, 1, 2
+
+
+@called_kernel
+def solve_with_rods(
+    solver: int, is_filled: bool, enough: float, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs,
+    tree: Tree, equation: Ints, work: Scratch,
+) -> bool:  # fmt: skip
+    """``work.du`` and ``work.tau`` for ``work.residual`` and the gaps; False where they would not be right.
+
+    enough  error at which an answer is taken as it is
+    """
+    keep(is_filled, work)
+    before, error, is_solved = np.inf, np.inf, True
+    for _ in range(MOST_SOLVES):
+        if is_filled:
+            for i in range(work.block.shape[0]):
+                for k in range(9):
+                    work.block[i, k] = work.kept[i, k]
+        for e in range(work.tau.shape[0]):
+            work.tau[e] = 0.0
+        if solver == BAND:
+            is_solved = solve_in_band(
+                equation, bars, work.store, work.off, work.block, springs.dofs, work.spring_stiffness, work.residual,
+                work.band, work.unknowns, work.du, work.tau,
+            )  # fmt: skip
+        else:
+            is_solved = solve_unsymmetric_chain(
+                is_filled, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
+                work.pinned, work.du, work.tau,
+            )  # fmt: skip
+        if not is_solved:
+            break
+        accumulate(1.0, work)
+        before = error
+        error = leave_rest(is_filled, diagonal, nodes, bars, springs, work)
+        if error <= enough or not error < WORTHWHILE * before:
+            break
+    if is_solved and before < error:
+        accumulate(-1.0, work)
+        error = before
+    restore(work)
+    return is_solved and error <= max(enough, POOR)
+
+
+@inner_kernel
+def keep(is_filled: bool, work: Scratch) -> None:
+    """What the solver is given, and an empty answer."""
+    for dof in range(work.residual.shape[0]):
+        work.whole[RIGHT, dof], work.whole[FOUND, dof] = work.residual[dof], 0.0
+    for e in range(work.tau.shape[0]):
+        work.pulls[RIGHT, e], work.pulls[FOUND, e] = work.store[GAP, e], 0.0
+    if is_filled:
+        for i in range(work.block.shape[0]):
+            for k in range(9):
+                work.kept[i, k] = work.block[i, k]
+
+
+@inner_kernel
+def restore(work: Scratch) -> None:
+    """The right-hand side as it was given, and the whole answer."""
+    for dof in range(work.residual.shape[0]):
+        work.residual[dof], work.du[dof] = work.whole[RIGHT, dof], work.whole[FOUND, dof]
+    for e in range(work.tau.shape[0]):
+        work.store[GAP, e], work.tau[e] = work.pulls[RIGHT, e], work.pulls[FOUND, e]
+
+
+@inner_kernel
+def accumulate(sign: float, work: Scratch) -> None:
+    """The last correction to the answer."""
+    for dof in range(work.du.shape[0]):
+        work.whole[FOUND, dof] += sign * work.du[dof]
+    for e in range(work.tau.shape[0]):
+        work.pulls[FOUND, e] += sign * work.tau[e]
+
+
+@inner_kernel
+def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch) -> float:
+    """What the answer leaves into ``work.residual`` and the gaps; returns the largest share of an equation, or NaN."""
+    rest_of_nodes(is_filled, diagonal, springs, work)
+    rest_of_bars(bars, work)
+    largest = 0.0
+    for dof in range(nodes.open.shape[0]):
+        largest = max(largest, nodes.open[dof] * work.whole[SIZE, dof])
+    error = 0.0
+    for dof in range(nodes.open.shape[0]):
+        size = work.whole[SIZE, dof] + NOTHING * largest
+        if nodes.open[dof] == 0.0:
+            work.residual[dof] = 0.0
+        elif size > 0.0 and not abs(work.residual[dof]) <= error * size:
+            error = abs(work.residual[dof]) / size
+    return rest_of_gaps(error, bars, work)
+
+
+@inner_kernel
+def rest_of_nodes(is_filled: bool, diagonal: Diagonal, springs: Springs, work: Scratch) -> None:
+    """Start the rest with what acts on nodes one by one, and with springs."""
+    x, rest, whole = work.whole[FOUND], work.residual, work.whole
+    for i in range(work.kept.shape[0]):
+        multiple = isotropic(diagonal, 3 * i)
+        for a in range(3):
+            row = 3 * i + a
+            rest[row] = whole[RIGHT, row] - multiple * x[row]
+            whole[SIZE, row] = abs(whole[RIGHT, row]) + abs(multiple * x[row])
+            if is_filled:
+                for c in range(3):
+                    value = work.kept[i, 3 * a + c] * x[3 * i + c]
+                    rest[row] -= value
+                    whole[SIZE, row] += abs(value)
+    for s in range(springs.dofs.shape[0]):
+        first, second = springs.dofs[s, 0], springs.dofs[s, 1]
+        if second >= 0 and first // 3 != second // 3:
+            stiffness = work.spring_stiffness[s]
+            pull, size = stiffness * (x[first] - x[second]), abs(stiffness) * (abs(x[first]) + abs(x[second]))
+            rest[first] -= pull
+            rest[second] += pull
+            whole[SIZE, first] += size
+            whole[SIZE, second] += size
+
+
+@inner_kernel
+def rest_of_bars(bars: Bars, work: Scratch) -> None:
+    """Take from the rest what bars and rods do."""
+    x, rest, whole, store = work.whole[FOUND], work.residual, work.whole, work.store
+    for e in range(bars.nodes.shape[0]):
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        pull, size, t = 0.0, 0.0, store[GEOMETRIC, e]
+        if store[ALPHA, e] == np.inf:
+            pull = work.pulls[FOUND, e]
+            size = abs(pull)
+        elif store[ALPHA, e] != 0.0:
+            for c in range(3):
+                pull += store[Q + c, e] * (x[j + c] - x[i + c])
+                size += abs(store[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
+            pull *= store[ALPHA, e]
+            size *= abs(store[ALPHA, e])
+        coupling = work.off[e] if work.off.shape[0] > 0 else 0.0
+        for c in range(3):
+            force = pull * store[P + c, e] + t * (x[j + c] - x[i + c])
+            about = size * abs(store[P + c, e]) + abs(t) * (abs(x[j + c]) + abs(x[i + c]))
+            rest[i + c] += force - coupling * x[j + c]
+            rest[j + c] -= force + coupling * x[i + c]
+            whole[SIZE, i + c] += about + abs(coupling * x[j + c])
+            whole[SIZE, j + c] += about + abs(coupling * x[i + c])
+
+
+@inner_kernel
+def rest_of_gaps(error: float, bars: Bars, work: Scratch) -> float:
+    """What is left of the gaps of rods; returns the larger of ``error`` and its share."""
+    x, store = work.whole[FOUND], work.store
+    largest = 0.0
+    for r in range(bars.rods.shape[0]):
+        largest = max(largest, abs(work.pulls[RIGHT, bars.rods[r]]))
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        rest, size = -work.pulls[RIGHT, e], abs(work.pulls[RIGHT, e]) + NOTHING * largest
+        for c in range(3):
+            rest -= store[Q + c, e] * (x[j + c] - x[i + c])
+            size += abs(store[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
+        store[GAP, e] = -rest
+        if size > 0.0 and not abs(rest) <= error * size:
+            error = abs(rest) / size
+    return error
