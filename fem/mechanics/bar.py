@@ -12,7 +12,7 @@ tenth number; a taut rope is a rod, a slack one a bar without modulus. A linear 
 multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
-cables and struts it is limited to the stress itself (``allowed_viscous``). The secant one is eta (e1 - e0)/dt.
+cables and struts it never turns the stress round (``laws.damped_shares``). The secant one is eta (e1 - e0)/dt.
 Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
 """
 
@@ -24,9 +24,20 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.lanes.choose import common, some, where
+from fem.lanes.choose import common, where
 from fem.mechanics.ends import add_forces, take_differences
-from fem.mechanics.laws import BILINEAR, RIGID, TABLE, active_rise, bilinear, share, table_point, table_secant
+from fem.mechanics.laws import (
+    BILINEAR,
+    RIGID,
+    TABLE,
+    active_rise,
+    bilinear,
+    damped_shares,
+    releases,
+    share,
+    table_point,
+    table_secant,
+)
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 
 # Rows of Bars.constants
@@ -72,24 +83,10 @@ class Bars(NamedTuple):
 
 
 @inner_kernel
-def allowed_viscous(stress: float, viscous: float, plus: float, minus: float) -> float:
-    """Viscous stress of a bar: a cable (r_minus = 0) damps only while taut and by no more than its stress.
-
-    So it never pushes, and its force is continuous where it becomes taut or slack: an increment always has a
-    solution. A strut (r_plus = 0) likewise.
-    """
-    is_one_sided = (minus == 0.0) != (plus == 0.0)
-    if some(is_one_sided):
-        limit = abs(stress)
-        return where(is_one_sided, min(max(viscous, -limit), limit), viscous)
-    return viscous
-
-
-@inner_kernel
 def evaluate_block(
     kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int,
-    weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats,
-    store: Floats, force: Floats,
+    weight: float, rate: float, onset: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats,
+    multiplier: Floats, store: Floats, force: Floats,
 ) -> float:  # fmt: skip
     """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
 
@@ -149,14 +146,22 @@ def evaluate_block(
                 stress, modulus = bilinear(t0, t1, young, plus, minus)
             else:
                 stress, modulus = active * t1, 0.5 * active * young
+        rx, ry, rz, approach, drag = 0.0, 0.0, 0.0, 0.0, 0.0
         if is_viscous and secant:
-            eta = constants[VISCOUS, e] * rate
-            viscous = eta * active_rise(t0, t1, slope * (green1 - green0), plus, minus)
-            granted = allowed_viscous(stress, viscous, plus, minus)
-            is_limited = granted != viscous
-            factor = where(stress != 0.0, 1.0 + granted / stress, 1.0)
-            modulus = where(is_limited, modulus * factor, modulus + eta * active)
-            stress = where(is_limited, stress * factor, stress + viscous)
+            eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
+            total = stress + eta * active_rise(t0, t1, rise, plus, minus)
+            soft = least * (0.5 * (t0 + t1) + eta * rise)
+            is_released = releases(total, soft, plus, minus)
+            stress = where(is_released, soft, total)
+            modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * active)
+        elif is_viscous:
+            rx, ry, rz = store[GEOMETRIC, s], store[ALPHA, s], store[PULL, s]
+            approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
+            eta = constants[VISCOUS, e]
+            elastic, viscous = damped_shares(t1, eta * slope1 * approach, eta, young * onset, plus, minus)
+            drag = area * eta * viscous
+            if law == BILINEAR:
+                stress, modulus = elastic * t1, 0.5 * elastic * young
         normal = area * stress * slope
         stiffness = area * (modulus * slope1 * slope + stress * curvature)
         half = 0.5
@@ -165,23 +170,14 @@ def evaluate_block(
             half = 1.0
         alpha = weight * stiffness * inverse * inverse * inverse
         if is_viscous and not secant:
-            rx, ry, rz = store[GEOMETRIC, s], store[ALPHA, s], store[PULL, s]
-            approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
-            eta = constants[VISCOUS, e] * active
-            viscous = eta * slope1 * approach
-            granted = allowed_viscous(stress, viscous, plus, minus)
-            is_limited = granted != viscous  # to a share of the stress, which is all that is left of it
-            if some(is_limited):
-                factor = where(is_limited & (stress != 0.0), 1.0 + granted / stress, 1.0)
-                alpha, normal, eta = alpha * factor, normal * factor, where(is_limited, 0.0, eta)
-            drag = area * eta * slope1 * slope1
-            normal += drag * approach
+            viscosity = drag * slope1 * slope1
+            normal += viscosity * approach
             inverse3 = weight * inverse * inverse * inverse
-            along = alpha + inverse3 * drag * rate
+            along = alpha + inverse3 * viscosity * rate
             across = 0.0
             if kind != LINEAR:
-                along += inverse3 * area * eta * 4.0 * slope1 * curvature * approach
-                across = inverse3 * drag
+                along += inverse3 * drag * 4.0 * slope1 * curvature * approach
+                across = inverse3 * viscosity
             qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
             alpha = 1.0
         if law == RIGID:
@@ -213,15 +209,15 @@ def evaluate_block(
 @inner_kernel
 def add_run(
     kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int,
-    weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats,
-    store: Floats, force: Floats,
+    weight: float, rate: float, onset: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats,
+    multiplier: Floats, store: Floats, force: Floats,
 ) -> float:  # fmt: skip
     """``evaluate_block`` for a run of bars of one kind, strip by strip."""
     energy = 0.0
     for start in range(first, last, STRIP):
         energy += evaluate_block(
             kind, law, secant, is_viscous, tangent, start, min(start + STRIP, last), start if tangent else 0,
-            weight, rate, u0, u1, v1, bars, thermal, multiplier, store, force,
+            weight, rate, onset, u0, u1, v1, bars, thermal, multiplier, store, force,
         )  # fmt: skip
     return energy
 
@@ -237,13 +233,13 @@ def add_common(
     """
     if last - first >= FEW:
         return add_run(
-            kind, BILINEAR, False, False, tangent, first, last, weight, 0.0, u0, u1, v1, bars, thermal, multiplier,
-            store, force,
+            kind, BILINEAR, False, False, tangent, first, last, weight, 0.0, 0.0, u0, u1, v1, bars, thermal,
+            multiplier, store, force,
         )  # fmt: skip
     energy = 0.0
     for e in range(first, last):
         energy += evaluate_block(
-            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, weight, 0.0, u0, u1, v1, bars,
+            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, weight, 0.0, 0.0, u0, u1, v1, bars,
             thermal, multiplier, store, force,
         )  # fmt: skip
     return energy
@@ -252,13 +248,13 @@ def add_common(
 @called_kernel
 def add_other(
     kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int,
-    weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats, multiplier: Floats,
-    store: Floats, force: Floats,
+    weight: float, rate: float, onset: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats,
+    multiplier: Floats, store: Floats, force: Floats,
 ) -> float:  # fmt: skip
     """``add_run`` for all other kinds, which are told apart while it runs."""
     energy: float = add_run(
-        kind, law, secant, is_viscous, tangent, first, last, weight, rate, u0, u1, v1, bars, thermal, multiplier,
-        store, force,
+        kind, law, secant, is_viscous, tangent, first, last, weight, rate, onset, u0, u1, v1, bars, thermal,
+        multiplier, store, force,
     )  # fmt: skip
     return energy
 
@@ -267,6 +263,7 @@ def add_other(
 def evaluate_bars(
     secant: bool, weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats,
     bars: Bars, thermal: Floats, multiplier: Floats, force: Floats, store: Floats, tangent: bool = True,
+    onset: float = 0.0,
 ) -> float:  # fmt: skip
     """Internal force of all bars and their nine numbers; returns the energy stored at u1.
 
@@ -279,6 +276,7 @@ def evaluate_bars(
     force         (3n,)        out, added to
     store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0
     tangent       False (a literal): forces only, the store is room
+    onset         du1/dv1 of the scheme, for the damping of cables that become taut (``damped_shares``); 0: no increment
     """
     blocks = bars.blocks
     energy = 0.0
@@ -296,7 +294,7 @@ def evaluate_bars(
             )
         else:
             energy += add_other(
-                kind, law, secant, viscous, tangent, first, last, weight, rate, u0, u1, v1, bars, thermal, multiplier,
-                store, force,
+                kind, law, secant, viscous, tangent, first, last, weight, rate, onset, u0, u1, v1, bars, thermal,
+                multiplier, store, force,
             )  # fmt: skip
     return energy

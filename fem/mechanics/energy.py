@@ -6,7 +6,7 @@ import math
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.lanes.choose import common, some
+from fem.lanes.choose import common, some, where
 from fem.mechanics.bar import (
     AREA,
     BASE,
@@ -24,18 +24,20 @@ from fem.mechanics.bar import (
     VISCOUS,
     YOUNG,
     Bars,
-    allowed_viscous,
 )
-from fem.mechanics.laws import RIGID, TABLE, active_rise, bilinear, share, table_point
+from fem.mechanics.laws import RIGID, TABLE, active_rise, bilinear, damped_shares, releases, share, table_point
 from fem.mechanics.springs import DAMPING, Springs, gap, spring_point
 from fem.mechanics.strain import LINEAR, LOG, measure
 
 
 @kernel
 def bar_point(
-    e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats
+    e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats, onset: float = 0.0
 ) -> tuple[float, float, float, float, float, float]:
-    """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar."""
+    """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar.
+
+    onset  as in ``evaluate_bars``, of the increment that ends here
+    """
     constants = bars.constants
     i = 3 * bars.nodes[e, 0]
     j = 3 * bars.nodes[e, 1]
@@ -60,7 +62,7 @@ def bar_point(
         green += 0.5 * square * inverse * inverse
     _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
     young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
-    active = 1.0
+    active, trial = 1.0, 1.0
     if bars.kinds[e, 1] == RIGID:
         stress, energy = multiplier[e] / (inverse * constants[AREA, e]), 0.0
     elif bars.kinds[e, 1] == TABLE:
@@ -72,8 +74,10 @@ def bar_point(
         active = share(trial, plus, minus)
         stress = active * trial
         energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
-    viscous = constants[VISCOUS, e] * active * slope * approach * inverse * inverse
-    viscous = allowed_viscous(stress, viscous, plus, minus)
+    eta = constants[VISCOUS, e]
+    viscous = eta * slope * approach * inverse * inverse
+    elastic, drag = damped_shares(trial, viscous, eta, young * onset, plus, minus)
+    viscous = (elastic - active) * trial + drag * viscous
     return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 
 
@@ -91,20 +95,27 @@ def stored_energy(u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: F
 @inner_kernel
 def internal_dissipation(
     u0: Floats, u1: Floats, v0: Floats, v1: Floats, bars: Bars, springs: Springs, thermal: Floats,
-    multiplier: Floats,
+    multiplier: Floats, onset0: float, onset1: float, late: float,
 ) -> float:  # fmt: skip
-    """Energy dissipated by viscous stresses and dashpots in one increment: mean force times elongation."""
+    """Energy dissipated by viscous stresses and dashpots in one increment: mean force times elongation.
+
+    onset0, onset1  as in ``evaluate_bars``, of the increment before and of this one
+    late            share of the force at the end in the mean
+
+    A cable that lets go between both ends may make that product negative: it has taken nothing then.
+    """
     total = 0.0
     for e in range(bars.nodes.shape[0]):
         if some(bars.constants[VISCOUS, e] != 0.0):
-            strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal, multiplier)
-            strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal, multiplier)
+            strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal, multiplier, onset0)
+            strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal, multiplier, onset1)
             volume = bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
-            total += 0.5 * (viscous0 + viscous1) * (strain1 - strain0) * volume
+            mean = (1.0 - late) * viscous0 + late * viscous1
+            total += max(mean * (strain1 - strain0), 0.0) * volume
     for s in range(springs.dofs.shape[0]):
         x0, _, viscous0, _ = spring_point(s, u0, v0, springs)
         x1, _, viscous1, _ = spring_point(s, u1, v1, springs)
-        total += 0.5 * (viscous0 + viscous1) * (x1 - x0)
+        total += ((1.0 - late) * viscous0 + late * viscous1) * (x1 - x0)
     return total
 
 
@@ -145,8 +156,11 @@ def secant_dissipation(
             young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
             shift = constants[STRESS0, e] - young * thermal[e]
             t0, t1 = young * strain0 + shift, young * strain1 + shift
-            viscous = constants[VISCOUS, e] * rate * active_rise(t0, t1, strain1 - strain0, plus, minus)
-            viscous = allowed_viscous(bilinear(t0, t1, young, plus, minus)[0], viscous, plus, minus)
+            eta, rise = constants[VISCOUS, e] * rate, strain1 - strain0
+            stress = bilinear(t0, t1, young, plus, minus)[0]
+            viscous = eta * active_rise(t0, t1, rise, plus, minus)
+            soft = min(plus, minus) * (0.5 * (t0 + t1) + eta * rise)
+            viscous = where(releases(stress + viscous, soft, plus, minus), soft - stress, viscous)
             total += viscous * (strain1 - strain0) * constants[AREA, e] / constants[INV_LENGTH, e]
     for s in range(springs.dofs.shape[0]):
         change = gap(springs.dofs, s, u1) - gap(springs.dofs, s, u0)
@@ -179,19 +193,20 @@ def secant_thermal_work(
 @kernel
 def element_values(
     elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats,
-    values: Floats,
+    values: Floats, onset: float = 0.0,
 ) -> None:  # fmt: skip
     """Strain E, stress S, conjugate force N and force along the bar T of listed elements.
 
     elements (q, 2) int   family (0 bar, 1 spring between dofs, 2 point mass) and index in it
     values   (q, 4)       out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
 
+    onset          as in ``evaluate_bars``, of the increment that ends here
     Springs between dofs: elongation, then the force three times. Point masses: zeros.
     """
     for k in range(elements.shape[0]):
         family, index = elements[k, 0], elements[k, 1]
         if family == 0:
-            strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier)
+            strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier, onset)
             total = stress + viscous
             area = bars.constants[AREA, index]
             values[k, 0] = strain

@@ -10,6 +10,10 @@ BILINEAR   trial stress t = E (e - e_th) + S_0, S = r t with r = r_plus for t >=
 TABLE      force over elongation x = e * length, linear between rows (one of them at 0) and constant outside;
            W = integral of the force from 0.
 RIGID      a rod: its force is the multiplier of the constraint that keeps its length, W = 0.
+
+A viscous stress w = eta de/dt (material BETA) adds to t. A bar with r_plus != r_minus is one that acts both ways, with
+the smaller of the two, beside a cable (or strut) with the rest. Such a cable is damped while it is taut only, in full
+while it stretches, and never below zero: it does not push. Hence S = min(r(t), r(t + w)) (t + w).
 """
 
 from __future__ import annotations
@@ -49,6 +53,37 @@ def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) ->
     r0 = share(t0, plus, minus)
     r1 = share(t1, plus, minus)
     return where(r0 == r1, r1 * rise, rise * (r1 * t1 - r0 * t0) / (t1 - t0))
+
+
+@inner_kernel
+def releases(total: float, soft: float, plus: float, minus: float) -> bool:
+    """A cable whose damping would make it push, or a strut that would pull, lets go.
+
+    total, soft  stress of the bar, viscous part included, and of the share of its modulus that acts both ways
+    """
+    return (total - soft) * (plus - minus) < 0.0
+
+
+@inner_kernel
+def damped_shares(
+    trial: float, viscous: float, eta: float, reach: float, plus: float, minus: float
+) -> tuple[float, float]:
+    """Shares r_t and r_w of the stress r_t t + r_w w of a damped bar.
+
+    trial, viscous  t and w = eta de/dt
+    reach           modulus times the time in which the scheme builds up a strain; 0: at an instant
+
+    The force of a cable that becomes taut while it stretches jumps to w, and an increment that ends in the jump would
+    have no solution. Such a cable (it would still stretch if t were 0 at the end of the increment) is damped by no
+    more than eta t/reach, the rate at which the scheme has built up its strain.
+    """
+    active, least, side = share(trial, plus, minus), min(plus, minus), plus - minus
+    is_stiff = active != least
+    is_released = is_stiff & releases(trial + viscous, 0.0, plus, minus)
+    is_new = is_stiff & ((viscous * reach - eta * trial) * side > 0.0)
+    steep = where(is_new, eta / where(is_new, reach, 1.0), 0.0)
+    elastic = where(is_released, least, active + steep * (active - least))
+    return elastic, where(is_released | is_new, least, active)
 
 
 @inner_kernel

@@ -25,6 +25,7 @@ from fem.solve.newton.iterate import (
     correct,
     evaluate,
     inertia_forces,
+    onset_of,
     residual,
     scale_of,
 )
@@ -134,12 +135,13 @@ def march_lanes(
         dt = loading.dt[k]
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
         warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
+        onset = onset_of(scheme, secant, dt)
         begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
         waits = outcome[REASON] != 0.0
         strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
         iteration = 0
         while True:
-            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, warmth, work)
+            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, warmth, work, onset)
             norm = residual(scheme, nodes, bars, links, work)
             if iteration == 0:
                 if loading.support_dofs.shape[0] > 0:
@@ -185,7 +187,7 @@ def march_lanes(
             memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
             scale = scale_of(scheme, dt, nodes, bars, work)
-        error = close_increment(scheme, secant, k, strain, nodes, bars, springs, links, loading, motion, work)
+        error = close_increment(scheme, secant, k, strain, nodes, bars, springs, links, loading, motion, work, onset)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)
         if is_noted:

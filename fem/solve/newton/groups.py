@@ -36,7 +36,9 @@ LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING, SPENT, PREVIOUS_GAP = 0, 1, 2,
 CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 6, 7, 8, 9
 # and of the estimate of local errors: its level, largest displacement since the start of the step, the last increment
 LEVEL, SIZE, LAST_DT = 10, 11, 12
-MEMORY = 13
+# du1/dv1 of the last increment, which cables that became taut in it go by
+ONSET = 13
+MEMORY = 14
 # Entries of tally
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,

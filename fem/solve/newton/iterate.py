@@ -32,16 +32,28 @@ from fem.solve.newton.groups import (
 
 @kernel
 def evaluate(
-    scheme: Floats, secant: bool, dt: float, u0: Floats, bars: Bars, springs: Springs, thermal: Floats, work: Scratch
-) -> float:
-    """Internal force at the trial state, and the numbers of all bars and springs; returns the stored energy."""
+    scheme: Floats, secant: bool, dt: float, u0: Floats, bars: Bars, springs: Springs, thermal: Floats, work: Scratch,
+    onset: float = 0.0,
+) -> float:  # fmt: skip
+    """Internal force at the trial state, and the numbers of all bars and springs; returns the stored energy.
+
+    onset  0, but in an increment what ``onset_of`` finds
+    """
     rate = scheme[VISCOUS] * scheme[VU] / dt
     weight = scheme[WF]
     u, v, force = work.u, work.v, work.force
     for dof in range(force.shape[0]):
         force[dof] = 0.0
-    energy: float = evaluate_bars(secant, weight, rate, u0, u, v, bars, thermal, work.multiplier, force, work.store)
+    energy: float = evaluate_bars(
+        secant, weight, rate, u0, u, v, bars, thermal, work.multiplier, force, work.store, True, onset
+    )
     return energy + evaluate_springs(secant, weight, rate, u0, u, v, springs, force, work.spring_stiffness)
+
+
+@inner_kernel
+def onset_of(scheme: Floats, secant: bool, dt: float) -> float:
+    """du1/dv1 of a scheme whose forces belong to the end of the increment, else 0."""
+    return 0.0 if secant or scheme[VU] == 0.0 else dt / scheme[VU]
 
 
 @kernel

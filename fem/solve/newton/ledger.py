@@ -35,11 +35,14 @@ from fem.solve.newton.groups import (
     L_POTENTIAL,
     L_STRAIN,
     L_WORK,
+    ONSET,
     POTENTIAL,
     POTENTIAL0,
     STRAIN,
     STRAIN0,
     TOTAL0,
+    VA,
+    VV,
     WC,
     WM,
     WORK,
@@ -178,11 +181,11 @@ def kinetic_energy(nodes: Nodes, bars: Bars, work: Scratch) -> float:
 @inner_kernel
 def close_increment(
     scheme: Floats, secant: bool, k: int, strain: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links,
-    loading: Loading, motion: Motion, work: Scratch,
+    loading: Loading, motion: Motion, work: Scratch, onset: float = 0.0,
 ) -> float:  # fmt: skip
     """Energies of the increment into the tally; the trial state becomes the last good one. Returns the energy error.
 
-    strain: stored energy of the trial state.
+    strain: stored energy of the trial state; onset: as in ``evaluate_bars``.
     """
     tally, u0, u1 = motion.tally, motion.u, work.u
     dynamic = scheme[WM] != 0.0
@@ -209,6 +212,8 @@ def close_increment(
         work_done += support_work(secant, k, dynamic, nodes, bars, links, loading, motion, work)
     kinetic = 0.0
     if dynamic:
+        # BACKWARD EULER: its velocities are the means of the increments.
+        late = 1.0 if onset > 0.0 and scheme[VV] == 0.0 and scheme[VA] == 0.0 else 0.5
         if secant:
             warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
             loss = secant_dissipation(1.0 / loading.dt[k], u0, u1, work.v, bars, springs, warmth, work.multiplier)
@@ -218,7 +223,10 @@ def close_increment(
                 )
                 strain = stored_energy(u1, work.v, bars, springs, loading.thermal[now], work.multiplier)
         else:
-            loss = internal_dissipation(u0, u1, motion.v, work.v, bars, springs, loading.thermal[now], work.multiplier)
+            loss = internal_dissipation(
+                u0, u1, motion.v, work.v, bars, springs, loading.thermal[now], work.multiplier, motion.memory[ONSET],
+                onset, late,
+            )  # fmt: skip
             if now != before:
                 work_done += thermal_work(
                     u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
@@ -226,7 +234,7 @@ def close_increment(
         if nodes.damping.shape[0] > 0:
             multiply_mass(nodes.damping, bars.off_damping, bars.nodes, motion.v, work.momentum)
             for dof in range(u1.shape[0]):
-                loss += 0.5 * (work.momentum[dof] + work.drag[dof]) * (u1[dof] - u0[dof])
+                loss += ((1.0 - late) * work.momentum[dof] + late * work.drag[dof]) * (u1[dof] - u0[dof])
         kinetic = kinetic_energy(nodes, bars, work)
         tally[WORK] += work_done
         tally[DISSIPATED] += loss
@@ -240,6 +248,7 @@ def close_increment(
             max(abs(potential - tally[POTENTIAL0]), abs(tally[WORK] - tally[WORK0])),
         ),
     )
+    motion.memory[ONSET] = onset
     take_over(nodes, bars, motion, work)
     error: float = kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
     return error
@@ -288,4 +297,7 @@ def note_increment(
             kinematics[k, 2, p, c] = motion.a[dof]
             kinematics[k, 3, p, c] = motion.reaction[dof]
     if record.elements.shape[0] > 0:
-        element_values(record.elements, u, motion.v, bars, springs, thermal, motion.multiplier, record.values[k])
+        element_values(
+            record.elements, u, motion.v, bars, springs, thermal, motion.multiplier, record.values[k],
+            motion.memory[ONSET],
+        )  # fmt: skip

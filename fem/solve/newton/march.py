@@ -103,6 +103,7 @@ from fem.solve.newton.iterate import (
     begin,
     correct,
     evaluate,
+    onset_of,
     residual,
     scale_of,
     worst,
@@ -208,7 +209,7 @@ def march(
             phase = TRIAL
         if phase == TRIAL:
             phase = CORRECT
-            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, warmth, work)
+            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, warmth, work, onset_of(scheme, secant, dt))
             norm = residual(scheme, nodes, bars, links, work)
             if control[ITERATION] == 0:
                 if loading.support_dofs.shape[0] > 0:
@@ -293,8 +294,9 @@ def march(
                 close_arc(arc, motion, work)
             record.ledger[k, L_FACTOR] = arc.numbers[FACTOR]
             error = close_increment(
-                scheme, secant, k, memory[CLOSING_STRAIN], nodes, bars, springs, links, loading, motion, work
-            )
+                scheme, secant, k, memory[CLOSING_STRAIN], nodes, bars, springs, links, loading, motion, work,
+                onset_of(scheme, secant, dt),
+            )  # fmt: skip
             flags += UNRESOLVED * is_unresolved
             note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
             control[INCREMENT] += 1

@@ -45,7 +45,7 @@ from fem.solve.newton.groups import (
     Nodes,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import inertia_forces
+from fem.solve.newton.iterate import inertia_forces, onset_of
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
@@ -157,7 +157,7 @@ def linearise(
             u0, u1, factor, pace = u1, u0, 1.0, -rate
         elif turn == 1:
             pace = 2.0 * rate
-        differentiate(secant, scheme[WF], pace, u0, u1, v1, bars, springs, warmth, work)
+        differentiate(secant, scheme[WF], pace, onset_of(scheme, secant, dt), u0, u1, v1, bars, springs, warmth, work)
         for j in range(vectors.shape[0] if turn < 2 else 0):
             for dof in range(vectors.shape[2]):
                 dv = (
@@ -175,13 +175,13 @@ def linearise(
 
 @inner_kernel
 def differentiate(
-    secant: bool, weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, springs: Springs,
-    warmth: Floats, work: Scratch,
+    secant: bool, weight: float, rate: float, onset: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars,
+    springs: Springs, warmth: Floats, work: Scratch,
 ) -> None:  # fmt: skip
     """Derivatives of the weighted internal force with respect to u1 into the store."""
     for dof in range(work.force.shape[0]):
         work.force[dof] = 0.0
-    evaluate_bars(secant, weight, rate, u0, u1, v1, bars, warmth, work.multiplier, work.force, work.store)
+    evaluate_bars(secant, weight, rate, u0, u1, v1, bars, warmth, work.multiplier, work.force, work.store, True, onset)
     evaluate_springs(secant, weight, rate, u0, u1, v1, springs, work.force, work.spring_stiffness)
 
 
