@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
@@ -14,6 +14,7 @@ import numpy as np
 from fem.analysis.growth import tangent_growth
 from fem.compiled.folder import FIRST_START, cache_folder, is_first_start, mark_warm
 from fem.compiled.kernel import rehearsal
+from fem.compiled.safe.lock import turn
 from fem.compiled.workers import Job, build_all
 from fem.deck import parse_deck
 from fem.pictures.columns import parse_lines
@@ -85,8 +86,17 @@ BOB, GRAV, 9.81, 0, 0, -1
 def compile_all() -> None:
     """Compile what runs, tangent maps and plots call.
 
-    Which kernels these are, and with what, is seen by running them as Python functions.
+    Which kernels these are, and with what, is seen by running them as Python functions. Where another process is at
+    it, its work is waited for.
     """
+    with turn(cache_folder()):
+        if is_first_start():
+            build_all(sorted(wanted_units(), key=place_in_queue))
+            mark_warm()
+
+
+def wanted_units() -> Collection[Job]:
+    """What a few tiny decks call."""
     with rehearsal() as wanted:
         lines(np.zeros((1, 1)), np.full((1, 1), NUMBER, np.uint8))
         parse_lines(np.frombuffer(b"1,\n", np.uint8), np.zeros(1, np.int64), np.zeros((1, 1)))
@@ -95,8 +105,7 @@ def compile_all() -> None:
         for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):
             solve(parse_deck(text), SilentSink())
         tangent_growth(parse_deck(DECK), 1)
-    build_all(sorted(wanted, key=place_in_queue))
-    mark_warm()
+    return wanted
 
 
 def place_in_queue(job: Job) -> tuple[int, int]:

@@ -153,7 +153,7 @@ def test_warmup_says_when_there_is_nothing_to_do(
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "kernels-new")
     monkeypatch.setattr(warmup, "build_all", lambda wanted: calls.extend(name for name, _ in wanted))
     for name, days in (("old", 31.0), ("recent", 29.0)):
-        (tmp_path / f"kernels-{name}").mkdir()
+        folder.make_cache(tmp_path / f"kernels-{name}")
         then = time.time() - 86_400.0 * days
         os.utime(tmp_path / f"kernels-{name}", (then, then))
     assert main(["warmup"]) == 0

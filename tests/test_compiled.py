@@ -15,7 +15,7 @@ import fem
 from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
 from fem.compiled import store as units
 from fem.compiled.build import build
-from fem.compiled.kernel import rehearsal
+from fem.compiled.kernel import Kernel, rehearsal
 from fem.compiled.store import symbol_of
 from fem.compiled.workers import build_all
 from fem.mechanics.links import Links, condense, expand
@@ -167,6 +167,33 @@ def test_a_damaged_unit_is_not_loaded(empty_cache):
         assert units.stored(*job) is None
     path.write_bytes(content)
     assert units.stored(*job) is not None
+
+
+def test_a_unit_under_the_name_of_another_is_made_again(empty_cache):
+    jobs = wanted()[:2]
+    build_all(jobs)
+    first, second = (empty_cache / f"{symbol_of(*job)}.unit" for job in jobs)
+    first.write_bytes(second.read_bytes())
+    units._made.clear()
+    start, others, out = np.ones((1, 3)), np.full((1, 1), 2.0), np.zeros(3)
+    Kernel(combine.function, combine.fast, combine.inner, combine.inline)(start, others, 0, out)
+    expected = np.zeros(3)
+    combine.function(start, others, 0, expected)
+    assert np.array_equal(out, expected) and first.read_bytes() != second.read_bytes()
+
+
+def test_processes_that_compile_import_nothing_from_the_current_folder(empty_cache, tmp_path, monkeypatch):
+    for name in ("numba.py", "llvmlite.py", "pickle.py", "fem/__init__.py", "fem/compiled/__init__.py"):
+        path = tmp_path / "here" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"open({str(tmp_path / 'run')!r}, 'w').close()\n")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr("fem.compiled.build.build", None)  # other processes make them
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", str(tmp_path / "here"), str(ROOT)]))
+    jobs = wanted()
+    build_all(jobs)
+    assert len(list(empty_cache.glob("*.unit"))) == len(jobs)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_missing_part_is_made_again(empty_cache):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from fem.compiled.kernel import Kernel, kinds_of
+from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import stored
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -63,4 +64,9 @@ def number_kernel(function: Function) -> Function:
 
 def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:
     """A kernel has code for arguments like these, in memory or on disk: calling it takes no compilation."""
-    return stored(cast(Kernel, function).name, kinds_of(arguments)) is not None
+    called = cast(Kernel, function)
+    if is_plain():
+        from fem.compiled.plain.dispatchers import is_in_memory
+
+        return is_in_memory(called, kinds_of(arguments))
+    return stored(called.name, kinds_of(arguments)) is not None

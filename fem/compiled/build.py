@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -12,8 +10,10 @@ from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 
 from fem.compiled.entry import entry_module
+from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, kinds_of
 from fem.compiled.kinds import result_letters, returned, type_of
+from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
 from fem.compiled.translate import BODY, NEEDS, Part, contexts, translated, type_of_default
 
@@ -22,20 +22,13 @@ OURS = "fem_"
 
 def build(kernel: Kernel, kinds: Kind) -> Unit:
     """The unit of a kernel for arguments of these kinds, and all units that it calls, made where they are missing."""
-    unit = stored(kernel.name, kinds)
-    if unit is None:
-        unit = make(kernel, kinds)
-        for symbol in unit.needs:
-            build(*NEEDS[symbol])
-    return unit
-
-
-def kernel_of(name: str) -> Kernel:
-    """The kernel of a name, "module:function"."""
-    module, _, function = name.partition(":")
-    found = attrgetter(function)(importlib.import_module(module))
-    assert isinstance(found, Kernel)
-    return found
+    with turn(cache_folder()):
+        unit = stored(kernel.name, kinds)  # another process may have made it by now
+        if unit is None:
+            unit = make(kernel, kinds)
+            for symbol in unit.needs:
+                build(*NEEDS[symbol])
+        return unit
 
 
 def make(kernel: Kernel, kinds: Kind, tell: Callable[[], None] = lambda: None) -> Unit:

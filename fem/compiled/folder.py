@@ -1,37 +1,59 @@
 """The folder where machine code is kept.
 
-It is keyed by a hash of all kernel sources, of versions and of the processor: code of another version is never loaded.
-It is ``FEM_CACHE_DIR``, else the user's cache folder, else (nowhere writable) a temporary one.
+Its name is a hash of all that changes code: code of another version is never loaded. It lies in ``FEM_CACHE_DIR``, else
+in the user's cache folder. It is used only where nobody but the user or root may write it (``safe``); a complete one
+that may only be read (of a container, say) is used as it is. Where there is none, a private one lives as long as the
+process.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
 import llvmlite
 import llvmlite.binding
+import numpy as np
+
+from fem.compiled.plain.choose import is_plain, numba_version
+from fem.compiled.safe.files import is_own_folder, is_safe_folder, make_folder, read_file, write_file
+from fem.compiled.safe.notices import tell_once
 
 ROOMS = ("assembly", "compiled", "lanes", "mechanics", "solve")
 """Folders that hold kernels or make machine code of them."""
 FILES = ("results/digits.py", "pictures/columns.py")
 """Files of kernels elsewhere."""
+HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
+"""Variables of numba's that leave code as it is; any other, also one that we do not know, may change it."""
+CONFIGURATION = ".numba_config.yaml"
+"""In the current folder: numba reads the same settings there."""
 
-WARM = "complete"
-"""Name of the file in the cache that says that everything is compiled."""
+WARM, WARM_PLAIN = "complete", "complete-numba"
+"""Names of the files in the cache that say that everything is compiled, by us or by plain numba."""
+MARK = "CACHEDIR.TAG"
+MARK_TEXT = b"""Signature: 8a477f597d28d172789f06886806bc55
+# Machine code of fem, which makes it again when it is gone. See https://bford.info/cachedir/
+"""
+"""The file that tells that a folder is a cache, and ours: backups leave it out, and no other folder is ever deleted."""
 
 KEPT_DAYS = 30
 """Compiled code of other versions is kept so long after its last use."""
 FIRST_START = "the solver is compiled once after every installation or update"
 """What to say then; it takes about half a minute."""
+FOREIGN = "{folder} belongs to another user, or others may write in it: code that lies there is not run"
+NOWHERE = (
+    "compiled code cannot be kept, and every start compiles anew: there is no folder for it; "
+    "set FEM_CACHE_DIR to one of your own"
+)
 
 
 def _user_cache() -> Path:
@@ -39,62 +61,131 @@ def _user_cache() -> Path:
         return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return chosen if chosen.is_absolute() else Path.home() / ".cache"
+
+
+def kernel_files() -> list[Path]:
+    """All sources of kernels and of what makes machine code of them."""
+    here = Path(__file__).parents[1]
+    rooms = sorted(path for room in ROOMS for path in (here / room).rglob("*.py"))
+    return [*rooms, *(here / name for name in FILES)]
 
 
 def source_key() -> str:
-    """Hash of all kernel sources, the versions of Python, numba and LLVM, and the processor."""
-    here = Path(__file__).parents[1]
-    rooms = sorted(path for room in ROOMS for path in (here / room).rglob("*.py"))
+    """Hash of all that changes code: kernel sources, versions, settings of numba, the processor."""
     key = hashlib.sha256()
-    for path in [*rooms, *(here / name for name in FILES)]:
+    for path in kernel_files():
         key.update(path.read_bytes())
-    for text in (version("numba"), llvmlite.__version__, str(sys.implementation.cache_tag)):
-        key.update(text.encode())
-    key.update(llvmlite.binding.get_host_cpu_name().encode())
-    key.update(llvmlite.binding.get_host_cpu_features().flatten().encode())
+    for text in surroundings():
+        key.update(f"{text}\n".encode(errors="backslashreplace"))
     return key.hexdigest()[:16]
+
+
+def surroundings() -> Iterator[str]:
+    """What changes code beside its source."""
+    yield from (numba_version(), llvmlite.__version__, np.__version__, sys.version)
+    yield f"{llvmlite.binding.llvm_version_info} {llvmlite.binding.get_process_triple()}"
+    yield llvmlite.binding.get_host_cpu_name()
+    yield llvmlite.binding.get_host_cpu_features().flatten()
+    settings = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
+    yield from (f"{name}={settings[name]}" for name in sorted(settings) if not name.startswith(HARMLESS))
+    with suppress(OSError):
+        yield read_file(Path(CONFIGURATION)).decode(errors="backslashreplace")
 
 
 def _is_writable(folder: Path) -> bool:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
         return False
 
 
+def _bases() -> Iterator[Path]:
+    chosen = os.environ.get("FEM_CACHE_DIR")
+    if chosen:
+        yield Path(chosen).absolute()
+    with suppress(RuntimeError):  # no home folder
+        yield _user_cache() / "fem"
+
+
 @cache
 def cache_folder() -> Path:
     """Where compiled code of exactly these sources is kept."""
     name = f"kernels-{source_key()}"
-    chosen = os.environ.get("FEM_CACHE_DIR")
-    candidates = [Path(chosen)] if chosen else []
-    with suppress(RuntimeError):  # no home folder
-        candidates.append(_user_cache() / "fem")
-    for base in candidates:
-        if _is_writable(base / name):
-            with suppress(OSError):
-                os.utime(base / name)
+    for number, base in enumerate(_bases()):
+        if is_usable(base / name):
+            if number:
+                os.environ["FEM_CACHE_DIR"] = str(base)  # processes of ours find the same one, without a word
             return base / name
-    return Path(tempfile.gettempdir()) / f"fem-{os.getuid() if hasattr(os, 'getuid') else 0}" / name
+    return _private_folder() / name
+
+
+def is_usable(folder: Path) -> bool:
+    """Code in this folder may be run, and it is complete or may be added to; made where it is missing."""
+    try:
+        make_cache(folder)
+        if not is_safe_folder(folder):
+            tell_once(FOREIGN.format(folder=folder))
+            return False
+    except OSError:
+        return False
+    if is_warm(folder):
+        with suppress(OSError):
+            os.utime(folder)
+        return True
+    return _is_writable(folder)
+
+
+def make_cache(folder: Path) -> None:
+    """A cache of ours, where there is no folder yet."""
+    if make_folder(folder):
+        with suppress(OSError):  # a full disk: a folder without its mark is used, but never deleted
+            write_file(folder / MARK, MARK_TEXT)
+
+
+def _private_folder() -> Path:
+    """A folder for this process and those it starts, deleted in the end."""
+    tell_once(NOWHERE)
+    try:
+        base = Path(tempfile.mkdtemp(prefix="fem-"))
+    except OSError:
+        return Path(os.devnull)  # nothing can be kept there: code stays in memory
+    owner = os.getpid()
+    atexit.register(lambda: shutil.rmtree(base, ignore_errors=True) if os.getpid() == owner else None)
+    os.environ["FEM_CACHE_DIR"] = str(base)
+    return base
+
+
+def is_warm(folder: Path) -> bool:
+    """Everything has been compiled into this folder."""
+    return os.path.isfile(folder / (WARM_PLAIN if is_plain() else WARM))  # noqa: PTH113  False, too, where it is locked
 
 
 def is_first_start() -> bool:
     """Not everything has been compiled yet for these sources."""
-    return not (cache_folder() / WARM).is_file()
+    return not is_warm(cache_folder())
 
 
 def mark_warm() -> None:
     """Everything is compiled: say so in the cache, and delete there what no version used for ``KEPT_DAYS``.
 
-    Every start renews the time of its folder, so none in use is deleted.
+    Every start renews the time of its folder, so none in use is deleted; nor is one that does not bear our mark.
     """
     folder = cache_folder()
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / WARM).touch()
+        make_cache(folder)
+        write_file(folder / (WARM_PLAIN if is_plain() else WARM), b"")
         for other in folder.parent.glob("kernels-*"):
-            if other != folder and time.time() - other.stat().st_mtime > KEPT_DAYS * 86_400:
+            if other != folder and is_old_cache(other):
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def is_old_cache(folder: Path) -> bool:
+    """A cache of ours that no version used for ``KEPT_DAYS``."""
+    try:
+        is_ours = is_own_folder(folder) and read_file(folder / MARK) == MARK_TEXT
+        return is_ours and time.time() - folder.stat().st_mtime > KEPT_DAYS * 86_400
+    except OSError:
+        return False

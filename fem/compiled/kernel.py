@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fem.compiled.plain.choose import fits, is_of_known_version, is_plain
 from fem.compiled.store import Unit, load, stored
 
 Kind = Any
@@ -134,17 +135,30 @@ class Kernel:
                 fits, result = variant.run(leaves)
                 if fits:
                     return result
-        variant = Variant(self.unit(kinds_of(arguments)), leaves)
+        return self.call_other(arguments, leaves)
+
+    def call_other(self, arguments: tuple[Any, ...], leaves: list[Any]) -> Any:
+        """Run with arguments of kinds there is no variant for: by one from disk, or compiled now; or by plain numba."""
+        unit = None if is_plain() else self.unit(kinds_of(arguments))
+        if unit is None:
+            from fem.compiled.plain.dispatchers import call
+
+            return call(self, arguments)
+        variant = Variant(unit, leaves)
         self.variants.insert(0, variant)
         return variant.run(leaves)[1]
 
-    def unit(self, kinds: Kind) -> Unit:
-        """The machine code for arguments of these kinds: from disk, else compiled now."""
+    def unit(self, kinds: Kind) -> Unit | None:
+        """The machine code for arguments of these kinds: from disk, else compiled now. None: plain numba does it."""
         found = stored(self.name, kinds)
-        if found is None:
-            from fem.compiled.build import build  # the compiler takes long to import
+        if found is None and is_of_known_version():
+            try:
+                from fem.compiled.build import build  # the compiler takes long to import
 
-            found = build(self, kinds)
+                found = build(self, kinds)
+            except Exception:
+                if fits():
+                    raise  # it is the kernel
         return found
 
 

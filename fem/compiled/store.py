@@ -9,16 +9,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 import threading
-import zlib
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fem.compiled.folder import cache_folder
+from fem.compiled.folder import cache_folder, make_cache
+from fem.compiled.safe.files import read_file, write_file
+from fem.compiled.safe.notices import tell_once
+from fem.errors import FemError
+
+UNKEPT = "compiled code cannot be kept in {folder}, and every start compiles anew: {reason}"
+LACKING = "the machine code calls {names}, which this system does not have; delete {folder} to have it made again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +63,57 @@ def keep(unit: Unit, on_disk: bool) -> None:
         _made[unit.symbol] = unit
     if not on_disk:
         return
-    about = asdict(unit)
-    code = about.pop("code")
-    head = json.dumps({**about, "check": zlib.crc32(code)}).encode()
     path = _file(unit.symbol)
-    with contextlib.suppress(OSError):  # without a writable folder every process compiles for itself
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(head + b"\n" + code)
-        Path(name).replace(path)
+    try:
+        make_cache(path.parent)
+        write_file(path, sealed(unit))
+    except OSError as error:  # every process compiles for itself
+        tell_once(UNKEPT.format(folder=path.parent, reason=error.strerror))
+
+
+def is_kept(name: str, kinds: Any) -> bool:
+    """The unit of a kernel for these kinds is on disk."""
+    return _file(symbol_of(name, kinds)).is_file()
+
+
+def sealed(unit: Unit) -> bytes:
+    """The content of a file: the seal of all that follows, what has to be known of the code, the code."""
+    about = asdict(unit)
+    code: bytes = about.pop("code")
+    rest = json.dumps(about).encode() + b"\n" + code
+    return seal(rest).encode() + b"\n" + rest
+
+
+def seal(content: bytes) -> str:
+    """A hash that only content made for this cache has: units of other versions or processors do not pass for ours."""
+    return hashlib.sha256(cache_folder().name.encode() + b"\n" + content).hexdigest()
 
 
 def find(symbol: str) -> Unit | None:
-    """A unit by its name; None where it is nowhere, or its file is damaged."""
+    """A unit by its name; None where it is nowhere, or its file is damaged, of somebody else or of another unit."""
     with _lock:
-        if symbol in _made:
-            return _made[symbol]
-        try:
-            head, _, code = _file(symbol).read_bytes().partition(b"\n")
-            about = json.loads(head)
-            if about["check"] != zlib.crc32(code):
+        if symbol not in _made:
+            try:
+                unit = unsealed(read_file(_file(symbol)))
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 return None
-            unit = Unit(about["symbol"], about["result"], tuple(about["needs"]), tuple(about["others"]), code)
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-        _made[symbol] = unit
-        return unit
+            if unit.symbol != symbol:
+                return None
+            _made[symbol] = unit
+        return _made[symbol]
+
+
+def unsealed(content: bytes) -> Unit:
+    """The unit in a file.
+
+    Raises ValueError where a bit of it has changed.
+    """
+    mark, _, rest = content.partition(b"\n")
+    if mark != seal(rest).encode():
+        raise ValueError("not what was written")
+    head, _, code = rest.partition(b"\n")
+    about = json.loads(head)
+    return Unit(about["symbol"], about["result"], tuple(about["needs"]), tuple(about["others"]), code)
 
 
 def stored(name: str, kinds: Any) -> Unit | None:
@@ -123,16 +150,25 @@ def _engine() -> Any:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
 
 
+def lacking(parts: list[Unit]) -> list[str]:
+    """Functions that units call and nobody has."""
+    import llvmlite.binding as llvm
+
+    return [name for part in parts for name in part.others if not llvm.address_of_symbol(name)]
+
+
 def load(unit: Unit) -> int:
     """Put a unit and all that it calls in memory; the address of its entry."""
     import llvmlite.binding as llvm
 
     parts = parts_of(unit.symbol)
     engine = _engine()
-    if not all(llvm.address_of_symbol(name) for part in parts for name in part.others):
+    if lacking(parts):
         from fem.compiled.translate import contexts  # numba brings what this system's library lacks
 
         contexts()
+        if names := lacking(parts):  # LLVM would end the process
+            raise FemError(LACKING.format(names=", ".join(names), folder=cache_folder()))
     with _lock:
         for part in parts:
             if part.symbol not in _loaded:

@@ -15,12 +15,15 @@ import threading
 from collections import deque
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeAlias
 
 from fem.compiled.folder import cache_folder
-from fem.compiled.kernel import Kind
-from fem.compiled.store import find, stored, symbol_of
+from fem.compiled.kernel import Kernel, Kind
+from fem.compiled.plain.choose import is_of_known_version, is_plain
+from fem.compiled.store import find, is_kept, stored, symbol_of
 
 Job: TypeAlias = tuple[str, Kind]
 """A unit to be made: name of the kernel, kinds of its arguments."""
@@ -34,17 +37,26 @@ def build_all(wanted: Collection[Job]) -> None:
 
     Best with long ones at both ends, and those that have much in common side by side (``share``).
     """
-    jobs = [job for job in wanted if stored(*job) is None]
-    count = min(processors(), MOST, len(jobs))
-    if count > 1 and cache_folder().is_dir():
-        with processes(count) as workers:
-            if workers:
-                share(jobs, workers)
-    for name, kinds in jobs:  # what no process of ours could do, if any
-        if stored(name, kinds) is None:
-            from fem.compiled.build import build, kernel_of
+    if is_of_known_version():
+        jobs = [job for job in wanted if stored(*job) is None]
+        count = min(processors(), MOST, len(jobs))
+        if count > 1 and cache_folder().is_dir():
+            with processes(count) as workers:
+                if workers:
+                    share(jobs, workers)
+    for name, kinds in wanted:  # what no process of ours could do, if any
+        if is_plain() or kernel_of(name).unit(kinds) is None:
+            from fem.compiled.plain.dispatchers import compile_plain
 
-            build(kernel_of(name), kinds)
+            compile_plain(kernel_of(name), kinds)
+
+
+def kernel_of(name: str) -> Kernel:
+    """The kernel of a name, "module:function"."""
+    module, _, function = name.partition(":")
+    found = attrgetter(function)(import_module(module))
+    assert isinstance(found, Kernel)
+    return found
 
 
 def processors() -> int:
@@ -103,10 +115,8 @@ def ask(worker: Worker, job: Job) -> Iterator[list[Job]]:
 @contextlib.contextmanager
 def processes(count: int) -> Iterator[list[Worker]]:
     """Processes that make units."""
-    package = str(Path(__file__).parents[2])
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path, "FEM_CACHE_DIR": str(cache_folder().parent)}
-    command = [sys.executable, "-m", __name__]
+    environment = {**os.environ, "PYTHONPATH": python_path(), "FEM_CACHE_DIR": str(cache_folder().parent)}
+    command = [sys.executable, "-P", "-m", __name__]
     workers: list[Worker] = []
     try:
         with contextlib.suppress(OSError):  # no Python to start, or no room for another process
@@ -124,10 +134,22 @@ def processes(count: int) -> Iterator[list[Worker]]:
             worker.wait()
 
 
+def python_path() -> str:
+    """Where our processes look for modules first: where this package lies, then as the user says.
+
+    Never in the current folder, which may hold anything (``-P``); an empty entry would mean that one, too.
+    """
+    said = [Path(entry).absolute() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    return os.pathsep.join(map(str, [Path(__file__).parents[2], *(path for path in said if path != Path.cwd())]))
+
+
 def work() -> None:
-    """Make units until stdin ends; tell at once which others they call, then None."""
+    """Make units until stdin ends; tell at once which others they call, then None.
+
+    Ends, too, where a unit cannot be kept: the process that waits for it would have to make it once more.
+    """
     gc.disable()  # all that is made here lives on: a tenth of the time
-    from fem.compiled.build import kernel_of, make
+    from fem.compiled.build import make
     from fem.compiled.translate import NEEDS
 
     answers = os.fdopen(os.dup(1), "wb")
@@ -150,6 +172,8 @@ def work() -> None:
             return
         if stored(name, kinds) is None:
             make(kernel_of(name), kinds, tell)
+            if not is_kept(name, kinds):
+                return
         say(None)
 
 

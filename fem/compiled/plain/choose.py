@@ -1,0 +1,75 @@
+"""Which way kernels become machine code: ours, or plain numba where it is asked for or nothing else fits.
+
+What was decided stands in the environment, so that processes of ours do the same without a word.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from fem.compiled.safe.notices import tell_once
+from fem.errors import CommandError
+
+COMPILER = "FEM_COMPILER"
+PLAIN = "numba"
+OLDEST, NEWEST = (0, 60), (0, 68)
+"""Versions of numba that our way, which uses parts of numba that change, was run with; as in ``pyproject.toml``."""
+SUITED = f"numba>={OLDEST[0]}.{OLDEST[1]},<{NEWEST[0]}.{NEWEST[1] + 1}"
+MISFIT = (
+    "numba {installed} does not fit the compiler of fem ({reason}): plain numba compiles in its place, with answers "
+    "equal to round-off and slower starts; pip install '{suited}' to mend that"
+)
+ABSENT = "numba, which compiles the solver, cannot be imported ({reason}): pip install '{suited}'"
+
+
+def is_plain() -> bool:
+    """Plain numba compiles.
+
+    Raises CommandError where FEM_COMPILER asks for what does not exist.
+    """
+    asked = os.environ.get(COMPILER, "")
+    if asked not in ("", PLAIN):
+        raise CommandError(f"{COMPILER} may be {PLAIN} or empty, not {asked!r}")
+    return asked == PLAIN
+
+
+def numba_version() -> str:
+    """The installed one, without importing it; empty: there is none."""
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return ""
+
+
+@cache
+def is_of_known_version() -> bool:
+    """The installed numba is one of those we know; if not, plain numba compiles from now on, and says so."""
+    found = re.match(r"(\d+)\.(\d+)", numba_version())
+    if found and not OLDEST <= (int(found[1]), int(found[2])) <= NEWEST:
+        take_plain(f"it is made for {SUITED}")
+    return not is_plain()
+
+
+@cache
+def fits() -> bool:
+    """Our way compiles with the installed numba, as seen on a sample; if not, plain numba does from now on."""
+    try:
+        import numba  # noqa: F401
+    except ImportError as error:
+        raise CommandError(ABSENT.format(reason=error, suited=SUITED)) from error
+    try:
+        from fem.compiled.plain.sample import compile_sample
+
+        compile_sample()
+    except Exception as error:
+        take_plain(" ".join(f"{type(error).__name__}: {error}".split())[:200])
+    return not is_plain()
+
+
+def take_plain(reason: str) -> None:
+    """From now on, here and in processes that are started."""
+    tell_once(MISFIT.format(installed=numba_version(), reason=reason, suited=SUITED))
+    os.environ[COMPILER] = PLAIN
