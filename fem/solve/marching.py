@@ -141,6 +141,7 @@ class Marching:
             if isinstance(self.clock, ErrorClock):
                 self.say(automatic_notice(self.clock))
         open_energies(stage, motion, instant, is_first=not self.whole.has_started)
+        shown = self.events.open(motion, not self.whole.has_started) if self.events else stage
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.told:
@@ -148,7 +149,7 @@ class Marching:
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
         error, thermal = motion.tally[groups.ERROR0], instant.thermal[0]
-        note_increment(0, 0, 0.0, 0.0, 0, error, stage.bars, self.system.springs, thermal, motion, first)
+        note_increment(0, 0, 0.0, 0.0, 0, error, shown.bars, self.system.springs, thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
@@ -166,7 +167,7 @@ class Marching:
 
     def _count(self) -> int:
         """How many increments the next chunk may have."""
-        if not self.clock.is_steady:
+        if not self.clock.is_steady or (self.events and self.events.has_shared):
             return 1
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
         if self.explicit:
@@ -231,7 +232,7 @@ class Marching:
             return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
         if self.active:
             return groups.EVENT  # every increment is a search
-        return self.iterate(control, chunk, kept, self.events.ropes if self.events else NOTHING)
+        return self.events.march(control, chunk, kept) if self.events else self.iterate(control, chunk, kept, NOTHING)
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
@@ -287,7 +288,8 @@ class Marching:
         if is_due or is_end:
             self.sink.frame(
                 frame_of(
-                    self.stage, self.number, now.increment, now.time, now.motion, self.thermal, is_end, is_due
+                    self.events.shown if self.events else self.stage, self.number, now.increment, now.time, now.motion,
+                    self.thermal, is_end, is_due,
                 )
             )  # fmt: skip
 
@@ -306,4 +308,4 @@ class Marching:
             return
         where = self.number, self.stage, self.step, self.clock, self.progress
         text = failure_message(*where, reason, control, ledger, dt)
-        raise NoConvergence((self.active and self.active.trouble) or text)
+        raise NoConvergence(getattr(self.events or self.active, "trouble", "") or text)

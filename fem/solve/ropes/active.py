@@ -23,9 +23,9 @@ from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.rods.constraints import SAME_LENGTH, over_independent
-from fem.solve.ropes.impact import positions
 from fem.solve.ropes.independent import enter
-from fem.solve.ropes.watched import NOTHING, Failed, Watched, copy_of, restore
+from fem.solve.ropes.states import positions
+from fem.solve.ropes.watched import NAMED, NOTHING, Failed, Watched, copy_of, restore
 from fem.solve.stage import loading
 from fem.solve.start import evaluate_start
 from fem.solve.statics.stability import MECHANISM, softest
@@ -35,23 +35,19 @@ NO_PULL = 1e-10
 NO_GAP = 1e-12
 """Strain below which a slack rope is not too long."""
 MOST_TRIALS = 1000
-NAMED = 6
-"""Ropes that a message names."""
 
 Trial = tuple[Record, Loading, Floats]
 
 
 class ActiveSet(Watched):
-    """The ropes of one static step. trouble: why the last increment was given up, or nothing."""
+    """The ropes of one static step."""
 
-    trouble = notice = ""
+    notice = ""
 
     def start(self, motion: Motion, now: float) -> None:
         """Ropes at their length are taut at first; those between two supports never are."""
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
-        free = (self.stages.first.nodes.free != 0).reshape(-1, 3).any(axis=1)
-        self.can_pull: Flags = free[self.stages.first.bars.nodes[self.ropes.bars]].any(axis=1)
         self.taut[:] = self._some(motion, now, self._is_near(gap) & self.can_pull)
         motion.multiplier[self.ropes.bars[~self.taut]] = 0.0
         self.marching.stage = self.stages.of(self.taut)

@@ -3,26 +3,32 @@
 A taut rope is a rod; it goes slack when its tension reaches zero. A slack rope is absent; it is taut again when it
 reaches its length: an impact if it does so with a speed. Increments in which that happens are repeated with other
 sizes until the instant is known to ``RESOLUTION``; there the states change and consistent accelerations start anew.
+
+At one instant a rope goes slack once. One that is too long at once when slack, or is taut again within ``ZENO`` of an
+increment, is held taut for so long, twice as long each time, while no impact loosens it: what round-off leaves open
+cannot go back and forth for ever.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Flags, Floats
+from fem.arrays import Flags, Floats, Ints
+from fem.errors import ModelError
 from fem.mechanics.bar import RESTITUTION
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.ledger import note_increment
 from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.change import Change, Instant
-from fem.solve.ropes.slack import AWAY
+from fem.solve.ropes.first import NoInstant, Search
+from fem.solve.ropes.instants.change import Change, Instant
+from fem.solve.ropes.instants.complementarity import NoPulls
+from fem.solve.ropes.sharing import Shares
 from fem.solve.ropes.states import Stages
 from fem.solve.ropes.watched import NOTHING, Failed, Watched, copy_of, restore
-from fem.solve.stage import loading
+from fem.solve.stage import Stage, loading
 from fem.solve.start import small_or_sparse_mass
 
 if TYPE_CHECKING:
@@ -34,28 +40,96 @@ SHORT = 1e-2
 """Share of an increment below which tensions are interpolated."""
 ZENO = 1e-3
 """Share of an increment: a rope whose impacts follow each other faster than that stays taut."""
-MOST_EVENTS = 10_000
-"""Events in one increment beyond which there is no end to them."""
+ALLOWED = 1e-10
+"""Strain by which a slack rope may be too long before it has moved away from its length."""
+MOST_EVENTS = 1000
+"""Instants of events in one increment beyond which there is no end to them."""
+
+
+class States(NamedTuple):
+    """Of the ropes (r,): taut; basis: the taut ones that the march follows, the others repeat them; allowance as in
+    ``Ropes``; last_impact, last_taut: when they met an impact, became taut; held: up to when they stay taut.
+
+    spare (1,) energy that instants took and no event has told of yet
+    """
+
+    taut: Flags
+    basis: Flags
+    allowance: Floats
+    last_impact: Floats
+    last_taut: Floats
+    held: Floats
+    spare: Floats
 
 
 class Events(Watched):
-    """The ropes of one dynamic step."""
+    """The ropes of one dynamic step.
+
+    now: how far an increment has come;  holds (r,) how often each rope was held in it
+    let_go (r,)  ropes that went slack at this instant
+    """
 
     def __init__(self, marching: Marching, stages: Stages) -> None:
         super().__init__(marching, stages)
+        count = len(stages.ropes)
         self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
-        self.last_impact: Floats = np.full(len(stages.ropes), -np.inf)
+        never = np.full(count, -np.inf)
+        self.states = States(
+            self.taut, self.taut.copy(), self.ropes.allowance, never, never.copy(), never.copy(), np.zeros(1)
+        )
+        self.holds: Ints = np.zeros(count, np.int64)
+        self.let_go: Flags = np.zeros(count, np.bool_)
+        self.now, self.lost_at_start = -np.inf, 0.0
         self.mass = small_or_sparse_mass(stages.first)
+        self.shares = Shares(stages)
+
+    # The start
 
     def start(self, motion: Motion, now: float) -> None:
         """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once."""
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
         self.taut[:] = False
-        tally = motion.tally.copy()
-        self._change(motion, now, np.zeros(len(gap), np.bool_), np.zeros(len(gap), np.bool_))
+        self.now = now
+        tally, nothing = motion.tally.copy(), np.zeros(len(gap), np.bool_)
+        try:
+            self._change(motion, now, nothing, nothing)
+        except NoPulls as error:
+            raise ModelError(f"at the start of the step {self._no_pulls(error)}") from None
+        self.lost_at_start = float(motion.tally[groups.DISSIPATED] - tally[groups.DISSIPATED])
         motion.tally[:] = tally  # the books are opened after this
         self._pending = [event for event in self._pending if event.event == "impact"]
+
+    def open(self, motion: Motion, is_first: bool) -> Stage:
+        """Impacts at the start into the books, which are open now; the stage as rows show it."""
+        tally, lost = motion.tally, self.lost_at_start
+        tally[groups.DISSIPATED] += lost
+        tally[groups.TOTAL0 if is_first else groups.WORK] += lost
+        tally[groups.WORK0] = tally[groups.WORK]
+        self._share()
+        return self.shown
+
+    # Increments
+
+    @property
+    def shown(self) -> Stage:
+        """With all ropes that are taut, as rows and fields show it."""
+        return self.stages.of(self.taut)
+
+    @property
+    def has_shared(self) -> bool:
+        """Some taut ropes repeat others: every increment is looked at."""
+        return bool(np.any(self.taut != self.states.basis))
+
+    def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
+        """A chunk of increments, up to the one with an event; one at a time while ropes share their pull."""
+        m = self.marching
+        self.shares.take_out(m.progress.motion)
+        reason = m.iterate(control, chunk, kept, self.ropes)
+        if self.has_shared and control[groups.INCREMENT] > 0:
+            self._look_at_shared(m.progress.time + float(chunk.dt[0]))
+            self._note(kept, chunk)
+        return reason
 
     def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
         """March from one regular instant to the next, through all events in between.
@@ -63,46 +137,60 @@ class Events(Watched):
         Failed where a part cannot be solved: the motion and the states are then those of the beginning.
         """
         motion = self.marching.progress.motion
-        saved, states = copy_of(motion), (self.taut.copy(), self.ropes.allowance.copy(), self.last_impact.copy())
-        now, iterations = begin, 0.0
+        saved, states = copy_of(motion), copy_of(self.states)
         self._pending.clear()
+        self.holds[:], self.trouble = 0, ""
         try:
-            for _ in range(MOST_EVENTS):
-                if end - now >= self._short:
-                    control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
-                    iterations += kept.ledger[0, groups.L_ITERATIONS]
-                    if control[groups.INCREMENT] == 1:
-                        break
-                step, which = self._locate(now, end)
-                at = np.arange(len(self.taut)) == which
-                if step > 0.0:
-                    control, kept, chunk = self._march(now, now + step, step, NOTHING)
-                    now = end if end - now - step < self._sharp else now + step
-                self._change(motion, now, self.taut & at, ~self.taut & at & (step == 0.0))
-                if now == end:
-                    self._note(kept, chunk)
-                    break
-            else:
-                raise Failed(groups.NOT_CONVERGED, control, kept.ledger)
-        except Failed:
+            kept, chunk = self._through(begin, end, dt)
+        except (Failed, NoPulls, NoInstant) as error:
             restore(motion, saved)
-            self.taut[:], self.ropes.allowance[:], self.last_impact[:] = states
-            self.marching.stage = self.stages.of(self.taut)
-            raise
-        kept.ledger[0, groups.L_ITERATIONS] = iterations
+            restore(self.states, states)
+            self.marching.stage = self.stages.of(self.states.basis)
+            if isinstance(error, Failed):
+                raise
+            raise self._given_up(self._no_pulls(error) if isinstance(error, NoPulls) else self._no_end()) from None
+        if self.has_shared:
+            self._look_at_shared(end)
+            self._note(kept, chunk)
         self.tell()
+        return kept, chunk
+
+    def _through(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
+        """All events of an increment."""
+        motion, iterations = self.marching.progress.motion, 0.0
+        self.now = begin
+        for _ in range(MOST_EVENTS):
+            now = self.now
+            if end - now >= self._short:
+                control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
+                iterations += kept.ledger[0, groups.L_ITERATIONS]
+                if control[groups.INCREMENT] == 1:
+                    break
+            step, at = self._first(now, end)
+            if step > 0.0:
+                control, kept, chunk = self._march(now, now + step, step, NOTHING)
+                self.now = end if end - now - step < self._sharp else now + step
+                self.let_go[:] = False
+            if np.any(at & ~self.can_pull):
+                raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} longer than it may be")
+            self._change(motion, self.now, self.taut & at, ~self.taut & at & (step == 0.0))
+            if self.now == end:
+                self._note(kept, chunk)
+                break
+        else:
+            raise NoInstant
+        kept.ledger[0, groups.L_ITERATIONS] = iterations
         return kept, chunk
 
     def take_over(self, other: Events) -> None:
         """The states of the ropes of another motion of the same model."""
-        self.taut[:], self.ropes.allowance[:] = other.taut, other.ropes.allowance
-        self.last_impact[:] = other.last_impact
-        self.marching.stage = self.stages.of(self.taut)
+        restore(self.states, other.states)
+        self.marching.stage = self.stages.of(self.states.basis)
 
     def join(self, other: Events) -> None:
         """A motion between this one and another, in the same states: no slack rope counts as too long in either."""
         self.ropes.allowance[:] = np.maximum(self.ropes.allowance, other.ropes.allowance)
-        self.last_impact[:] = other.last_impact
+        self.states.last_impact[:] = other.states.last_impact
 
     def fits(self, motion: Motion) -> bool:
         """No slack rope is too long."""
@@ -117,8 +205,8 @@ class Events(Watched):
     def _sharp(self) -> float:
         return min(RESOLUTION, SHARE * self.marching.clock.dt)
 
-    def _locate(self, begin: float, end: float) -> tuple[float, int]:
-        """How long it takes to the first event of the increment, and to which rope it happens."""
+    def _first(self, begin: float, end: float) -> tuple[float, Flags]:
+        """How long it takes to the first event of the increment, and to which ropes it happens."""
         motion = self.marching.progress.motion
         saved = copy_of(motion)
 
@@ -129,72 +217,59 @@ class Events(Watched):
             return found
 
         short, now = self._short, self._excess(motion)
-        later = after_march(short)
+        later, basis = after_march(short), self.states.basis
 
         def excess(step: float) -> Floats:
             """Of all ropes after ``step``, their states kept."""
             found = after_march(step)
-            return np.where(self.taut & (step < short), now + (later - now) * step / short, found)
+            return np.where(basis & (step < short), now + (later - now) * step / short, found)
 
-        high, after = end - begin, excess(end - begin)
-        limit = np.where(self.taut, 0.0, self.ropes.allowance)
-        which = -1
-        while True:
-            late = after > limit
-            if which >= 0:
-                late[which] = False
-            if high == 0.0 or not late.any():
-                return high, which
-            which = int(np.flatnonzero(late)[0])
-            high = self._root(excess, which, float(now[which]), high)
-            after = excess(high) if high > 0.0 else now
+        limit = np.where(basis, 0.0, self.ropes.allowance)
+        held = np.where(basis, self.states.held - begin, 0.0)
+        return Search(excess, limit, now, basis, self.length, held, self._sharp).run(end - begin)
 
-    def _root(self, excess: Callable[[float], Floats], r: int, now: float, high: float) -> float:
-        """When rope r changes its state, between now and ``high``; 0 where it does so at once."""
-        from scipy.optimize import brentq
-
-        def one(step: float) -> float:
-            return float(excess(step)[r])
-
-        bound = 0.0 if self.taut[r] else -AWAY * self.length[r] ** 2
-        low = 0.0
-        if not now < bound:
-            if self.taut[r]:
-                return 0.0
-            # It has just left its length: the instant at which it comes back is asked for.
-            low = 0.5 * high
-            while not one(low) < bound:
-                high, low = low, 0.5 * low
-                if low < self._sharp:
-                    return 0.0
-        values = {low: now if low == 0.0 else one(low), high: one(high)}
-        if values[high] <= 0.0:
-            return high
-        root = float(brentq(lambda x: values.get(x) or one(x), low, high, xtol=1e-2 * self._sharp, rtol=1e-14))
-        return root if root >= self._sharp else 0.0
+    # Instants
 
     def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
 
         stuck (r,): slack ones that are back at their length before they can be seen to have left it
         """
-        before, gap, square = self.taut.copy(), self._gaps(motion), self.length**2
-        near = before | (gap > -SAME_LENGTH * square)
+        states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
+        near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
         stage = self.stages.of(near)
         chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
-        has_bounced = now - self.last_impact < ZENO * self.marching.clock.dt
+        moment = ZENO * self.marching.clock.dt
+        has_bounced = now - states.last_impact < moment
+        self.let_go[:] = (self.let_go | released) & ~stuck
         instant = Instant(self.stages, motion, chunk, now, before, near, self.mass)
-        found = instant.run(released, stuck, np.where(has_bounced, 0.0, self.restitution), self.length)
-        self.taut[:] = found.taut
-        self.last_impact[found.struck] = now
-        slack = near & ~self.taut
-        least = np.where(stuck, 2.0 * self.ropes.allowance, SAME_LENGTH * square)
-        self.ropes.allowance[:] = np.where(slack, np.maximum(least, 2.0 * gap), 0.0)
-        self.marching.stage = self.stages.of(self.taut)
+        found = instant.run(
+            self.let_go, stuck, states.held > now, np.where(has_bounced, 0.0, self.restitution), self.length
+        )
+        self.taut[:], states.basis[:] = found.taut, found.basis
+        states.last_impact[found.struck] = now
+        self._hold(now, moment, stuck, found.taut & ~before)
+        rest = np.where(near & ~states.basis, np.maximum(gap, 0.0) + ALLOWED * square, 0.0)
+        self.ropes.allowance[:] = rest
+        self.marching.stage = self.stages.of(states.basis)
         self._list(now, before, found, has_bounced & (self.restitution > 0.0))
 
+    def _hold(self, now: float, moment: float, stuck: Flags, fresh: Flags) -> None:
+        """Hold ropes that are stuck, or were taut a moment ago and are so again. fresh (r,): those that became taut."""
+        states = self.states
+        again = self.taut & (stuck | (fresh & (now - states.last_taut < moment)))
+        states.held[again] = now + moment * 2.0 ** self.holds[again]
+        self.holds[again] += 1
+        states.last_taut[fresh] = now
+        states.held[~self.taut] = -np.inf
+
     def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
-        """Note what happened to each rope; at_last (r,): its impacts have come to an end."""
+        """Note what happened to each rope; at_last (r,): its impacts have come to an end.
+
+        Energy that no event tells of goes with the first one of this instant, or else of the next.
+        """
+        happened, spare = [], self.states.spare
+        spare += found.hidden
         for r in range(len(self.taut)):
             what = ""
             if found.struck[r]:
@@ -202,12 +277,51 @@ class Events(Watched):
             elif found.taut[r] != before[r]:
                 what = "taut" if found.taut[r] else "slack"
             if what:
-                self._happens(now, r, what, float(found.loss[r]) if what != "slack" else 0.0)
+                happened.append((r, what))
+            else:
+                spare += found.loss[r]
+        for r, what in happened:
+            self._happens(now, r, what, float(found.loss[r] + spare[0]))
+            spare[0] = 0.0
+
+    # Ropes that repeat each other
+
+    def _look_at_shared(self, now: float) -> None:
+        """Those that have moved away from their length are slack."""
+        self.now = now
+        states, gap, square = self.states, self._gaps(self.marching.progress.motion), self.length**2
+        repeat = self.taut & ~states.basis
+        for r in np.flatnonzero(repeat & (gap < -ALLOWED * square)).tolist():
+            self.taut[r] = repeat[r] = False
+            self._happens(now, r, "slack")
+        self.ropes.allowance[repeat] = ALLOWED * square[repeat]
+
+    def _share(self) -> None:
+        """Pulls of ropes that repeat each other."""
+        if not self.has_shared:
+            return
+        self.shares.put_in(self.marching.progress.motion, self.taut, self.now)
+        self.marching.say(
+            f"the lengths of {self._names(self.shares.group)} depend on each other: the motion determines the force "
+            "that they pull with together, which they share so that the sum of the squares of T is least"
+        )
 
     def _note(self, kept: Record, chunk: Loading) -> None:
         """The row of an increment that ends with an event shows the state after it."""
+        self._share()
         m, row = self.marching, kept.ledger[0]
         note_increment(
             0, int(row[groups.L_ITERATIONS]), float(row[groups.L_NORM]), 0.0, int(row[groups.L_FLAGS]),
-            float(row[groups.L_ERROR]), m.stage.bars, m.system.springs, chunk.thermal[-1], m.progress.motion, kept,
+            float(row[groups.L_ERROR]), self.shown.bars, m.system.springs, chunk.thermal[-1],
+            m.progress.motion, kept,
         )  # fmt: skip
+
+    # Trouble
+
+    def _no_pulls(self, error: NoPulls) -> str:
+        name = self.marching.system.name_bar(error.bar)
+        return f"no pulls of ropes and rods keep all lengths: {name} is pulled apart"
+
+    def _no_end(self) -> str:
+        names = self._names(self.holds > 0) if self.holds.any() else self._names(self.can_pull)
+        return f"{names} go slack and taut, or meet impacts, more than {MOST_EVENTS} times within one increment"

@@ -38,7 +38,7 @@ from fem.solve.newton.iterate import combine, evaluate, inertia_forces, residual
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.impact import complementarity
+from fem.solve.ropes.instants.complementarity import complementarity
 from fem.solve.ropes.slack import excesses
 from fem.solve.stage import Stage
 

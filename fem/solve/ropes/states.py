@@ -90,6 +90,14 @@ def gaps_of(bars: Bars, ropes: Ropes, u: Floats) -> Floats:
     return found
 
 
+def positions(rods: Ints, ropes: Ints) -> Ints:
+    """(r,) where each rope stands among ``rods``, -1 for none."""
+    place = np.minimum(np.searchsorted(rods, ropes), max(len(rods) - 1, 0))
+    if len(rods) == 0:
+        return np.full(len(ropes), -1)
+    return np.where(rods[place] == ropes, place, -1)
+
+
 def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
     """The same bars about the state u: ropes at their length are rods, shorter ones are absent."""
     if len(ropes) == 0:

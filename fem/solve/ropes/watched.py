@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -32,8 +32,18 @@ class Failed(Exception):
         self.reason, self.control, self.ledger = reason, control, ledger
 
 
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+NAMED = 6
+"""Ropes that a message names."""
+
+
 class Watched:
-    """The ropes of one step. ``taut`` (r,): their states; ``ropes``: what the march watches; ``length`` (r,)."""
+    """The ropes of one step. ``taut`` (r,): their states; ``ropes``: what the march watches; ``length`` (r,).
+
+    can_pull (r,)  not between two supports;  trouble: why the last increment was given up, or nothing
+    """
+
+    trouble = ""
 
     def __init__(self, marching: Marching, stages: Stages) -> None:
         self.marching, self.stages = marching, stages
@@ -41,6 +51,8 @@ class Watched:
         self.taut: Flags = np.ones(len(index), np.bool_)
         self.ropes = Ropes(index, np.zeros(len(index)))
         self.length: Floats = 1.0 / bars.constants[INV_LENGTH, index]
+        free = (stages.first.nodes.free != 0).reshape(-1, 3).any(axis=1)
+        self.can_pull: Flags = free[bars.nodes[index]].any(axis=1)
         self._pending: list[Event] = []
 
     def tell(self) -> None:
@@ -84,6 +96,21 @@ class Watched:
         """(r,) gaps of all ropes."""
         return gaps_of(self.stages.first.bars, self.ropes, motion.u)
 
+    def _names(self, chosen: Flags) -> str:
+        """Some ropes (r,), for a message."""
+        names = [self.marching.system.name_bar(int(e)) for e in self.ropes.bars[chosen]]
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        return f"{', '.join(names[:NAMED])}{more}"
+
+    def _given_up(self, why: str) -> Failed:
+        """Note why there is no way on from the beginning of the increment, and let it be cut back."""
+        m = self.marching
+        self.trouble = (
+            f"step {m.number} stopped at t = {m.progress.time:.9g}: {why}. Smaller increments may find a way. "
+            "Everything computed so far is written"
+        )
+        return Failed(groups.NOT_CONVERGED, np.zeros(groups.CONTROL, np.int64), np.zeros((1, groups.LEDGER)))
+
     def _happens(self, now: float, r: int, what: str, loss: float = 0.0) -> None:
         """Note what happens to rope r."""
         m = self.marching
@@ -91,12 +118,12 @@ class Watched:
         self._pending.append(Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, loss))
 
 
-def copy_of(motion: Motion) -> Motion:
+def copy_of(arrays: Arrays) -> Arrays:
     """To come back to."""
-    return Motion(*(array.copy() for array in motion))
+    return type(arrays)(*(array.copy() for array in arrays))
 
 
-def restore(motion: Motion, saved: Motion) -> None:
+def restore(arrays: Arrays, saved: Arrays) -> None:
     """Go back."""
-    for array, before in zip(motion, saved, strict=True):
+    for array, before in zip(arrays, saved, strict=True):
         array[:] = before

@@ -16,18 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Floats
 from fem.assembly.constraints import reduction
 from fem.errors import ModelError
 from fem.solve.rods.constraints import over_independent
 from fem.solve.stage import Stage
-
-SINGULAR = 1e-13
-"""Share of its diagonal added to W, so that ropes that repeat each other share their pull."""
-ZERO = 1e-12
-"""Share of the largest pull or rate that is round-off."""
-PATIENCE = 3
-"""Rounds without progress after which one pull is changed at a time."""
 
 
 class Network:
@@ -88,43 +81,3 @@ def _solver(matrix: Any) -> Any:
     from scipy.sparse.linalg import splu
 
     return splu(matrix.tocsc()).solve
-
-
-def complementarity(compliance: Floats, right: Floats, one_sided: Flags) -> tuple[Floats, Flags]:
-    """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
-
-    compliance (r, r), right (r,), one_sided (r,); returns p (r,) and which act (r,).
-    Block principal pivoting: Judice & Pires, Comput. Oper. Res. 21 (1994) 587-596.
-    """
-    pull = np.zeros(len(right))
-    acts = ~one_sided
-    fewest, patience = len(right) + 1, PATIENCE
-    size = float(np.abs(right).max(initial=0.0))
-    scale = 1.0 / np.sqrt(np.diag(compliance))
-    matrix = scale[:, None] * compliance * scale + SINGULAR * np.eye(len(right))
-    load = scale * right
-    size = float(np.abs(load).max(initial=0.0))
-    for _ in range(100 * (len(right) + 1)):
-        pull[:] = 0.0
-        (at,) = np.nonzero(acts)
-        if len(at):
-            pull[at] = np.linalg.solve(matrix[np.ix_(at, at)], load[at])
-        rest = matrix @ pull - load
-        wrong = one_sided & np.where(acts, pull < -ZERO * np.abs(pull).max(initial=0.0), rest < -ZERO * size)
-        count = int(np.count_nonzero(wrong))
-        if count == 0:
-            break
-        patience = PATIENCE if count < fewest else patience - 1
-        fewest = min(fewest, count)
-        if patience < 0:
-            wrong = np.arange(len(wrong)) == np.flatnonzero(wrong)[-1]
-        acts = acts ^ wrong
-    return scale * np.where(one_sided, np.maximum(pull, 0.0), pull), acts
-
-
-def positions(rods: Ints, ropes: Ints) -> Ints:
-    """(r,) where each rope stands among ``rods``, -1 for none."""
-    place = np.minimum(np.searchsorted(rods, ropes), max(len(rods) - 1, 0))
-    if len(rods) == 0:
-        return np.full(len(ropes), -1)
-    return np.where(rods[place] == ropes, place, -1)

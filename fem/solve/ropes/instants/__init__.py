@@ -1,0 +1,1 @@
+"""One instant at which ropes change: impulses, which of them are taut afterwards, what they pull."""

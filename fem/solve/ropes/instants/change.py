@@ -1,0 +1,194 @@
+"""One instant at which ropes change: impacts, which of them are taut afterwards, consistent accelerations.
+
+Ropes that arrive at their length at one instant meet their impacts together, with rods and taut ropes. Those that are
+moving away from it take no part, unless these impacts turn them round: that is the next impact of the same instant.
+Each of them takes energy or none; after ``MOST_ROUNDS`` the rest is one impact without restitution.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Flags, Floats
+from fem.mechanics.mass import multiply_mass
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion
+from fem.solve.newton.iterate import inertia_forces
+from fem.solve.newton.ledger import balance_forces
+from fem.solve.rods.constraints import multiply, multiply_transposed
+from fem.solve.rods.start import centripetal
+from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
+from fem.solve.ropes.instants.network import Network
+from fem.solve.ropes.instants.redundant import independent
+from fem.solve.ropes.states import Stages, positions
+from fem.solve.stage import Stage
+from fem.solve.start import evaluate_start
+
+SLOW = 1e-10
+"""Share of the largest velocity below which a rope becomes taut without an impact."""
+RESTING = 1e-12
+"""The same below which the ends of a rope keep their distance."""
+MOST_ROUNDS = 20
+"""Impacts of one instant that follow from each other."""
+
+
+class Change(NamedTuple):
+    """What an instant did to the ropes (r,): now taut, followed by the march, have met an impact, energy lost.
+
+    hidden: energy lost that belongs to no rope
+    """
+
+    taut: Flags
+    basis: Flags
+    struck: Flags
+    loss: Floats
+    hidden: float
+
+
+class Instant:
+    """An instant ``time`` at which the ropes ``near`` (r,) are at their length; ``motion`` is the state then.
+
+    taut (r,) their states before; chunk: loads as of one increment that starts now
+    """
+
+    def __init__(
+        self, stages: Stages, motion: Motion, chunk: Loading, time: float, taut: Flags, near: Flags, mass: Any
+    ) -> None:
+        self.motion, self.chunk, self.stage = motion, chunk, stages.of(near)
+        motion.multiplier[stages.ropes] = 0.0
+        self.known = np.zeros(len(motion.a))
+        supported = np.flatnonzero(self.stage.nodes.free == 0)
+        _, _, a = self.stage.environment.supports.motion(supported, np.array([time]), after=True)
+        self.known[supported] = a[0]
+        evaluate_start(self.stage, motion, chunk)
+        self.network = Network(self.stage, mass)
+        (self.mine,) = np.nonzero(near)
+        self.taut = taut[self.mine]
+        self.at = positions(self.stage.bars.rods, stages.ropes)[self.mine]
+        self.one_sided = np.zeros(len(self.stage.bars.rods), np.bool_)
+        self.one_sided[self.at] = True
+        self.hidden = 0.0
+
+    def run(self, released: Flags, stuck: Flags, held: Flags, restitution: Floats, length: Floats) -> Change:
+        """Impacts, new states, accelerations, forces and reactions. NoPulls: there are none.
+
+        released (r,)  ropes that go slack now;  stuck (r,)  those whose ends no longer move apart or together
+        held (r,)      those that stay taut while no impact loosens them
+        """
+        mine = self.mine
+        speed = length[mine] * float(np.abs(self.motion.v).max(initial=0.0))
+        if self.stage.scheme.secant:
+            self._hold()
+        stays, struck, loss = self._collide(stuck[mine], restitution[mine], speed)
+        stays &= ~(released[mine] & ~struck.any())
+        acts, basis = self._pull(stays, (held | stuck)[mine] & stays)
+
+        def of_all(part: Any) -> Any:
+            whole = np.zeros(len(length), part.dtype)
+            whole[mine] = part
+            return whole
+
+        return Change(of_all(acts), of_all(basis), of_all(struck), of_all(loss), self.hidden)
+
+    def _hold(self) -> None:
+        """Rates of rods and taut ropes to zero: those of a secant scheme vanish in the middle of the increment only."""
+        held = ~self.one_sided
+        held[self.at] = self.taut
+        (rows,) = np.nonzero(held)
+        pull = np.zeros(len(held))
+        rate = multiply(self.stage, self.motion.v)
+        pull[rows] = np.linalg.lstsq(self.network.compliance[np.ix_(rows, rows)], rate[rows], rcond=None)[0]
+        self.hidden += float(self._apply(pull, rate).sum())
+
+    def _collide(self, stuck: Flags, restitution: Floats, speed: Floats) -> tuple[Flags, Flags, Floats]:
+        """Impulses; of the ropes at their length, which stay there, which met an impact, and the energy they lost."""
+        loss = np.zeros(len(self.mine))
+        struck, stays = loss > 0.0, loss > 0.0
+        for turn in range(MOST_ROUNDS + 1):
+            is_last, rate = turn == MOST_ROUNDS, multiply(self.stage, self.motion.v)
+            mine = rate[self.at]
+            arrives = (mine > SLOW * speed) & ~(self.taut & (turn == 0))
+            if turn > 0 and not arrives.any():
+                break
+            bounce = np.where(stuck | is_last, 0.0, restitution) * np.where(arrives, mine, 0.0)
+            takes_part = np.ones(len(rate), np.bool_)
+            takes_part[self.at] = stuck | (mine >= -SLOW * speed) | is_last
+            one_sided = self.one_sided.copy()
+            one_sided[self.at[stuck]] = False
+            right = rate.copy()
+            right[self.at] += bounce
+            pull, _ = self._solve(takes_part, right, one_sided)
+            loss += self._share(self._apply(pull, rate))
+            struck |= arrives
+            stays = multiply(self.stage, self.motion.v)[self.at] >= -RESTING * speed
+            stays |= takes_part[self.at] & (pull[self.at] > 0.0) & (bounce == 0.0)
+        return stays, struck, loss
+
+    def _share(self, loss: Floats) -> Floats:
+        """Energy lost of the ropes, none negative; what rods and round-off add goes by the same shares."""
+        total, mine = float(loss.sum()), np.maximum(loss[self.at], 0.0)
+        if mine.sum() <= 0.0:
+            self.hidden += total
+            return mine
+        return np.asarray(mine * (total / mine.sum()))
+
+    def _apply(self, pull: Floats, rate: Floats) -> Floats:
+        """Impulses into velocities and energies; the energy they take, of rods and ropes."""
+        motion, tally = self.motion, self.motion.tally
+        before = self._kinetic()
+        motion.v[:] += self.network.change(pull)
+        after = rate - self.network.compliance @ pull
+        loss = 0.5 * pull * (rate + after)
+        gain, lost = self._kinetic() - before, float(loss.sum())
+        tally[groups.KINETIC] += gain
+        tally[groups.WORK] += gain + lost  # of moving supports
+        tally[groups.DISSIPATED] += lost
+        return loss
+
+    def _kinetic(self) -> float:
+        stage, momentum = self.stage, self.stage.work.momentum
+        multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, self.motion.v, momentum)
+        return 0.5 * float(self.motion.v @ momentum)
+
+    def _pull(self, stays: Flags, held: Flags) -> tuple[Flags, Flags]:
+        """Accelerations and pulls of rods and of those ropes that stay at their length.
+
+        Which of these are taut, and which of the taut ones the march follows; held ones are.
+        """
+        stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
+        evaluate_start(stage, motion, self.chunk)
+        multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, self.known, work.inertia)
+        free = self.known + network.respond(work.load - motion.force - work.inertia - work.drag)
+        keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
+        keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
+        right = multiply(stage, free) + centripetal(stage.bars, motion.v)
+        pull, acts = self._solve(keep, right, one_sided)
+        motion.a[:] = free + network.change(pull)
+        basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
+        motion.multiplier[stage.bars.rods] += pull
+        motion.force[:] += multiply_transposed(stage, pull)
+        self._settle(stage)
+        return acts[self.at], basis[self.at]
+
+    def _solve(self, chosen: Flags, right: Floats, one_sided: Flags) -> tuple[Floats, Flags]:
+        """Pulls of the chosen rods and ropes, and which of them act."""
+        (rows,) = np.nonzero(chosen)
+        pull, acts = np.zeros(len(right)), np.zeros(len(right), np.bool_)
+        try:
+            pull[rows], acts[rows] = complementarity(
+                self.network.compliance[np.ix_(rows, rows)], right[rows], one_sided[rows]
+            )
+        except NoPulls as error:
+            error.bar = int(self.stage.bars.rods[rows[error.worst]])
+            raise
+        return pull, acts
+
+    def _settle(self, stage: Stage) -> None:
+        """Reactions."""
+        motion, work = self.motion, stage.work
+        work.force[:] = motion.force
+        inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
+        balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, self.chunk, motion.a, work)
+        motion.reaction[:] = work.reaction
