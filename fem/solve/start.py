@@ -214,6 +214,7 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
     outside, so the energy error goes on from where it was.
     """
     work, tally = stage.work, motion.tally
+    work.force[:] = motion.force  # with the multipliers that the initial accelerations have brought
     inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
     balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, loading, motion.a, work)
     motion.reaction[:] = work.reaction
