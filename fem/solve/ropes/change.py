@@ -130,6 +130,7 @@ class Instant:
             network.compliance[np.ix_(rows, rows)], right[rows], self.one_sided[rows]
         )
         motion.a[:] = free + network.change(pull)
+        motion.lagged[:] = motion.a
         motion.multiplier[stage.bars.rods] += pull
         motion.force[:] += multiply_transposed(stage, pull)
         self._settle(stage)
