@@ -25,13 +25,14 @@ from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
+from fem.solve.newton.convergence import forcing_of
 from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
 from fem.solve.newton.patience import Patience
 from fem.solve.outcome import frame_of, jumps_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
-from fem.solve.rods.start import consistent_velocities, smooth_velocities
+from fem.solve.rods.start import consistent_velocities
 from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
@@ -135,8 +136,6 @@ class Marching:
             self.explicit.refuse_massless(held, motion)
         if isinstance(procedure, Dynamic):
             self.say(initial_acceleration(stage, motion, held, procedure))
-            if len(stage.bars.rods) and stage.scheme.secant:
-                smooth_velocities(stage, motion, self.clock.dt, small_or_sparse_mass(stage))
             self.say(snap_notice(stage, self.clock.dt))
             if isinstance(self.clock, ErrorClock):
                 self.say(automatic_notice(self.clock))
@@ -245,7 +244,8 @@ class Marching:
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)
-            if not stage.direct.solve(stage.work, float(self.progress.motion.memory[groups.FORCING])):
+            forcing = forcing_of(int(control[groups.PHASE]), self.progress.motion.memory)
+            if not stage.solver_of(int(control[groups.PHASE])).solve(stage.work, forcing):
                 return SINGULAR
             self.patience.note_refusal(stage)
 

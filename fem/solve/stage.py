@@ -27,13 +27,16 @@ from fem.solve.newton.groups import (
     CHAIN,
     CHAINS,
     EXTERNAL,
+    LAGS,
     LEDGER,
     LIMITS,
     NOTHING,
     PROJECT,
+    PROJECT_ACCELERATION,
     TIME_ERROR,
     UNSYMMETRIC_CHAIN,
     WC,
+    WF,
     WM,
     Loading,
     Motion,
@@ -104,6 +107,7 @@ class Stage:
     is_symmetric: bool
     _tangent: SparseTangent | None = field(default=None)
     _direct: DirectSolver | SaddleSolver | None = field(default=None)
+    _direct_mass: DirectSolver | None = field(default=None)
 
     @property
     def is_dynamic(self) -> bool:
@@ -133,6 +137,14 @@ class Stage:
             )
         return self._direct
 
+    def solver_of(self, phase: int) -> DirectSolver | SaddleSolver:
+        """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
+        if phase != PROJECT_ACCELERATION or len(self.bars.rods):
+            return self.direct
+        if self._direct_mass is None:
+            self._direct_mass = DirectSolver(self.system, self.nodes.free, self.links, True, self.choice.library)
+        return self._direct_mass
+
 
 def free_dofs(environment: Environment, links: Links) -> Ints:
     """(3n,) 1 free, 0 supported, 2 dependent."""
@@ -155,9 +167,10 @@ def prepare(
         (free != 0).astype(float),
         np.zeros((0, 9)),
     )
-    row = np.array((*scheme.coefficients(), 0.0))
+    row = np.array((*scheme.coefficients(), 0.0, 0.0))
     is_static = bool(row[WM] == 0.0)
-    row[PROJECT] = float(len(bars.rods) > 0 and not is_static and not scheme.secant)
+    row[PROJECT] = float(len(bars.rods) > 0 and not is_static)
+    row[LAGS] = float(not is_static and not scheme.secant and (row[WM] != 1.0 or row[WF] != 1.0))
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
     if isinstance(scheme, CentralDifference):
         choice = nothing_to_solve("central differences, lumped mass")

@@ -15,7 +15,7 @@ from fem.mechanics.links import expand
 from fem.mechanics.mass import multiply_mass
 from fem.model import Dynamic
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Motion
+from fem.solve.newton.groups import LAGS, Loading, Motion
 from fem.solve.newton.iterate import combine, evaluate, inertia_forces
 from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.start import consistent_accelerations
@@ -31,14 +31,14 @@ NO_MASS = 1e-12
 
 def first_motion(system: System) -> Motion:
     """Initial conditions of the model."""
-    u, v, a, force, reaction = (groups.room(system.size) for _ in range(5))
+    u, v, a, force, reaction, lagged = (groups.room(system.size) for _ in range(6))
     for condition in system.model.initial_conditions:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     tally, memory = groups.room(groups.TALLY), groups.room(groups.MEMORY)
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
-    return Motion(u, v, a, force, reaction, multiplier, tally, memory, origin)
+    return Motion(u, v, a, force, reaction, multiplier, tally, memory, origin, lagged)
 
 
 def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
@@ -71,7 +71,8 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     """Write a_0 from M a_0 = f_ext - f_int - C v_0 into ``motion.a``; returns a notice, or nothing.
 
     ``held``: dofs without mass, stiffness and load, left out. ModelError where the mass of the free dofs is
-    singular and the deck does not say SINGULAR MASS=WARNING.
+    singular and the deck does not say SINGULAR MASS=WARNING. Where it is, no scheme tells later accelerations from the
+    lagged ones of its recursion.
     """
     work, nodes, bars = stage.work, stage.nodes, stage.bars
     free = nodes.free.copy()
@@ -79,7 +80,8 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     unknown = np.flatnonzero(free == 1)
     known = np.where(free == 0, motion.a, 0.0)
     expand(stage.links, known)
-    if not procedure.initial_acceleration or len(unknown) == 0:
+    kept = [array.copy() for array in (motion.a, motion.force, motion.multiplier)]
+    if len(unknown) == 0 or not (procedure.initial_acceleration or stage.row[LAGS] > 0.0):
         expand(stage.links, motion.a)
         return ""
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
@@ -95,7 +97,12 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
         singular = unknown[mass <= 0.0]
         if len(singular) == 0:
             motion.a[unknown] = right[unknown] / mass
-    if len(singular) == 0:
+    if len(singular):
+        stage.row[LAGS] = 0.0
+    if not procedure.initial_acceleration:
+        motion.a[:], motion.force[:], motion.multiplier[:] = kept
+        expand(stage.links, motion.a)
+    if len(singular) == 0 or not procedure.initial_acceleration:
         return ""
     where = stage.system.name_dof(int(singular[0]))
     if procedure.singular_mass == "WARNING":
@@ -214,6 +221,7 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
     outside, so the energy error goes on from where it was.
     """
     work, tally = stage.work, motion.tally
+    work.force[:] = motion.force  # with the multipliers that the initial accelerations have brought
     inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
     balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, loading, motion.a, work)
     motion.reaction[:] = work.reaction
@@ -237,4 +245,5 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
     tally[groups.EXCHANGED] = 0.0
     motion.memory[:] = 0.0
     motion.origin[:] = motion.u
+    motion.lagged[:] = motion.a
     motion.memory[groups.FORCING] = FIRST_FORCING

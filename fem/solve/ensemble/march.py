@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.lanes.choose import common, local, some, where
 from fem.mechanics.bar import Bars
 from fem.mechanics.links import Links
@@ -32,6 +32,7 @@ from fem.solve.newton.iterate import (
 from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, nodal_blocks
+from fem.solve.rods.project import end_accelerations
 
 
 class Start(NamedTuple):
@@ -67,6 +68,41 @@ def fail(is_new: bool, reason: int, k: int, outcome: Floats) -> None:
     outcome[REASON] = where(is_first, reason, outcome[REASON])
 
 
+@called_kernel
+def solve_mass(k: int, nodes: Nodes, bars: Bars, tree: Tree, work: Scratch, outcome: Floats) -> None:
+    """M du = residual, by the elimination of the chain with massive nodes and no stiffness."""
+    for e in range(work.store.shape[1]):
+        for c in range(work.store.shape[0]):
+            work.store[c, e] = 0.0
+    is_safe = solve_chain(
+        True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.open, work.store, bars.off_mass,
+        work.block, work.residual, work.inverse, work.pinned, work.du, work.tau,
+    )  # fmt: skip
+    fail(not is_safe, NEED_SOLVE, k, outcome)
+
+
+@inner_kernel
+def end_lanes(
+    scheme: Floats, k: int, nodes: Nodes, bars: Bars, tree: Tree, loading: Loading, work: Scratch, outcome: Floats
+) -> None:
+    """Accelerations of the end of increment k where those of the recursion lag."""
+    if scheme[groups.LAGS] == 0.0:
+        return
+    if bars.off_mass.shape[0] == 0:
+        end_accelerations(k, nodes, loading, work)
+        return
+    combine(loading.vectors, loading.factors, k + 1, work.load)
+    inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+    for dof in range(work.a.shape[0]):
+        rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
+        work.residual[dof] = nodes.open[dof] * rest
+        work.lagged[dof] = work.a[dof]
+    solve_mass(k, nodes, bars, tree, work, outcome)
+    for dof in range(work.a.shape[0]):
+        work.a[dof] += nodes.open[dof] * work.du[dof]
+    inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+
+
 @inner_kernel
 def open_lanes(
     scheme: Floats, needs_acceleration: bool, nodes: Nodes, bars: Bars, springs: Springs, links: Links, tree: Tree,
@@ -87,17 +123,12 @@ def open_lanes(
         motion.force[dof] = work.force[dof]
         rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
         work.residual[dof] = nodes.open[dof] * rest
-    if needs_acceleration:  # M a = rest, by the elimination of the chain with massive nodes and no stiffness
-        for e in range(work.store.shape[1]):
-            for c in range(work.store.shape[0]):
-                work.store[c, e] = 0.0
-        is_safe = solve_chain(
-            True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.open, work.store, bars.off_mass,
-            work.block, work.residual, work.inverse, work.pinned, work.du, work.tau,
-        )  # fmt: skip
-        fail(not is_safe, NEED_SOLVE, -1, outcome)
+    if needs_acceleration:
+        solve_mass(-1, nodes, bars, tree, work, outcome)
         for dof in range(size):
             motion.a[dof] += nodes.open[dof] * work.du[dof]
+    for dof in range(size if scheme[groups.LAGS] > 0.0 else 0):
+        motion.lagged[dof] = motion.a[dof]
     inertia_forces(nodes, bars, motion.v, motion.a, work.inertia, work.drag)
     balance_forces(scheme, False, -1, nodes, bars, links, loading, motion.a, work)
     kinetic, potential = kinetic_energy(nodes, bars, work), 0.0
@@ -187,6 +218,7 @@ def march_lanes(
             memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
             scale = scale_of(scheme, dt, nodes, bars, work)
+        end_lanes(scheme, k, nodes, bars, tree, loading, work, outcome)
         error = close_increment(scheme, secant, k, strain, nodes, bars, springs, links, loading, motion, work, onset)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)
@@ -233,7 +265,7 @@ def march_blocks(
         )  # fmt: skip
         motion = Motion(
             local(room.u), local(room.v), local(room.a), local(room.force), local(room.force),
-            local(room.multiplier), local(start.tally), local(start.memory), local(room.u),
+            local(room.multiplier), local(start.tally), local(start.memory), local(room.u), local(room.lagged),
         )  # fmt: skip
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
@@ -243,7 +275,7 @@ def march_blocks(
             local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), local(room.store),
             local(room.off), local(room.spring_stiffness), local(room.block), local(room.inverse),
             local(room.reaction), local(room.band), local(room.unknowns), local(room.krylov), local(room.kept),
-            local(room.whole), local(room.pulls),
+            local(room.whole), local(room.pulls), local(room.lagged),
         )  # fmt: skip
         kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
         open_lanes(

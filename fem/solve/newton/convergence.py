@@ -6,16 +6,19 @@ Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE.
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel, number_kernel
+from fem.compiled import inner_kernel, kernel, number_kernel
 from fem.lanes.choose import common, where
 from fem.mechanics.bar import GAP, INV_LENGTH, Bars
 from fem.solve.newton.groups import (
     ABSOLUTE,
     AT_FLOOR,
+    CORRECT,
     CORRECTION,
     FLOOR,
+    FORCING,
     ITERATIONS,
     LAST_RESIDUAL,
+    LOAD_DIRECTION,
     LOADS_VANISHED,
     PREVIOUS,
     PREVIOUS_GAP,
@@ -29,6 +32,8 @@ from fem.solve.newton.iterate import largest
 
 TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
 """Range of the share of the residual that an iterative linear solve may leave."""
+LEAST_FORCING = 1e-13
+"""The same of solves that have no Newton iteration around them."""
 ROD_STRAIN = 1e-12
 """Largest strain of a rod in a converged increment."""
 ROD_FLOOR = 1e-16
@@ -103,3 +108,10 @@ def next_forcing(norm: float, previous: float) -> float:
     """
     ratio = norm / previous if previous > 0.0 else 0.0
     return min(max(0.3 * ratio, TIGHTEST_FORCING), LOOSEST_FORCING)
+
+
+@kernel
+def forcing_of(phase: int, memory: Floats) -> float:
+    """Share of the residual that the linear solve of a phase may leave."""
+    forcing: float = memory[FORCING] if phase in (CORRECT, LOAD_DIRECTION) else LEAST_FORCING
+    return forcing

@@ -24,6 +24,7 @@ from fem.solve.newton.groups import (
     CHANGE,
     EXPONENT,
     LAG,
+    LAGS,
     LAST_DT,
     LEAD,
     LEAST_SIZE,
@@ -55,11 +56,10 @@ def error_constants(row: Floats) -> tuple[float, float, float, float]:
 
 
 @inner_kernel
-def largest_error(limits: Floats, dt: float, nodes: Nodes, motion: Motion, work: Scratch) -> float:
-    """Largest component of e at free dofs."""
+def largest_error(limits: Floats, dt: float, last_dt: float, is_open: Floats, old: Floats, new: Floats) -> float:
+    """Largest component of e at free dofs; old, new: accelerations of the recursion."""
     lead = limits[LEAD]
-    change = limits[CHANGE] / (1.0 + limits[LAG] * (1.0 - motion.memory[LAST_DT] / dt))
-    old, new, is_open = motion.a, work.a, nodes.open
+    change = limits[CHANGE] / (1.0 + limits[LAG] * (1.0 - last_dt / dt))
     value = 0.0
     for dof in range(old.shape[0]):
         value = max(value, is_open[dof] * (lead * abs(old[dof]) + change * abs(new[dof] - old[dof])))
@@ -67,7 +67,9 @@ def largest_error(limits: Floats, dt: float, nodes: Nodes, motion: Motion, work:
 
 
 @called_kernel
-def is_too_long(limits: Floats, dt: float, nodes: Nodes, motion: Motion, work: Scratch) -> tuple[bool, bool]:
+def is_too_long(
+    scheme: Floats, limits: Floats, dt: float, nodes: Nodes, motion: Motion, work: Scratch
+) -> tuple[bool, bool]:
     """Whether the increment must be taken again, shorter; and whether its error is too large, be it as it may.
 
     The level is the error over the allowed one over dt^p; its memory goes on where the increment stands.
@@ -76,7 +78,8 @@ def is_too_long(limits: Floats, dt: float, nodes: Nodes, motion: Motion, work: S
     size = max(memory[SIZE], limits[LEAST_SIZE])
     for dof in range(work.u.shape[0]):
         size = max(size, abs(work.u[dof] - motion.origin[dof]))
-    error = largest_error(limits, dt, nodes, motion, work) / (limits[TIME_ERROR] * size)
+    old, new = (motion.lagged, work.lagged) if scheme[LAGS] > 0.0 else (motion.a, work.a)
+    error = largest_error(limits, dt, memory[LAST_DT], nodes.open, old, new) / (limits[TIME_ERROR] * size)
     level = error / dt ** limits[EXPONENT]
     if error > 1.0 and dt > limits[SHORTEST]:
         memory[LEVEL] = max(level, memory[LEVEL])

@@ -16,8 +16,8 @@ EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4,
 CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
 # Entries of a scheme row; WC weighs damping and external loads, MOMENTUM |M v|/dt in the scale D; VISCOUS VU/dt is the
 # derivative of the rates that viscous stresses and dashpots follow (0: none); PROJECT switches the projection of
-# velocities and accelerations of rods on
-VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS, PROJECT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+# velocities and accelerations of rods on, LAGS says that accelerations of the recursion belong to another instant
+VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS, PROJECT, LAGS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
 # and of automatic increments of dynamics (``estimate.py``): allowed local error (0: not judged), the increment that is
@@ -113,7 +113,7 @@ class Motion(NamedTuple):
     convergence memory; origin (3n,): u at the start of the step.
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
-    its end.
+    its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.
     """
 
     u: Floats
@@ -125,6 +125,7 @@ class Motion(NamedTuple):
     tally: Floats
     memory: Floats
     origin: Floats
+    lagged: Floats
 
 
 class Scratch(NamedTuple):
@@ -160,6 +161,7 @@ class Scratch(NamedTuple):
     kept: Floats
     whole: Floats
     pulls: Floats
+    lagged: Floats
 
 
 class Record(NamedTuple):

@@ -15,6 +15,7 @@ from fem.solve.newton.groups import (
     AA,
     AU,
     AV,
+    LAGS,
     MOMENTUM,
     VA,
     VISCOUS,
@@ -85,11 +86,12 @@ def begin(
     """First guess of increment k and everything that stays known during it."""
     linear = dt if extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if extrapolation > 1 else 0.0
-    guess(scheme, linear, square, dt, nodes.open, motion, work)
+    before = motion.lagged if scheme[LAGS] > 0.0 else motion.a
+    guess(scheme, linear, square, dt, nodes.open, motion.u, motion.v, before, work)
     if loading.support_dofs.shape[0] > 0:
         for dof in range(work.shift.shape[0]):
             work.shift[dof] = 0.0
-    carry_over(scheme, k, nodes, bars, loading, motion, work)
+    carry_over(scheme, k, nodes, bars, loading, motion, before, work)
     lag = scheme[WF] - scheme[WM]
     if lag != 0.0 and loading.support_dofs.shape[0] > 0 and scheme[WM] != 0.0:
         lag_supports(lag, k, nodes, bars, links, loading, motion, work)
@@ -113,10 +115,10 @@ def begin(
 
 @inner_kernel
 def guess(
-    scheme: Floats, linear: float, square: float, dt: float, moving: Floats, motion: Motion, work: Scratch
-) -> None:
+    scheme: Floats, linear: float, square: float, dt: float, moving: Floats, u: Floats, v: Floats, a: Floats,
+    work: Scratch,
+) -> None:  # fmt: skip
     """Trial u, v, a; u moves by linear v + square a. Supported dofs (``moving`` 0) stay where they are, at rest."""
-    u, v, a = motion.u, motion.v, motion.a
     trial_u, trial_v, trial_a = work.u, work.v, work.a
     vu, vv, va = scheme[VU] / dt, scheme[VV], scheme[VA] * dt
     au, av, aa = scheme[AU] / (dt * dt), scheme[AV] / dt, scheme[AA]
@@ -130,9 +132,9 @@ def guess(
 
 @inner_kernel
 def carry_over(
-    scheme: Floats, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch
+    scheme: Floats, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, a: Floats, work: Scratch
 ) -> None:
-    """What the equilibrium of the increment knows from its loads and its start."""
+    """What the equilibrium of the increment knows from its loads and its start, a being its accelerations."""
     combine(loading.vectors, loading.weighted, k, work.load)
     load, carry, force = work.load, work.carry, motion.force
     for dof in range(load.shape[0]):
@@ -140,7 +142,7 @@ def carry_over(
     old_force, old_inertia, old_drag = 1.0 - scheme[WF], 1.0 - scheme[WM], 1.0 - scheme[WC]
     dynamic = scheme[WM] != 0.0
     if dynamic and (old_force != 0.0 or old_inertia != 0.0 or old_drag != 0.0):
-        inertia_forces(nodes, bars, motion.v, motion.a, work.inertia, work.drag)
+        inertia_forces(nodes, bars, motion.v, a, work.inertia, work.drag)
         inertia, drag = work.inertia, work.drag
         for dof in range(load.shape[0]):
             carry[dof] -= old_force * force[dof] + old_inertia * inertia[dof] + old_drag * drag[dof]

@@ -35,9 +35,11 @@ from fem.solve.newton.groups import (
     L_POTENTIAL,
     L_STRAIN,
     L_WORK,
+    LAGS,
     ONSET,
     POTENTIAL,
     POTENTIAL0,
+    PROJECT,
     STRAIN,
     STRAIN0,
     TOTAL0,
@@ -53,6 +55,7 @@ from fem.solve.newton.groups import (
     Record,
     Scratch,
 )  # fmt: skip
+from fem.solve.rods.project import projected_work
 
 NEGLIGIBLE = 1e-3
 """An energy error below this part of the allowed share of the energies themselves never counts as drift: a wheel that
@@ -97,7 +100,7 @@ def balance_forces(
 
 
 @inner_kernel
-def take_over(nodes: Nodes, bars: Bars, motion: Motion, work: Scratch) -> None:
+def take_over(lags: bool, nodes: Nodes, bars: Bars, motion: Motion, work: Scratch) -> None:
     """The trial state becomes the last good one."""
     for dof in range(work.u.shape[0]):
         motion.u[dof] = work.u[dof]
@@ -107,6 +110,9 @@ def take_over(nodes: Nodes, bars: Bars, motion: Motion, work: Scratch) -> None:
     for dof in range(work.u.shape[0]):
         if nodes.free[dof] == 0:
             motion.reaction[dof] = work.reaction[dof]
+    if lags:
+        for dof in range(work.u.shape[0]):
+            motion.lagged[dof] = work.lagged[dof]
     for r in range(bars.rods.shape[0]):
         motion.multiplier[bars.rods[r]] = work.multiplier[bars.rods[r]]
 
@@ -210,6 +216,8 @@ def close_increment(
             work_done += 0.5 * (old + new) * (at1 - at0)
     if loading.support_dofs.shape[0] > 0:
         work_done += support_work(secant, k, dynamic, nodes, bars, links, loading, motion, work)
+        if secant and scheme[PROJECT] > 0.0:
+            work_done -= projected_work(bars, links, loading, motion, work)
     kinetic = 0.0
     if dynamic:
         # BACKWARD EULER: its velocities are the means of the increments.
@@ -249,7 +257,7 @@ def close_increment(
         ),
     )
     motion.memory[ONSET] = onset
-    take_over(nodes, bars, motion, work)
+    take_over(scheme[LAGS] > 0.0, nodes, bars, motion, work)
     error: float = kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
     return error
 

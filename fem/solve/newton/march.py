@@ -40,7 +40,7 @@ from fem.solve.newton.arc import (
     set_factor,
     strays,
 )
-from fem.solve.newton.convergence import is_converged, next_forcing
+from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import is_too_long
 from fem.solve.newton.groups import (
     BAND,
@@ -66,6 +66,7 @@ from fem.solve.newton.groups import (
     JUDGED,
     L_FACTOR,
     L_NORM,
+    LAGS,
     LAST_RESIDUAL,
     LEVEL,
     LOAD_DIRECTION,
@@ -77,7 +78,6 @@ from fem.solve.newton.groups import (
     OPEN,
     PHASE,
     PREVIOUS,
-    PROJECT,
     PROJECT_ACCELERATION,
     PROJECT_VELOCITY,
     RELATIVE,
@@ -110,7 +110,7 @@ from fem.solve.newton.iterate import (
 )  # fmt: skip
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
-from fem.solve.rods.project import move_accelerations, move_velocities
+from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
 from fem.solve.ropes.slack import changes
 
@@ -152,20 +152,23 @@ def eliminate(
 
 @inner_kernel
 def solve_compiled(
-    solver: int, is_filled: bool, enough: float, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs,
-    tree: Tree, equation: Ints, memory: Floats, work: Scratch,
+    solver: int, is_filled: bool, enough: float, forcing: float, diagonal: Diagonal, nodes: Nodes, bars: Bars,
+    springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch,
 ) -> bool:  # fmt: skip
-    """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined)."""
+    """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined).
+
+    forcing  share of the residual that iterative solvers may leave
+    """
     if solver == CG:
         spent = solve_cg(
-            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
+            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, forcing,
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         memory[SPENT] += max(spent, 0)
         return bool(spent >= 0)
     if solver == BICGSTAB:
         spent = solve_bicgstab(
-            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, memory[FORCING],
+            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, forcing,
             work.residual, work.inverse, work.krylov, work.du,
         )  # fmt: skip
         return bool(spent >= 0)
@@ -238,19 +241,24 @@ def march(
                         return NOT_CONVERGED
                     memory[CLOSING_STRAIN], memory[CLOSING_NORM] = strain, norm
                     memory[CLOSING_SCALE], memory[CLOSING_FLAGS] = scale, flags
-                    phase = PROJECT_VELOCITY if scheme[PROJECT] > 0.0 else CLOSE
+                    phase = closing_phase(scheme, secant, bars, links)
+                    if phase == CLOSE and scheme[LAGS] > 0.0:
+                        end_accelerations(k, nodes, loading, work)
                 memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
             memory[PREVIOUS] = norm
         if phase != CLOSE:
             if control[WAITING] == 0:
                 if phase == LOAD_DIRECTION:
                     load_direction(arc, nodes, bars, links, loading, work)
-                fill_matrix(phase, is_bare, scheme, dt, nodes, bars, springs, work)
+                fill_matrix(
+                    phase, is_bare, scheme, secant, k, nodes, bars, springs, links, loading, motion, work
+                )  # fmt: skip
                 diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
                 enough = TOWARDS if phase == CORRECT else ROUND_OFF
                 if not solve_compiled(
-                    solver, not is_bare, enough, diagonal, nodes, bars, springs, tree, equation, memory, work
-                ):
+                    solver, not is_bare, enough, forcing_of(phase, memory), diagonal, nodes, bars, springs, tree,
+                    equation, memory, work,
+                ):  # fmt: skip
                     fill_blocks(phase, scheme, dt, nodes, springs, work)
                     control[PHASE], control[WAITING] = phase, 1
                     return NEED_SOLVE
@@ -273,7 +281,7 @@ def march(
                 move_velocities(links, work)
                 phase = PROJECT_ACCELERATION
             else:
-                move_accelerations(scheme, nodes, bars, links, work)
+                move_accelerations(scheme, nodes, bars, links, motion, work)
                 phase = CLOSE
         if phase == CLOSE:
             phase = OPEN
@@ -283,7 +291,7 @@ def march(
             flags, norm, scale = memory[CLOSING_FLAGS], memory[CLOSING_NORM], memory[CLOSING_SCALE]
             is_unresolved = False
             if limits[TIME_ERROR] > 0.0:
-                is_refused, is_unresolved = is_too_long(limits, dt, nodes, motion, work)
+                is_refused, is_unresolved = is_too_long(scheme, limits, dt, nodes, motion, work)
                 if is_refused:
                     return TOO_LONG
             if flags != LOADS_VANISHED:

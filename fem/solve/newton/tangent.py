@@ -14,16 +14,19 @@ from fem.solve.linear.chain import Diagonal, isotropic
 from fem.solve.newton.groups import (
     AU,
     CORRECT,
+    LAGS,
     LOAD_DIRECTION,
     PROJECT_ACCELERATION,
     PROJECT_VELOCITY,
     VU,
     WC,
     WM,
+    Loading,
+    Motion,
     Nodes,
     Scratch,
 )  # fmt: skip
-from fem.solve.rods.project import acceleration_gaps, mass_blocks, mass_system, velocity_gaps
+from fem.solve.rods.project import acceleration_system, mass_blocks, mass_system, velocity_gaps
 
 
 @inner_kernel
@@ -114,13 +117,14 @@ def fill_blocks(phase: int, scheme: Floats, dt: float, nodes: Nodes, springs: Sp
 
 @inner_kernel
 def fill_matrix(
-    phase: int, is_bare: bool, scheme: Floats, dt: float, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch
-) -> None:
+    phase: int, is_bare: bool, scheme: Floats, secant: bool, k: int, nodes: Nodes, bars: Bars, springs: Springs,
+    links: Links, loading: Loading, motion: Motion, work: Scratch,
+) -> None:  # fmt: skip
     """The matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
     if phase == PROJECT_VELOCITY:
         mass_system(bars, work)
         velocity_gaps(bars, work)
     elif phase == PROJECT_ACCELERATION:
-        acceleration_gaps(bars, work)
+        acceleration_system(secant, scheme[LAGS] > 0.0, k, nodes, bars, links, loading, motion, work)
     if not is_bare:
-        fill_blocks(phase, scheme, dt, nodes, springs, work)
+        fill_blocks(phase, scheme, loading.dt[k], nodes, springs, work)

@@ -1,13 +1,26 @@
-"""Velocities and accelerations of rods: the hidden constraints G v = 0 and G a = - |v_j - v_i|^2.
+"""Velocities and accelerations of the end of an increment, where the recursion has others.
 
 Newmark's formulas with constraints on positions alone let multipliers alternate in sign, undamped (an index-3 system).
-At the end of an increment v and a are therefore moved to the nearest ones, measured by the mass, that fit:
+At the end of an increment v and a of rods are therefore moved to the nearest ones, measured by the mass, that fit:
 
     M dv + G^T mu = 0, G (v + dv) = 0;      M da + G^T nu = 0, G (a + da) = - |v_j - v_i|^2
 
 and nu goes into the multipliers. Order and positions stay as they are; without rods nothing changes. The same linear
 solvers do it: mass in place of the effective tangent, bars without stiffness, the rates as the gaps of the rods.
-Source: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII.2 (projection methods).
+
+Schemes that average forces (HHT, generalized alpha) have accelerations that belong to (WF - WM) dt after the end. The
+accelerations of the end itself, and with them reactions and multipliers, are those that its forces give,
+
+    M a + f_int + C v + G^T lambda = f_ext(t1),    G a = - |v_j - v_i|^2
+
+and the lagged ones of the recursion follow by  WM lagged1 + (1 - WM) lagged = WF a1 + (1 - WF) a  (Arnold & Bruels).
+
+ENERGY MOMENTUM keeps lengths by s + s1 = dt/4 (|w1|^2 - |w|^2), s = d.w, w = v_j - v_i: a motion that starts with
+s = 0 has rates that alternate about dt^2/4 w.w' for ever, and multipliers that alternate with dt. Its motion stays as
+it is; its accelerations and multipliers are projected for the tables, with d and w of the middle of the increment.
+
+Sources: Hairer & Wanner, Solving Ordinary Differential Equations II, ch. VII.2 (projection methods); Arnold & Bruels,
+Multibody Syst. Dyn. 18 (2007) 185-202.
 """
 
 from __future__ import annotations
@@ -16,11 +29,34 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
+from fem.lanes.choose import where
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
-from fem.mechanics.links import Links, expand
+from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.strain import LINEAR
-from fem.solve.newton.groups import WF, Nodes, Scratch
-from fem.solve.newton.iterate import inertia_forces
+from fem.solve.newton.groups import (
+    CLOSE,
+    LAGS,
+    PROJECT,
+    PROJECT_ACCELERATION,
+    PROJECT_VELOCITY,
+    WF,
+    WM,
+    Loading,
+    Motion,
+    Nodes,
+    Scratch,
+)  # fmt: skip
+from fem.solve.newton.iterate import combine, inertia_forces
+
+
+@inner_kernel
+def closing_phase(scheme: Floats, secant: bool, bars: Bars, links: Links) -> int:
+    """What a converged increment goes on with."""
+    if scheme[PROJECT] > 0.0:
+        return PROJECT_ACCELERATION if secant else PROJECT_VELOCITY
+    if scheme[LAGS] > 0.0 and (bars.off_mass.shape[0] > 0 or links.slave.shape[0] > 0):
+        return PROJECT_ACCELERATION
+    return CLOSE
 
 
 @inner_kernel
@@ -66,18 +102,63 @@ def velocity_gaps(bars: Bars, work: Scratch) -> None:
         work.store[GAP, e] = along(e, bars, work.v, work)
 
 
-@called_kernel
-def acceleration_gaps(bars: Bars, work: Scratch) -> None:
-    """G a + |v_j - v_i|^2 into the gaps of the rods."""
+@inner_kernel
+def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scratch) -> None:
+    """G a + |v_j - v_i|^2 into the gaps of the rods; ``secant``: in the middle of the increment that began at u0."""
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        if secant:
+            for c in range(3):
+                work.store[Q + c, e] = work.store[P + c, e]
         rate = along(e, bars, work.a, work)
         if bars.kinds[e, 0] != LINEAR:
             for c in range(3):
                 relative = work.v[j + c] - work.v[i + c]
+                if secant:
+                    relative = (work.u[j + c] - work.u[i + c] - u0[j + c] + u0[i + c]) / dt
                 rate += relative * relative
         work.store[GAP, e] = rate
+
+
+@called_kernel
+def acceleration_system(
+    secant: bool, lags: bool, k: int, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion,
+    work: Scratch,
+) -> None:  # fmt: skip
+    """Matrix (its nodal blocks apart), residual and gaps of the accelerations of the end of increment k.
+
+    ``lags``: those of the recursion are kept, and the residual is what the forces of the end leave of them.
+    """
+    if secant or lags:
+        mass_system(bars, work)
+    if lags:
+        combine(loading.vectors, loading.factors, k + 1, work.load)
+        inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+        for dof in range(work.a.shape[0]):
+            work.lagged[dof] = work.a[dof]
+            rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
+            work.residual[dof] = nodes.open[dof] * rest
+        condense(links, work.residual)
+        for dof in range(work.a.shape[0]):
+            work.residual[dof] *= nodes.open[dof]
+    acceleration_gaps(secant, loading.dt[k], bars, motion.u, work)
+
+
+@inner_kernel
+def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> None:
+    """The same where nothing couples the dofs, at once; dofs without mass keep theirs.
+
+    ``work.drag`` holds C v.
+    """
+    combine(loading.vectors, loading.factors, k + 1, work.load)
+    for dof in range(work.a.shape[0]):
+        own = work.a[dof]
+        work.lagged[dof] = own
+        mass = nodes.mass[dof]
+        has_own = (nodes.open[dof] == 0.0) | (mass <= 0.0)
+        rest = work.load[dof] - work.force[dof] - work.drag[dof]
+        work.a[dof] = where(has_own, own, rest / where(has_own, 1.0, mass))
 
 
 @called_kernel
@@ -89,17 +170,41 @@ def move_velocities(links: Links, work: Scratch) -> None:
 
 
 @called_kernel
-def move_accelerations(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> None:
-    """a += du, multipliers and the internal force follow."""
+def move_accelerations(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, motion: Motion, work: Scratch) -> None:
+    """a += du, multipliers and the internal force follow, and what the recursion goes on with."""
     expand(links, work.du)
     for dof in range(work.a.shape[0]):
         work.a[dof] += work.du[dof]
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        pull = work.tau[e] / scheme[WF]
-        work.multiplier[e] += pull
+        work.multiplier[e] += work.tau[e]
         for c in range(3):
-            work.force[i + c] -= pull * work.store[P + c, e]
-            work.force[j + c] += pull * work.store[P + c, e]
+            work.force[i + c] -= work.tau[e] * work.store[P + c, e]
+            work.force[j + c] += work.tau[e] * work.store[P + c, e]
+    if scheme[LAGS] > 0.0 and bars.rods.shape[0] > 0:
+        wm, wf = scheme[WM], scheme[WF]
+        for dof in range(work.a.shape[0]):
+            if nodes.open[dof] != 0.0:
+                forces = wf * work.a[dof] + (1.0 - wf) * motion.a[dof]
+                work.lagged[dof] = (forces - (1.0 - wm) * motion.lagged[dof]) / wm
     inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+
+
+@called_kernel
+def projected_work(bars: Bars, links: Links, loading: Loading, motion: Motion, work: Scratch) -> float:
+    """What supports would do against the pulls of rods that the last projection found, of which no motion knows."""
+    pull, total = work.shift, 0.0
+    for dof in range(pull.shape[0]):
+        pull[dof] = 0.0
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        for c in range(3):
+            pull[i + c] -= work.tau[e] * work.store[P + c, e]
+            pull[j + c] += work.tau[e] * work.store[P + c, e]
+    condense(links, pull)
+    for c in range(loading.support_dofs.shape[0]):
+        dof = loading.support_dofs[c]
+        total += pull[dof] * (work.u[dof] - motion.u[dof])
+    return total

@@ -68,20 +68,6 @@ def consistent_accelerations(stage: Stage, motion: Motion, mass: Any, right: Flo
     return True
 
 
-def smooth_velocities(stage: Stage, motion: Motion, dt: float, mass: Any) -> None:
-    """Give the velocities of a secant scheme the rates of stretch that its own smooth solution has.
-
-    It keeps lengths by (s_n + s_n+1) = dt/4 (|w'_n+1|^2 - |w'_n|^2), s = d.w', w' = v_j - v_i: from s_0 = 0 the rates,
-    and with them the multipliers, would alternate about s = dt^2/4 w'.w'' for ever.
-    """
-    bars = stage.bars
-    rate = 0.25 * dt**2 * (relative(bars, motion.v) * relative(bars, motion.a)).sum(axis=1)
-    rate = np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, rate)
-    change = solve_saddle(stage, mass, np.zeros(stage.system.size), rate, stage.nodes.free) if np.any(rate) else None
-    if change is not None:
-        motion.v[:] += change[0]
-
-
 def centripetal(bars: Bars, v: Floats) -> Floats:
     """|v_j - v_i|^2 of the rods; zero where they are geometrically linear."""
     return np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, (relative(bars, v) ** 2).sum(axis=1))

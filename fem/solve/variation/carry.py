@@ -15,7 +15,7 @@ from fem.mechanics.links import Links
 from fem.mechanics.springs import Springs
 from fem.solve.linear.chain import Tree
 from fem.solve.newton.arc import Arc
-from fem.solve.newton.groups import DONE, INCREMENT, NEED_SOLVE, Loading, Motion, Nodes, Record, Ropes, Scratch
+from fem.solve.newton.groups import DONE, INCREMENT, LAGS, NEED_SOLVE, Loading, Motion, Nodes, Record, Ropes, Scratch
 from fem.solve.newton.march import march
 from fem.solve.variation.groups import DU, DV, SINCE, START_A, START_U, START_V, WRITTEN, Variation
 from fem.solve.variation.linearise import vary
@@ -35,7 +35,7 @@ def carry(
     """
     while control[INCREMENT] < loading.dt.shape[0]:
         k = control[INCREMENT]
-        remember(motion, variation.state)
+        remember(scheme[LAGS] > 0.0, motion, variation.state)
         reason = march(
             k + 1, control, scheme, secant, limits, extrapolation, solver, nodes, bars, ropes, springs, links, tree,
             equation, loading, arc, motion, work, record,
@@ -57,12 +57,12 @@ def carry(
 
 
 @inner_kernel
-def remember(motion: Motion, state: Floats) -> None:
+def remember(lags: bool, motion: Motion, state: Floats) -> None:
     """What the increment starts from."""
     for dof in range(motion.u.shape[0]):
         state[START_U, dof] = motion.u[dof]
         state[START_V, dof] = motion.v[dof]
-        state[START_A, dof] = motion.a[dof]
+        state[START_A, dof] = motion.lagged[dof] if lags else motion.a[dof]
 
 
 @inner_kernel

@@ -10,9 +10,10 @@ from fem.arrays import Floats, Ints
 from fem.mechanics.bar import Bars
 from fem.solve.newton.groups import room
 
-# Rows of a perturbation: displacement, velocity, acceleration, internal force, and a room for what is known beforehand
-DU, DV, DA, DF, KNOWN = 0, 1, 2, 3, 4
-ROWS = 5
+# Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, a room for what is
+# known beforehand, and, where accelerations of the recursion lag and rods are there, acceleration of the end
+DU, DV, DA, DF, KNOWN, END = 0, 1, 2, 3, 4, 5
+ROWS = 6
 # Rows of Variation.state: u, v, a at the start of the increment, v at its end before it is projected onto rods
 START_U, START_V, START_A, UNPROJECTED = 0, 1, 2, 3
 # Entries of Variation.counter

@@ -14,6 +14,9 @@ differentiated, mu and nu being the multipliers they found:
     M dd + dG^T mu + G^T dmu = 0,    G (dv1 + dd) + dG v1 = 0
     M de + dG^T nu + G^T dnu = 0,    G (da1 + de) + dG a1 + 2 (v_j - v_i).(dv_j - dv_i) = 0
 
+Where accelerations of the recursion lag, de is the whole perturbation of those of the end (with - df1 - C dv1 on the
+right of the first, and G de in the second), and da1 follows from it as the march has it.
+
 ENERGY MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing);
 so that this is not taken for a motion, dv1 is projected in its case, too, with mu = 0.
 """
@@ -25,6 +28,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q, evaluate_bars
+from fem.mechanics.mass import multiply_mass
 from fem.mechanics.springs import DAMPING, Springs, evaluate_springs
 from fem.mechanics.strain import LINEAR
 from fem.solve.linear.chain import Diagonal, Tree
@@ -32,6 +36,7 @@ from fem.solve.newton.groups import (
     AA,
     AU,
     AV,
+    LAGS,
     PROJECT,
     VA,
     VISCOUS,
@@ -55,6 +60,7 @@ from fem.solve.variation.groups import (
     DF,
     DU,
     DV,
+    END,
     KNOWN,
     START_A,
     START_U,
@@ -78,10 +84,11 @@ def vary(
     """
     dt = loading.dt[k]
     vectors, pull = variation.vectors, variation.pull
-    recall(scheme, dt, nodes, bars, motion, work, variation)
+    recall(scheme, secant, dt, nodes, bars, motion, work, variation)
     warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
     linearise(scheme, secant, dt, nodes, bars, springs, motion, warmth, work, variation)
-    is_projected = scheme[PROJECT] > 0.0
+    is_projected = scheme[PROJECT] > 0.0 and not secant
+    lags = scheme[LAGS] > 0.0
     orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
     for order in range(orders):
         if order == VELOCITY:
@@ -98,7 +105,7 @@ def vary(
                         work.v[dof] = variation.state[UNPROJECTED, dof]
                     velocity_gaps(bars, work)
                 else:
-                    turn_rods(order, nodes, bars, motion, pull, vectors[j], work)
+                    turn_rods(order, lags, nodes, bars, motion, pull, vectors[j], work)
             if not eliminate(
                 solver, True, ROUND_OFF, Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), nodes, bars, springs, tree,
                 equation, work,
@@ -106,30 +113,31 @@ def vary(
                 return False
             if order == DISPLACEMENT:
                 end_of_increment(scheme, dt, nodes, bars, vectors[j], work)
+            elif order == ACCELERATION and lags:
+                go_on(scheme, nodes, bars, pull, vectors[j], work)
             elif j < 0:
                 for r in range(bars.rods.shape[0]):
                     pull[VELOCITY, bars.rods[r]] = work.tau[bars.rods[r]]
             else:
                 for dof in range(vectors.shape[2]):
                     vectors[j, order, dof] += nodes.open[dof] * work.du[dof]
-                if order == ACCELERATION and scheme[WF] != 1.0:
-                    pull_rods(scheme[WF], bars, pull, vectors[j], work)
     return True
 
 
 @inner_kernel
 def recall(
-    scheme: Floats, dt: float, nodes: Nodes, bars: Bars, motion: Motion, work: Scratch, variation: Variation
-) -> None:
+    scheme: Floats, secant: bool, dt: float, nodes: Nodes, bars: Bars, motion: Motion, work: Scratch,
+    variation: Variation,
+) -> None:  # fmt: skip
     """Velocities and multipliers as the equilibrium of the increment had them, before they were projected."""
     state, pull = variation.state, variation.pull
-    is_projected = scheme[PROJECT] > 0.0
+    is_projected = scheme[PROJECT] > 0.0 and not secant
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         pull[VELOCITY, e] = 0.0
         pull[ACCELERATION, e] = work.tau[e]
-        if is_projected:
-            work.multiplier[e] -= work.tau[e] / scheme[WF]
+        if scheme[PROJECT] > 0.0:
+            work.multiplier[e] -= work.tau[e]
     for dof in range(motion.u.shape[0]):
         move = motion.u[dof] - state[START_U, dof]
         v = scheme[VU] / dt * move + scheme[VV] * state[START_V, dof] + scheme[VA] * dt * state[START_A, dof]
@@ -249,8 +257,11 @@ def end_of_increment(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector
         dv, da = work.v[dof] + scheme[VU] / dt * du, work.a[dof] + scheme[AU] / (dt * dt) * du
         work.load[dof] = wc * dv + (1.0 - wc) * vector[DV, dof]
         work.carry[dof] = wm * da + (1.0 - wm) * vector[DA, dof]
+        vector[KNOWN, dof] = vector[DA, dof]
         vector[DU, dof], vector[DV, dof], vector[DA, dof] = du, dv, da
-    if wf != 1.0:  # the force that the next increment remembers: what the equilibrium leaves for it
+    if (
+        wf != 1.0 or scheme[LAGS] > 0.0
+    ):  # the force that the next increment remembers: what the equilibrium leaves for it
         inertia_forces(nodes, bars, work.load, work.carry, work.inertia, work.drag)
         for dof in range(vector.shape[1]):
             drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
@@ -259,18 +270,26 @@ def end_of_increment(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector
 
 @inner_kernel
 def turn_rods(
-    order: int, nodes: Nodes, bars: Bars, motion: Motion, pull: Floats, vector: Floats, work: Scratch
+    order: int, lags: bool, nodes: Nodes, bars: Bars, motion: Motion, pull: Floats, vector: Floats, work: Scratch
 ) -> None:
     """Residual and gaps of the differentiated projection of velocities or accelerations."""
+    is_whole = lags and order == ACCELERATION
     for dof in range(work.residual.shape[0]):
         work.residual[dof] = 0.0
+    if is_whole:
+        if nodes.damping.shape[0] > 0:
+            multiply_mass(nodes.damping, bars.off_damping, bars.nodes, vector[DV], work.drag)
+        for dof in range(work.residual.shape[0]):
+            drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
+            work.residual[dof] = -nodes.open[dof] * (vector[DF, dof] + drag)
     rate = motion.v if order == VELOCITY else motion.a
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         gap = 0.0
         for c in range(3):
-            gap += work.store[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
+            if not is_whole:
+                gap += work.store[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
             if bars.kinds[e, 0] != LINEAR:
                 turn = vector[DU, j + c] - vector[DU, i + c]
                 gap += turn * (rate[j + c] - rate[i + c])
@@ -283,13 +302,19 @@ def turn_rods(
 
 
 @inner_kernel
-def pull_rods(weight: float, bars: Bars, pull: Floats, vector: Floats, work: Scratch) -> None:
-    """Change of the internal force by the multipliers that the last projection found."""
+def go_on(scheme: Floats, nodes: Nodes, bars: Bars, pull: Floats, vector: Floats, work: Scratch) -> None:
+    """Accelerations of the end and of the recursion; the internal force has the multipliers of the last projection."""
+    wm, wf = scheme[WM], scheme[WF]
+    for dof in range(vector.shape[1]):
+        end = nodes.open[dof] * work.du[dof]
+        forces = wf * end + (1.0 - wf) * vector[END, dof]
+        vector[DA, dof] = nodes.open[dof] * (forces - (1.0 - wm) * vector[KNOWN, dof]) / wm
+        vector[END, dof] = end
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         for c in range(3):
             turn = vector[DU, j + c] - vector[DU, i + c] if bars.kinds[e, 0] != LINEAR else 0.0
-            value = (work.tau[e] * work.store[P + c, e] + pull[ACCELERATION, e] * turn) / weight
+            value = work.tau[e] * work.store[P + c, e] + pull[ACCELERATION, e] * turn
             vector[DF, j + c] += value
             vector[DF, i + c] -= value

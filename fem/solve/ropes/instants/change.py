@@ -166,6 +166,7 @@ class Instant:
         right = multiply(stage, free) + centripetal(stage.bars, motion.v)
         pull, acts = self._solve(keep, right, one_sided)
         motion.a[:] = free + network.change(pull)
+        motion.lagged[:] = motion.a
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
         motion.multiplier[stage.bars.rods] += pull
         motion.force[:] += multiply_transposed(stage, pull)
