@@ -2,8 +2,8 @@
 
     0 <= p, W p >= right, one of the two with equality (ropes);  W p = right (rods)
 
-W is singular where lengths depend on each other: of all pulls the least are wanted then. W + s I has one answer; with it
-the load right + s p_k gives the next p_k+1 (proximal points), which tend to an exact one from the least pulls on.
+W is singular where lengths depend on each other: of all pulls the least are wanted then. W + s I has one answer; with
+it the load right + s p_k gives the next p_k+1 (proximal points), which tend to an exact one from the least pulls on.
 Sources: Judice & Pires, Comput. Oper. Res. 21 (1994) 587-596 (block principal pivoting); Rockafellar, SIAM J. Control
 Optim. 14 (1976) 877-898 (proximal points).
 """

@@ -1,10 +1,10 @@
 """Ropes that repeat each other: which of them the march follows, and how all of them share the pull.
 
 Two ropes between the same nodes, or four that hold one node in space, pull with a force that is known while their
-pulls are not. With the gradients g of lengths and pulls p > 0 that are in force, a rope whose gradient depends on those
-of others, g = sum c_i g_i, hands its pull on to them, p_i + p c_i, or takes the place of the one that would have to push
-first (Caratheodory). What is left determines the motion; of all pulls with the same force those are told whose squares
-have the least sum.
+pulls are not. With the gradients g of lengths and pulls p > 0 that are in force, a rope whose gradient depends on
+those of others, g = sum c_i g_i, hands its pull on to them, p_i + p c_i, or takes the place of the one that would have
+to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are told whose
+squares have the least sum.
 """
 
 from __future__ import annotations
