@@ -146,16 +146,29 @@ class Pair:
         return self.distance
 
     def _push(self) -> float:
-        """Velocities of the second by a random push that no rod or taut rope feels; the distance."""
+        """Velocities of the second by a random push that no rod or taut rope feels; the distance.
+
+        It goes the other way where it would make ropes taut that are slack at their length.
+        """
         motion, stage = self.second.progress.motion, self.second.last.stage
-        rates = self._rates(motion)
+        rates, before = self._rates(motion), motion.v.copy()
         free = stage.nodes.free == 1
         push = np.where(free, self.generator.standard_normal(len(free)), 0.0)
-        motion.v[:] += self.close * push / np.linalg.norm(push)
-        self._keep_rates(rates)
+        for sign in (1.0, -1.0):
+            motion.v[:] = before + sign * self.close * push / np.linalg.norm(push)
+            self._keep_rates(rates)
+            if not self._parts_soon():
+                break
         if self.distance <= self.vanished:
             raise CommandError("nothing in the model is free to move in another way: it has no Lyapunov exponents")
         return self.distance
+
+    def _parts_soon(self) -> bool:
+        """A slack rope becomes taut in the next increment of the second motion, and none in that of the first."""
+        events, dt = self.second.last.events, self.second.last.clock.dt
+        if not events:
+            return False
+        return not events.fits(self.second.progress.motion, dt) and events.fits(self.first.progress.motion, dt)
 
     def _evaluate(self, motion: Motion) -> None:
         """Gradients and gaps of the rods of the second at a state; nothing else is changed."""

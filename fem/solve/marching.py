@@ -307,5 +307,5 @@ class Marching:
             self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))
             return
         where = self.number, self.stage, self.step, self.clock, self.progress
-        text = failure_message(*where, reason, control, ledger, dt)
-        raise NoConvergence(getattr(self.events or self.active, "trouble", "") or text)
+        trouble = getattr(self.events or self.active, "trouble", "")
+        raise NoConvergence(trouble or failure_message(*where, reason, control, ledger, dt))

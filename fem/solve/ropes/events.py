@@ -26,7 +26,7 @@ from fem.solve.ropes.first import NoInstant, Search
 from fem.solve.ropes.instants.change import Change, Instant
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.sharing import Shares
-from fem.solve.ropes.states import Stages
+from fem.solve.ropes.states import Stages, gaps_of
 from fem.solve.ropes.watched import NOTHING, Failed, Watched, copy_of, restore
 from fem.solve.stage import Stage, loading
 from fem.solve.start import small_or_sparse_mass
@@ -66,7 +66,7 @@ class Events(Watched):
     """The ropes of one dynamic step.
 
     now: how far an increment has come;  holds (r,) how often each rope was held in it
-    let_go (r,)  ropes that went slack at this instant
+    let_go, stuck (r,)  ropes that went slack at this instant; that came back at once
     """
 
     def __init__(self, marching: Marching, stages: Stages) -> None:
@@ -79,6 +79,7 @@ class Events(Watched):
         )
         self.holds: Ints = np.zeros(count, np.int64)
         self.let_go: Flags = np.zeros(count, np.bool_)
+        self.stuck: Flags = np.zeros(count, np.bool_)
         self.now, self.lost_at_start = -np.inf, 0.0
         self.mass = small_or_sparse_mass(stages.first)
         self.shares = Shares(stages)
@@ -139,7 +140,7 @@ class Events(Watched):
         motion = self.marching.progress.motion
         saved, states = copy_of(motion), copy_of(self.states)
         self._pending.clear()
-        self.holds[:], self.trouble = 0, ""
+        self.holds[:], self.let_go[:], self.stuck[:], self.trouble = 0, False, False, ""
         try:
             kept, chunk = self._through(begin, end, dt)
         except (Failed, NoPulls, NoInstant) as error:
@@ -170,10 +171,9 @@ class Events(Watched):
             if step > 0.0:
                 control, kept, chunk = self._march(now, now + step, step, NOTHING)
                 self.now = end if end - now - step < self._sharp else now + step
-                self.let_go[:] = False
-            if np.any(at & ~self.can_pull):
-                raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} longer than it may be")
-            self._change(motion, self.now, self.taut & at, ~self.taut & at & (step == 0.0))
+                self.let_go[:] = self.stuck[:] = False
+            self._refuse_lasting(at, step == 0.0)
+            self._change(motion, self.now, self.states.basis & at, ~self.states.basis & at & (step == 0.0))
             if self.now == end:
                 self._note(kept, chunk)
                 break
@@ -192,9 +192,10 @@ class Events(Watched):
         self.ropes.allowance[:] = np.maximum(self.ropes.allowance, other.ropes.allowance)
         self.states.last_impact[:] = other.states.last_impact
 
-    def fits(self, motion: Motion) -> bool:
-        """No slack rope is too long."""
-        return bool(np.all(self.taut | (self._gaps(motion) <= self.ropes.allowance)))
+    def fits(self, motion: Motion, ahead: float = 0.0) -> bool:
+        """No slack rope is too long, ``ahead`` of now."""
+        gap = gaps_of(self.stages.first.bars, self.ropes, motion.u + ahead * motion.v)
+        return bool(np.all(self.taut | (gap <= self.ropes.allowance)))
 
     @property
     def _short(self) -> float:
@@ -241,18 +242,32 @@ class Events(Watched):
         chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
         moment = ZENO * self.marching.clock.dt
         has_bounced = now - states.last_impact < moment
-        self.let_go[:] = (self.let_go | released) & ~stuck
+        self.stuck |= stuck
+        self.let_go[:] = (self.let_go | released) & ~self.stuck
         instant = Instant(self.stages, motion, chunk, now, before, near, self.mass)
+        slowest = np.where(has_bounced, ALLOWED * square / moment, 0.0)
         found = instant.run(
-            self.let_go, stuck, states.held > now, np.where(has_bounced, 0.0, self.restitution), self.length
-        )
+            self.let_go, self.stuck, states.held > now, slowest, np.where(has_bounced, 0.0, self.restitution),
+            self.length,
+        )  # fmt: skip
         self.taut[:], states.basis[:] = found.taut, found.basis
         states.last_impact[found.struck] = now
-        self._hold(now, moment, stuck, found.taut & ~before)
+        self._hold(now, moment, self.stuck, found.taut & ~before)
         rest = np.where(near & ~states.basis, np.maximum(gap, 0.0) + ALLOWED * square, 0.0)
         self.ropes.allowance[:] = rest
         self.marching.stage = self.stages.of(states.basis)
         self._list(now, before, found, has_bounced & (self.restitution > 0.0))
+
+    def _refuse_lasting(self, at: Flags, at_once: bool) -> None:
+        """Failed where ropes (r,) that change now cannot keep their lengths in any state."""
+        if np.any(at & ~self.can_pull):
+            raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} longer than it may be")
+        lasting = at & self.stuck & at_once
+        if lasting.any():
+            raise self._given_up(
+                f"no finite pull keeps {self._names(lasting)} at its length: it is straight between others, across the "
+                "forces that act"
+            )
 
     def _hold(self, now: float, moment: float, stuck: Flags, fresh: Flags) -> None:
         """Hold ropes that are stuck, or were taut a moment ago and are so again. fresh (r,): those that became taut."""

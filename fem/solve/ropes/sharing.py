@@ -1,4 +1,4 @@
-"""Pulls of ropes that repeat each other: shared out for whoever looks at a state, taken back before the march."""
+"""Pulls of ropes that repeat each other: shared for whoever looks at a state, taken back before the march goes on."""
 
 from __future__ import annotations
 

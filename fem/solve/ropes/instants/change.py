@@ -71,17 +71,20 @@ class Instant:
         self.one_sided[self.at] = True
         self.hidden = 0.0
 
-    def run(self, released: Flags, stuck: Flags, held: Flags, restitution: Floats, length: Floats) -> Change:
+    def run(
+        self, released: Flags, stuck: Flags, held: Flags, slowest: Floats, restitution: Floats, length: Floats
+    ) -> Change:
         """Impacts, new states, accelerations, forces and reactions. NoPulls: there are none.
 
         released (r,)  ropes that go slack now;  stuck (r,)  those whose ends no longer move apart or together
         held (r,)      those that stay taut while no impact loosens them
+        slowest (r,)   rate below which a rope does not leave its length
         """
         mine = self.mine
         speed = length[mine] * float(np.abs(self.motion.v).max(initial=0.0))
         if self.stage.scheme.secant:
             self._hold()
-        stays, struck, loss = self._collide(stuck[mine], restitution[mine], speed)
+        stays, struck, loss = self._collide(stuck[mine], slowest[mine], restitution[mine], speed)
         stays &= ~(released[mine] & ~struck.any())
         acts, basis = self._pull(stays, (held | stuck)[mine] & stays)
 
@@ -102,7 +105,9 @@ class Instant:
         pull[rows] = np.linalg.lstsq(self.network.compliance[np.ix_(rows, rows)], rate[rows], rcond=None)[0]
         self.hidden += float(self._apply(pull, rate).sum())
 
-    def _collide(self, stuck: Flags, restitution: Floats, speed: Floats) -> tuple[Flags, Flags, Floats]:
+    def _collide(
+        self, stuck: Flags, slowest: Floats, restitution: Floats, speed: Floats
+    ) -> tuple[Flags, Flags, Floats]:
         """Impulses; of the ropes at their length, which stay there, which met an impact, and the energy they lost."""
         loss = np.zeros(len(self.mine))
         struck, stays = loss > 0.0, loss > 0.0
@@ -110,8 +115,10 @@ class Instant:
             is_last, rate = turn == MOST_ROUNDS, multiply(self.stage, self.motion.v)
             mine = rate[self.at]
             arrives = (mine > SLOW * speed) & ~(self.taut & (turn == 0))
-            if turn > 0 and not arrives.any():
+            lingers = (mine < -RESTING * speed) & (mine >= -slowest) & (turn > 0)
+            if turn > 0 and not (arrives | lingers).any():
                 break
+            stuck = stuck | lingers
             bounce = np.where(stuck | is_last, 0.0, restitution) * np.where(arrives, mine, 0.0)
             takes_part = np.ones(len(rate), np.bool_)
             takes_part[self.at] = stuck | (mine >= -SLOW * speed) | is_last
