@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
 
+MOST_INCREMENTS = 10**9
+"""A step may not have more: weeks of a small model, and tables of a hundred gigabytes."""
 IMPACTS = ("AUTO", "EVENT", "MOREAU")
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 

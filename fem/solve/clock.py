@@ -9,7 +9,9 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.assembly.system import System
+from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
+from fem.model.steps import MOST_INCREMENTS
 from fem.solve.newton.estimate import error_constants
 from fem.solve.newton.groups import (
     CHANGE,
@@ -29,6 +31,8 @@ from fem.solve.stage import Stage
 
 SHARP = 1e-9
 """Times closer than this share of an increment are the same time."""
+LEAST_SHARE = 1e-12
+"""Increments are at least this share of total time: some thousand times its round-off."""
 QUICK_ITERATIONS = 7
 """An automatic increment grows after two in a row that needed no more solves than this: Abaqus' I_G = 4, plus the
 prediction that is counted here, plus two for a tolerance that is some thousand times finer."""
@@ -46,6 +50,23 @@ CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
 ELEMENT_SECONDS = 5e-6
 """What an increment takes for each element at most, where it is solved without conjugate gradients or statics."""
+
+
+def refuse_endless(number: int, procedure: Static | Dynamic, end: float) -> None:
+    """ModelError where a step has more increments than any run gets through, or shorter ones than time can tell apart.
+
+    end: total time at its end
+    """
+    if not procedure.period <= MOST_INCREMENTS * procedure.dt:
+        raise ModelError(
+            f"step {number} would have more than {MOST_INCREMENTS:g} increments: its period is {procedure.period:g}, "
+            f"its first increment {procedure.dt:g}"
+        )
+    if not procedure.dt >= LEAST_SHARE * end:
+        raise ModelError(
+            f"step {number} ends at the total time {end:g}, in which increments of {procedure.dt:g} are lost to "
+            "round-off: make the periods of the steps before it shorter (that of a *STATIC step is free)"
+        )
 
 
 def expected_increments(procedure: Static | Dynamic) -> int | None:

@@ -15,7 +15,7 @@ from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
-from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk
+from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
 from fem.solve.marching import Marching
 from fem.solve.modes import find_modes
@@ -122,6 +122,7 @@ class Run:
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
             return
+        refuse_endless(number, procedure, span.end)
         riks = procedure.riks if isinstance(procedure, Static) else None
         expected = None if riks else expected_increments(procedure)
         schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.fields)

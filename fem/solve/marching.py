@@ -10,6 +10,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import EnergyDrift, NoConvergence
 from fem.model import Dynamic, Static, Step
+from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import (
@@ -47,7 +48,7 @@ from fem.solve.start import (
     start_dependents,
     start_supports,
 )
-from fem.solve.statics.riks import MOST_INCREMENTS, ArcClock
+from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import balance_notice, instability_notice, refuse_mechanism
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Marching:
     ) -> None:  # fmt: skip
         self.whole, self.number, self.step, self.stage = run, number, step, stage
         self.clock, self.arc, self.schedule, self.start, self.explicit = clock, arc, schedule, start, explicit
-        self.most = step.max_increments or (MOST_INCREMENTS if len(arc.last) else None)
+        self.most = step.max_increments or (MOST_OF_AN_ARC if len(arc.last) else MOST_INCREMENTS)
         self.sink, self.progress, self.system = run.sink, run.progress, run.system
         self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
         everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
@@ -172,8 +173,7 @@ class Marching:
         if self.explicit:
             count += BOOKS - (self.progress.increment + count) % BOOKS
         count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
-        if self.most is not None:
-            count = min(count, self.most - self.progress.increment)
+        count = min(count, self.most - self.progress.increment)
         return max(1, count)
 
     def _plan(self) -> tuple[Floats, Floats]:
@@ -184,7 +184,7 @@ class Marching:
 
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
-        if self.most is not None and self.progress.increment >= self.most:
+        if self.progress.increment >= self.most:
             raise NoConvergence(out_of_increments(self.number, self.progress, self.clock, self.most))
         times, steps = self._plan()
         chunk = loading(self.stage, self.progress.motion, times, steps)

@@ -8,9 +8,8 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
 from fem.model import ArcEnd, Dynamic, Frequency, Static
-from fem.model.steps import Procedure
+from fem.model.steps import MOST_INCREMENTS, Procedure
 
-MAX_INCREMENTS = 1e9
 INTEGRATORS = (
     "NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", "CENTRAL DIFFERENCE", "EXPLICIT",
 )  # fmt: skip
@@ -68,8 +67,8 @@ def check_times(row: Row, first: float, period: float, smallest: float | None, l
         raise Mistake(
             row.field(3).place, f"the largest increment {largest:g} is smaller than the smallest, {smallest:g}"
         )
-    if period / min(first, largest or first) > MAX_INCREMENTS:
-        raise Mistake(row.place, f"the step would need more than {MAX_INCREMENTS:g} increments")
+    if period / min(first, largest or first) > MOST_INCREMENTS:
+        raise Mistake(row.place, f"the step would need more than {MOST_INCREMENTS:g} increments")
 
 
 @keyword(

@@ -10,6 +10,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.mechanics.bar import Bars
 from fem.model import Dynamic
+from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Sink
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
@@ -41,7 +42,7 @@ class Explicit:
     def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats) -> Dynamic:
         """The procedure with its increment: a blank one (0) becomes ``SAFE`` of the critical one.
 
-        ModelError for an increment above the critical one.
+        ModelError for an increment above the critical one, and for a period that would have too many blank ones.
         """
         if procedure.dt > 0.0 and not self._is_too_long(procedure.dt, motion, thermal):
             return procedure
@@ -54,7 +55,14 @@ class Explicit:
                 f"set by {stiffest_at(self.stage, critical.node)}: take {SAFE * critical.dt:.3g} or less (a blank "
                 "increment is chosen so), make that element longer, softer or its nodes heavier, or leave out EXPLICIT"
             )
-        return replace(procedure, dt=procedure.dt or min(SAFE * critical.dt, procedure.period))
+        if not procedure.period <= MOST_INCREMENTS * SAFE * critical.dt:
+            raise ModelError(
+                f"this EXPLICIT step would have more than {MOST_INCREMENTS:g} increments: its period is "
+                f"{procedure.period:g}, the critical increment {critical.dt:.3g}, set by "
+                f"{stiffest_at(self.stage, critical.node)}; make the period shorter, that element longer, softer or "
+                "its nodes heavier, or leave out EXPLICIT"
+            )
+        return replace(procedure, dt=min(SAFE * critical.dt, procedure.period))
 
     def refuse_massless(self, held: Ints, motion: Motion) -> None:
         """ModelError where a free dof has no mass; held ones (nothing acts on them) rest."""

@@ -24,7 +24,7 @@ from fem.solve.stage import Stage
 
 WANTED_ITERATIONS = 5
 """An arc that took so many solves had the right length."""
-MOST_INCREMENTS = 10_000
+MOST_OF_AN_ARC = 10_000
 """Without INC= a path that leads nowhere ends here."""
 
 
