@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -16,23 +17,28 @@ from typing import Any
 
 import fem
 from fem.analysis.command import add_commands
-from fem.commands.arguments import add_set, count, folder_name, positive, positive_count, workers
-from fem.errors import DeckError, FemError
+from fem.commands.arguments import add_force, add_set, count, folder_name, positive, positive_count, workers
+from fem.commands.signals import stoppable
+from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
 from fem.pendulum.options import add_options, described, write_pendulum
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
-3 no convergence, energy drift or a missed validation target, 130 interrupted"""
+3 no convergence, energy drift or a missed validation target, 4 the machine cannot (disk full, memory spent),
+130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
 FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase")
 SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the answer is the exit code of the process."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            # A console that cannot show a character must not stop a run.
-            stream.reconfigure(errors="backslashreplace")
+    open_streams()
     options = parser().parse_args(arguments)
+    with stoppable():
+        return answer(options)
+
+
+def answer(options: argparse.Namespace) -> int:
+    """Carry out a command; what goes wrong becomes a message and an exit code."""
     try:
         code = int(options.command(options))
         sys.stdout.flush()
@@ -44,20 +50,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FemError as error:
         complain(f"fem: error: {error}")
         return error.exit_code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         complain("fem: interrupted; everything finished so far is written")
-        return 130
+        return error.exit_code if isinstance(error, Stopped) else 130
     except BrokenPipeError:
         from fem.results.console import stop_writing
 
         stop_writing(sys.stdout)
         return 0
+    except MemoryError as error:
+        complain(f"fem: error: not enough memory for this ({' '.join(str(error).split()) or 'no details'})")
+        return MachineError.exit_code
     except OSError as error:
-        complain("fem: error: " + ": ".join(filter(None, (error.filename, error.strerror or str(error)))))
-        return 2
+        found = from_system(error)
+        complain(f"fem: error: {found}")
+        return found.exit_code
     except Exception:
         complain(traceback.format_exc() + "fem: this is a fault of the program; please report it with the deck")
         return 1
+
+
+def open_streams() -> None:
+    """Output that can take any character, and goes nowhere where it was closed (``>&-``).
+
+    A closed one leaves its number to the next file that is opened, a table of results: then others write into it.
+    """
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
+        elif hasattr(stream, "reconfigure"):
+            # A console that cannot show a character must not stop a run.
+            stream.reconfigure(errors="backslashreplace")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -75,6 +102,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
     where = "folder of the results (default: results/<deck name>)"
     run.add_argument("--output", metavar="DIR", type=folder_name, help=where)
+    add_force(run)
     add_set(run)
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
@@ -102,6 +130,7 @@ def parser() -> argparse.ArgumentParser:
     add_set(sweep)
     where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
     sweep.add_argument("--output", metavar="DIR", type=folder_name, help=where)
+    add_force(sweep)
     sweep.add_argument("--workers", metavar="N", type=workers, help="at most N processes (default: one per processor)")
     sweep.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
     sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -111,7 +140,8 @@ def parser() -> argparse.ArgumentParser:
 
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
-    validate.add_argument("--output", metavar="DIR", type=Path, help="folder of the report")
+    validate.add_argument("--output", metavar="DIR", type=folder_name, help="folder of the report")
+    add_force(validate)
     validate.set_defaults(command=validate_command)
 
     warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
@@ -138,6 +168,7 @@ def add_pictures(commands: Any) -> None:
     )
     film.set_defaults(command=animate_command)
     for command in (plot, film):
+        add_force(command)
         command.add_argument("folder", metavar="DIR", type=folder_name, help="folder of the results of a run")
 
 
@@ -155,6 +186,7 @@ def run_command(options: argparse.Namespace) -> int:
         plot=options.plot,
         vtk=options.vtk,
         solver=options.solver.upper(),
+        force=options.force,
     )
     return 0
 
@@ -169,13 +201,9 @@ def check_command(options: argparse.Namespace) -> int:
 
 def pendulum_command(options: argparse.Namespace) -> int:
     """``fem pendulum``."""
-    deck = write_pendulum(described(options), options.output)
+    deck = write_pendulum(described(options), options.output, options.force)
     print(f"wrote {deck}", flush=True)
-    if not options.run:
-        return 0
-    # A deck written over another one takes its results over, too.
-    into = ["--output", str(Path("results") / deck.stem)] if options.output else []
-    return run_command(parser().parse_args(["run", str(deck), *into]))
+    return run_command(parser().parse_args(["run", str(deck)])) if options.run else 0
 
 
 def sweep_command(options: argparse.Namespace) -> int:
@@ -194,7 +222,7 @@ def plot_command(options: argparse.Namespace) -> int:
     """``fem plot``."""
     from fem.pictures.plot import plot
 
-    plot(options.folder, options.what, options.format, options.output)
+    plot(options.folder, options.what, options.format, options.output, options.force)
     return 0
 
 
@@ -202,7 +230,8 @@ def animate_command(options: argparse.Namespace) -> int:
     """``fem animate``."""
     from fem.pictures.animate import animate
 
-    animate(options.folder, options.output, options.fps, options.trail, options.frames, options.nodes)
+    speed = options.fps, options.trail, options.frames
+    animate(options.folder, options.output, *speed, options.nodes, options.force)
     return 0
 
 
@@ -210,7 +239,7 @@ def validate_command(options: argparse.Namespace) -> int:
     """``fem validate``."""
     from fem.validation import validate
 
-    return validate(options.cases, options.output)
+    return validate(options.cases, options.output, options.force)
 
 
 def warmup_command(options: argparse.Namespace) -> int:

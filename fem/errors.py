@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,33 @@ class CommandError(FemError):
     """The command line asks for something that cannot be done (missing file, results of another deck...)."""
 
     exit_code = 2
+
+
+class MachineError(FemError):
+    """The machine cannot: its disk is full, its memory is spent. Neither the deck nor the program is to blame."""
+
+    exit_code = 4
+
+
+MISTAKES = frozenset((errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
+    errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL, errno.ENOTEMPTY))  # fmt: skip
+"""What the system answers to a name that cannot be read or written; everything else is a fault of the machine."""
+
+
+def from_system(error: OSError, what: str = "") -> FemError:
+    """What the system refused, in one line that names the file."""
+    reason = error.strerror or str(error)
+    where = f"{what} {error.filename}".strip() if error.filename else what
+    text = f"{where}: {reason}" if where else reason
+    return CommandError(text) if error.errno in MISTAKES else MachineError(text)
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked the process to end; treated as Ctrl-C is, with the exit code shells give."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
 
 
 class NoConvergence(FemError):

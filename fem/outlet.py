@@ -10,7 +10,8 @@ from queue import Queue
 from types import FrameType, TracebackType
 from typing import Any
 
-from fem.errors import CommandError
+from fem.commands.signals import SIGNALS, stop
+from fem.errors import from_system
 from fem.results.record import Event, Frame, Modes, Rows, Sink, StepStart
 from fem.results.run_record import Timing
 
@@ -87,37 +88,44 @@ class Writer(Relay):
 
 
 class InterruptGuard:
-    """Ctrl-C stops the solver at once, but waits while files are being written, so that lines stay whole."""
+    """Ctrl-C and its like stop the solver at once, but wait while files are being written, so that lines stay whole.
+
+    The first one ends the run; others that come while it ends change nothing.
+    """
 
     def __init__(self) -> None:
         self.is_busy = False
-        self._is_pending = False
-        self._previous: Any = None
+        self._pending = 0
+        self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> InterruptGuard:
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._previous = signal.signal(signal.SIGINT, self._interrupt)
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                if signal.getsignal(number) in (signal.default_int_handler, stop):
+                    self._previous[number] = signal.signal(number, self._interrupt)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
 
     def release(self) -> None:
-        """Writing is done: let a waiting Ctrl-C through."""
+        """Writing is done: let a waiting signal through."""
         self.is_busy = False
-        if self._is_pending:
-            self._is_pending = False
-            raise KeyboardInterrupt
+        if self._pending:
+            self._stop(self._pending)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self.is_busy:
-            self._is_pending = True
+            self._pending = self._pending or number
         else:
-            raise KeyboardInterrupt
+            self._stop(number)
+
+    def _stop(self, number: int) -> None:
+        self.is_busy = True
+        stop(number, None)
 
 
 class FanOut(Relay):
@@ -148,7 +156,6 @@ class FanOut(Relay):
         for sink in sinks:
             with contextlib.suppress(Exception):
                 sink.close()
-        self._guard.is_busy = False
 
     def _pass(self, method: str, *what: Any) -> None:
         self._timing.mark(self._stage)
@@ -160,13 +167,7 @@ class FanOut(Relay):
             for sink in self._sinks:
                 getattr(sink, method)(*what)
         except OSError as error:
-            raise cannot_write(error) from error
+            raise from_system(error, "cannot write") from error
         finally:
             self._timing.mark("write")
         self._guard.release()
-
-
-def cannot_write(error: OSError) -> CommandError:
-    """A full disk or a locked file, said in one line."""
-    where = f" {error.filename}" if error.filename else ""
-    return CommandError(f"cannot write{where}: {error.strerror or error}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import difflib
 import importlib.util
+import io
 import math
 import sys
 import time
@@ -20,6 +21,9 @@ from types import ModuleType
 from typing import Any
 
 from fem.errors import CommandError
+from fem.files.report import report_folder, write_record
+from fem.files.whole import replace_file
+from fem.results.console import say
 
 DEFAULT_OUTPUT = Path("results") / "validation"
 KINDS = ("relative", "absolute", "exact", "order")
@@ -110,29 +114,32 @@ class Verdict:
         return sum(not row.is_met for row in self.outcome.rows) + bool(self.failure)
 
 
-def validate(cases: Sequence[str], output: Path | None = None) -> int:
+def validate(cases: Sequence[str], output: Path | None = None, force: bool = False) -> int:
     """Run validation cases, print and write the report; 0 when every target is met, else 3.
 
     cases   names; none: all that are not long; ``all``: all
     output  folder of ``report.md``, ``report.csv`` and figures; None: ``results/validation/``
+    force   replace files of our names in a folder that is not ours, too
 
     Raises
     ------
-    CommandError  no ``validation/`` folder, or an unknown case.
+    CommandError  no ``validation/`` folder, an unknown case, or a folder that holds what is not ours.
     """
     root = find_root()
     chosen = choose(list(cases), root)
     folder = DEFAULT_OUTPUT if output is None else Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))  # cases import validation.references
     verdicts = []
-    for name in chosen:
-        verdict = run_case(name, root / "validation" / "cases" / f"{name}.py", folder)
-        print(as_text(verdict), flush=True)
-        verdicts.append(verdict)
-    write_report(verdicts, folder)
-    print(f"\n{summary(verdicts)}\nreport: {folder / 'report.md'}")
+    inputs = (*(root / "inputs").glob("*"), *(root / "validation").rglob("*.py"))
+    with report_folder(folder, chosen, inputs, force) as own:
+        for name in chosen:
+            verdict = run_case(name, root / "validation" / "cases" / f"{name}.py", folder)
+            say(as_text(verdict))
+            verdicts.append(verdict)
+        write_report(verdicts, folder)
+        write_record(own)
+    say(f"\n{summary(verdicts)}\nreport: {folder / 'report.md'}")
     return 3 if any(verdict.missed for verdict in verdicts) else 0
 
 
@@ -260,9 +267,11 @@ def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
     for verdict in verdicts:
         lines += as_markdown(verdict)
         for name, figure in verdict.outcome.figures.items():
-            figure.savefig(folder / f"{verdict.name}_{name}.png", dpi=150, bbox_inches="tight")
-    (folder / "report.md").write_text("\n".join(lines), encoding="utf-8", newline="\n")
-    with (folder / "report.csv").open("w", encoding="utf-8", newline="") as file:
+            picture = io.BytesIO()
+            figure.savefig(picture, dpi=150, bbox_inches="tight", format="png")
+            replace_file(folder / f"{verdict.name}_{name}.png", picture.getvalue())
+    replace_file(folder / "report.md", "\n".join(lines).encode())
+    with io.StringIO(newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("case", "quantity", "kind", *COLUMNS))
         for verdict in verdicts:
@@ -276,3 +285,4 @@ def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
                 table.writerow(
                     (verdict.name, "the case runs", "exact", "1.0", nan, nan, "0.0", "missed", verdict.failure)
                 )
+        replace_file(folder / "report.csv", file.getvalue().encode())

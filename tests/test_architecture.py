@@ -12,19 +12,20 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMON = {"arrays", "errors"}
 ROOMS = {
     "lanes": set(),
+    "files": set(),
     "compiled": {"lanes"},
     "mechanics": {"compiled", "lanes"},
     "model": set(),
     "deck": {"model"},
     "assembly": {"model", "mechanics"},
-    "results": {"model", "compiled"},
+    "results": {"files", "model", "compiled"},
     "commands": set(),
-    "pictures": {"results", "compiled"},
+    "pictures": {"files", "results", "compiled"},
     "solve": {"assembly", "lanes", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
-    "pendulum": {"commands"},
-    "sweeping": {"deck", "model", "results", "runner", "solve", "compiled"},
-    "analysis": {"commands", "model", "pictures", "results", "runner", "solve", "sweeping"},
+    "pendulum": {"commands", "files"},
+    "sweeping": {"deck", "files", "model", "results", "runner", "solve", "compiled"},
+    "analysis": {"commands", "files", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }
 ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}

@@ -150,7 +150,9 @@ def test_the_default_file_is_not_written_over(tmp_path, monkeypatch, capsys):
     assert main(["pendulum", "--links", "2", "--angles", "40"]) == 2
     assert "pendulum_2.inp exists and holds another deck; --output FILE.inp" in capsys.readouterr().err
     assert (tmp_path / "pendulum_2.inp").read_bytes() == before
-    assert main(["pendulum", "--links", "2", "--angles", "-40,10", "--output", "pendulum_2.inp"]) == 0
+    assert main(["pendulum", "--links", "2", "--angles", "-40,10", "--output", "pendulum_2.inp"]) == 2
+    assert (tmp_path / "pendulum_2.inp").read_bytes() == before
+    assert main(["pendulum", "--links", "2", "--angles", "-40,10", "--output", "pendulum_2.inp", "--force"]) == 0
     assert "angle_1 = -40.0" in (tmp_path / "pendulum_2.inp").read_text()
 
 

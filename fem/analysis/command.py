@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fem.commands.arguments import add_set, folder_name, positive, positive_count, workers
+from fem.commands.arguments import add_force, add_set, folder_name, positive, positive_count, workers
 
 if TYPE_CHECKING:
     from fem.analysis.exponents import Lyapunov
@@ -62,6 +62,7 @@ def add_commands(commands: Any) -> None:
         )
         add_set(command)
         command.add_argument("--output", metavar="DIR", type=folder_name, help="folder of tables and figures")
+        add_force(command)
         command.add_argument(
             "--workers", metavar="N", type=workers, help="at most N processes (default: all processors)"
         )
@@ -89,7 +90,7 @@ def lyapunov_command(options: argparse.Namespace) -> int:
         return swept(options, asked)
     from fem.analysis.files import write_exponents
 
-    return write_exponents(options.deck, dict(options.parameters), asked, options.output, options.quiet)
+    return write_exponents(options.deck, dict(options.parameters), asked, options.output, options.quiet, options.force)
 
 
 def sections_command(options: argparse.Namespace) -> int:
@@ -101,7 +102,7 @@ def sections_command(options: argparse.Namespace) -> int:
         return swept(options, asked)
     from fem.analysis.files import write_section
 
-    return write_section(options.deck, dict(options.parameters), asked, options.output, options.quiet)
+    return write_section(options.deck, dict(options.parameters), asked, options.output, options.quiet, options.force)
 
 
 def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
@@ -109,8 +110,10 @@ def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
     from fem.analysis.files import write_diagram
     from fem.sweeping.sweep import sweep_as_asked
 
-    found: Sweep = sweep_as_asked(options, lambda _: asked)
-    write_diagram(found, asked, options.deck, options.output, options.quiet)
+    def draw(sweep: Sweep, folder: Path) -> None:
+        write_diagram(sweep, asked, folder, options.quiet)
+
+    found: Sweep = sweep_as_asked(options, lambda _: asked, draw)
     failures = found.failures()
     if failures:
         print(f"fem: error: {failures}", file=sys.stderr, flush=True)

@@ -59,6 +59,7 @@ class Lyapunov:
     every: int | None = None
     transient: float = TRANSIENT
     kind: ClassVar[str] = "lyapunov"
+    figures: ClassVar[tuple[str, ...]] = ("exponents.png",)
     counts: ClassVar[tuple[str, ...]] = ("chaotic",)
 
     def __post_init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,10 @@ from fem.analysis.averages import running_rates
 from fem.analysis.exponents import Lyapunov
 from fem.analysis.figures import bifurcation, convergence, exponents_against, phase_plane
 from fem.analysis.sections import Sections
-from fem.results.run_record import RESULTS, deck_name, usable_folder
+from fem.files.own import Names, OwnFolder
+from fem.files.whole import replace_file
+from fem.model import Model
+from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
 
@@ -22,15 +26,20 @@ ROWS = 400
 """Of the table of running means."""
 
 
-def write_exponents(deck: Path, parameters: dict[str, float], asked: Lyapunov, output: Path | None, quiet: bool) -> int:
+def write_exponents(
+    deck: Path, parameters: dict[str, float], asked: Lyapunov, output: Path | None, quiet: bool, force: bool = False
+) -> int:
     """Exponents of one model: printed, their running means in ``convergence.csv`` and ``convergence.png``."""
     model = load(deck, parameters)
-    found = asked.exponents(model)
-    folder = folder_of(output, deck_name(model), "lyapunov")
-    time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
-    numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]
-    write_table(folder / "convergence.csv", ["time", *numbered], np.column_stack([time, running]))
-    save(convergence(time, running, found), folder / "convergence.png")
+    names = ("convergence.csv", "convergence.png")
+    with folder_of(output, model, asked, names, force) as own:
+        folder = own.path
+        found = asked.exponents(model)
+        begin_anew(own, model, asked)
+        time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
+        numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]
+        write_table(folder / names[0], ["time", *numbered], np.column_stack([time, running]))
+        save(convergence(time, running, found), folder / names[1])
     if not quiet:
         for n, (value, error) in enumerate(zip(found.values, found.errors, strict=True), 1):
             print(f"exponent {n}   {value: .6f} +- {error:.6f}")
@@ -39,31 +48,33 @@ def write_exponents(deck: Path, parameters: dict[str, float], asked: Lyapunov, o
     return 0
 
 
-def write_section(deck: Path, parameters: dict[str, float], asked: Sections, output: Path | None, quiet: bool) -> int:
+def write_section(
+    deck: Path, parameters: dict[str, float], asked: Sections, output: Path | None, quiet: bool, force: bool = False
+) -> int:
     """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
     model = load(deck, parameters)
-    section = asked.section(model)
-    folder = folder_of(output, deck_name(model), "sections")
-    for name, time, states in (
-        ("section", section.time, section.points),
-        ("track", section.track_time, section.track),
-    ):
-        write_table(folder / f"{name}.csv", ["time", *section.columns], np.column_stack([time, states]))
-    save(phase_plane(section), folder / "section.png")
+    with folder_of(output, model, asked, ("section.csv", "track.csv", "section.png"), force) as own:
+        folder = own.path
+        section = asked.section(model)
+        begin_anew(own, model, asked)
+        for name, time, states in (
+            ("section", section.time, section.points),
+            ("track", section.track_time, section.track),
+        ):
+            write_table(folder / f"{name}.csv", ["time", *section.columns], np.column_stack([time, states]))
+        save(phase_plane(section), folder / "section.png")
     if not quiet:
         print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
     return 0
 
 
-def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, deck: Path, output: Path | None, quiet: bool) -> None:
+def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, quiet: bool) -> None:
     """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
-    folder = output or RESULTS / f"{deck.stem}_{asked.kind}"
+    written = asked.figures
     if isinstance(asked, Lyapunov):
-        written = ["exponents.png"]
         save(exponents_against(sweep), folder / written[0])
     else:
-        written = ["points.csv", "bifurcation.png"]
         save(bifurcation(sweep, asked), folder / written[1])
         names = [*sweep.names, "n", asked.what or "value"]
         write_table(folder / written[0], names, tidy_points(sweep, asked.points))
@@ -79,20 +90,35 @@ def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
             yield *values, n, float(sweep[f"point_{n}"][row])
 
 
-def folder_of(output: Path | None, deck: str, kind: str) -> Path:
-    """``output``, else ``results/<deck>_<kind>_one/``; made."""
-    folder = usable_folder(output or RESULTS / f"{deck}_{kind}_one")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def folder_of(
+    output: Path | None, model: Model, asked: Lyapunov | Sections, names: Sequence[str], force: bool
+) -> OwnFolder:
+    """``output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
+    folder = output or RESULTS / f"{deck_name(model)}_{asked.kind}_one"
+    record = f"{asked.kind}.json"
+    own = OwnFolder(folder, record, origin_of(model), Names(frozenset((record, *names))), force=force)
+    own.check()
+    return own
+
+
+def begin_anew(own: OwnFolder, model: Model, asked: Lyapunov | Sections) -> None:
+    """Say whose the folder is, then remove what an earlier start left in it."""
+    deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
+    replace_file(own.path / own.record, as_json({"deck": deck | dict(asked.settings), **own.about()}))
+    own.clear(own.stale())
 
 
 def write_table(path: Path, names: Sequence[str], rows: Any) -> None:
     """CSV with all digits."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(names)
-        table.writerows([repr(float(value)) for value in row] for row in rows)
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(names)
+    table.writerows([repr(float(value)) for value in row] for row in rows)
+    replace_file(path, text.getvalue().encode())
 
 
 def save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, dpi=130)
+    """A PNG."""
+    content = io.BytesIO()
+    figure.savefig(content, dpi=130, format="png")
+    replace_file(path, content.getvalue())

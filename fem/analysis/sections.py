@@ -114,6 +114,7 @@ class Sections:
     points: int = POINTS
     what: str = ""
     kind: ClassVar[str] = "sections"
+    figures: ClassVar[tuple[str, ...]] = ("points.csv", "bifurcation.png")
     counts: ClassVar[tuple[str, ...]] = ("period",)
 
     def __post_init__(self) -> None:

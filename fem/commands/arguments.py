@@ -51,6 +51,12 @@ def folder_name(text: str) -> Path:
     return Path(text)
 
 
+def add_force(command: argparse.ArgumentParser) -> None:
+    """``--force``."""
+    text = "replace files of the program's names where others are, too; files that are read are never written over"
+    command.add_argument("--force", action="store_true", help=text)
+
+
 def add_set(command: argparse.ArgumentParser) -> None:
     """``--set NAME=VALUE``, repeatable."""
     command.add_argument(

@@ -72,7 +72,7 @@ def read_source(
     interpret(scanner.cards, draft, keywords)
     model = build_model(draft, last_line(source))
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
-    return with_origin(model, draft, values, source.name, files.digest())
+    return with_origin(model, draft, values, source.name, files)
 
 
 def last_line(source: Source) -> Place:

@@ -27,7 +27,8 @@ class Model(ArrayData):
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
     links        pairs of node indices that keep their distance (``*MPC``, LINK)
     time_points  name -> rising instants
-    source       path of the deck; ``digest``: SHA-256 of all its text
+    source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
+    files        real paths of all files it was read from
     notices      what the reader accepted without effect, and other remarks for the user
     extensions   cards and parameters used that neither Abaqus nor CalculiX has
     """
@@ -49,6 +50,7 @@ class Model(ArrayData):
     parameters: dict[str, float] = field(default_factory=dict, compare=False)
     source: str = field(default="", compare=False)
     digest: str = field(default="", compare=False)
+    files: tuple[str, ...] = field(default=(), compare=False)
     notices: tuple[str, ...] = field(default=(), compare=False)
     extensions: tuple[str, ...] = field(default=(), compare=False)
 

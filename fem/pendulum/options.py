@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from pathlib import Path
 
-from fem.commands.arguments import number, positive_count
+from fem.commands.arguments import add_force, number, positive_count
 from fem.errors import CommandError
+from fem.files.whole import replace_file
 from fem.pendulum.description import Pendulum, body_of, per_link
 from fem.pendulum.text import deck_text
 
@@ -32,8 +34,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--time", metavar="T", type=number, default=10.0, help="duration (default: 10)")
     command.add_argument("--dt", metavar="DT", type=number, default=1e-3, help="increment (default: 1e-3)")
     command.add_argument("--integrator", metavar="NAME", default="", help=INTEGRATOR)
-    where = "deck to write, over what is there (default: pendulum_<N>.inp)"
+    where = "deck to write (default: pendulum_<N>.inp)"
     command.add_argument("--output", metavar="FILE.inp", type=Path, help=where)
+    add_force(command)
     command.add_argument("--run", action="store_true", help="also run it, into results/<deck name>")
 
 
@@ -66,19 +69,23 @@ def described(options: argparse.Namespace) -> Pendulum:
     )
 
 
-def write_pendulum(pendulum: Pendulum, path: Path | None) -> Path:
-    """Write the deck to ``path`` or to ``pendulum_<N>.inp``, which is not written over a deck of other content.
+def write_pendulum(pendulum: Pendulum, path: Path | None, force: bool = False) -> Path:
+    """Write the deck to ``path`` or to ``pendulum_<N>.inp``; over a file of other content only with ``force``.
 
     Raises
     ------
-    CommandError  the default file exists and holds something else, or the path is no file.
+    CommandError  the file exists and holds something else, or the path is no file.
     """
-    text = deck_text(pendulum)
+    content = deck_text(pendulum).encode()
     target = Path(f"pendulum_{pendulum.links}.inp") if path is None else path
     if target.is_dir():
         raise CommandError(f"{target} is a folder; --output names the deck to write")
-    if path is None and target.exists() and target.read_text(encoding="utf-8", errors="replace") != text:
-        raise CommandError(f"{target} exists and holds another deck; --output FILE.inp says where to write")
+    if os.path.lexists(target):
+        if target.is_file() and target.read_bytes() == content:
+            return target
+        if not force:
+            where = "--output FILE.inp says where to write, --force writes over it"
+            raise CommandError(f"{target} exists and holds another deck; {where}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text, encoding="utf-8", newline="\n")
+    replace_file(target, content)
     return target

@@ -17,12 +17,14 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
+from fem.files.mark import is_marked
+from fem.files.own import check_file
 from fem.pictures import FILM
 from fem.pictures.film import Picture, check_film, write_film
 from fem.pictures.folder import Missing, Results, open_results
 from fem.pictures.motion import REST, Motion, Pick, overview, plane_of, read_motion
 from fem.pictures.style import AXES, LABEL, SMALL, TITLE, shortened
-from fem.results.console import Bar
+from fem.results.console import Bar, say
 
 DPI = 100
 WIDEST, LEAST, LOWEST, HIGHEST = 8.0, 5.5, 4.0, 7.0
@@ -36,31 +38,43 @@ MARKED = 60
 """Nodes get a mark of their own up to so many."""
 
 
-def animate(folder: Path, output: Path | None, fps: float, trail: int, frames: int, nodes: Sequence[int]) -> None:
+def animate(
+    folder: Path,
+    output: Path | None,
+    fps: float,
+    trail: int,
+    frames: int,
+    nodes: Sequence[int],
+    force: bool = False,
+) -> None:
     """Draw at most ``frames`` instants of a run, with a trail of the last ``trail`` of the chosen nodes.
 
-    CommandError: no results, no fields, a node that is not there, a film that cannot be written.
+    CommandError: no results, no fields, a node that is not there, a film that cannot be written or would replace
+    a file that is not ours.
     """
     results = open_results(folder)
     path = output or folder / f"{FILM}.gif"
     check_film(path, fps)
+    check_file(path, (), force, is_marked(path, results.mark))
     try:
         scene = Scene(results, trail, frames, nodes)
     except Missing as missing:
         raise CommandError(f"no animation: {missing}") from None
     if results.remark:
-        print(f"note: {results.remark}")
+        say(f"note: {results.remark}")
     if not scene.has_colours:
-        print("note: without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)")
+        say("note: without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)")
     path.parent.mkdir(parents=True, exist_ok=True)
     bar = Bar(sys.stdout, len(scene)) if sys.stdout.isatty() else None
     try:
-        write_film(scene, path, fps, lambda done: bar.move(done, f"frame {done}/{len(scene)}") if bar else None)
+        write_film(
+            scene, path, fps, results.mark, lambda done: bar.move(done, f"frame {done}/{len(scene)}") if bar else None
+        )
     finally:
         if bar is not None:
             bar.close()
     seconds = len(scene) / fps
-    print(f"{path} ({len(scene)} frames in {seconds:.3g} s, time {scene.time[0]:.6g} to {scene.time[-1]:.6g})")
+    say(f"{path} ({len(scene)} frames in {seconds:.3g} s, time {scene.time[0]:.6g} to {scene.time[-1]:.6g})")
 
 
 def even_times(boundaries: Floats, most: int) -> Pick:

@@ -6,6 +6,7 @@ import base64
 import html
 import io
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from fem.errors import CommandError
+from fem.files.whole import PART
 
 Picture: TypeAlias = NDArray[np.uint8]
 FASTEST_GIF = 50
@@ -41,15 +43,19 @@ class Film(Protocol):
 Progress: TypeAlias = Callable[[int], None]
 
 
-def write_film(film: Film, path: Path, fps: float, progress: Progress) -> None:
-    """Draw and write; the ending of ``path`` is the format. The file is whole or not there.
+def write_film(film: Film, path: Path, fps: float, mark: str, progress: Progress) -> None:
+    """Draw and write, with a mark in the file; the ending of ``path`` is the format. The file is whole or not there.
 
     CommandError: unknown ending, no ffmpeg, more frames per second than a GIF can show.
     """
-    beside = path.with_name(f".{path.stem}.part{path.suffix}")
+    beside = path.with_name(f"{path.name}.{os.getpid()}{PART}")
     try:
-        WRITERS[path.suffix.lower()](film, beside, fps, progress)
+        beside.unlink(missing_ok=True)
+        WRITERS[path.suffix.lower()](film, beside, fps, mark, progress)
         beside.replace(path)
+    except OSError as error:
+        error.filename = str(path)
+        raise
     finally:
         beside.unlink(missing_ok=True)
 
@@ -83,19 +89,21 @@ def with_palette(film: Film, progress: Progress) -> Iterator[Image.Image]:
         yield Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
 
 
-def write_gif(film: Film, path: Path, fps: float, progress: Progress) -> None:
+def write_gif(film: Film, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """A GIF counts in hundredths of a second."""
     images = with_palette(film, progress)
     pause = 10 * round(100.0 / fps)
-    next(images).save(path, save_all=True, append_images=images, duration=pause, loop=0, optimize=False, disposal=1)
+    kind: dict[str, Any] = {"format": "GIF", "optimize": False, "disposal": 1, "comment": mark.encode()}
+    next(images).save(path, save_all=True, append_images=images, duration=pause, loop=0, **kind)
 
 
-def write_mp4(film: Film, path: Path, fps: float, progress: Progress) -> None:
+def write_mp4(film: Film, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """H.264 in 4:2:0, what every player understands."""
     first = film.draw(0)
     command = [find_ffmpeg(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pixel_format", "rgb24"]
     command += ["-video_size", f"{first.shape[1]}x{first.shape[0]}", "-framerate", f"{fps:g}", "-i", "-"]
-    command += ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18", "-movflags", "+faststart", str(path)]
+    command += ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18", "-movflags", "+faststart"]
+    command += ["-metadata", f"comment={mark}", "-f", "mp4", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stderr is not None
         try:
@@ -122,18 +130,18 @@ def find_ffmpeg() -> str:
         raise CommandError(NO_FFMPEG) from None
 
 
-def write_html(film: Film, path: Path, fps: float, progress: Progress) -> None:
+def write_html(film: Film, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """One page with all frames in it as PNG."""
     frames = []
     for image in with_palette(film, progress):
         file = io.BytesIO()
         image.save(file, "PNG")
         frames.append(base64.b64encode(file.getvalue()).decode())
-    page = PAGE.replace("TITLE", html.escape(film.title)).replace("FPS", f"{fps:g}")
+    page = PAGE.replace("TITLE", html.escape(film.title)).replace("FPS", f"{fps:g}").replace("MARK", mark)
     path.write_text(page.replace("FRAMES", json.dumps(frames)), encoding="utf-8")
 
 
-WRITERS: dict[str, Callable[[Any, Path, float, Progress], None]] = {
+WRITERS: dict[str, Callable[[Any, Path, float, str, Progress], None]] = {
     ".gif": write_gif,
     ".mp4": write_mp4,
     ".html": write_html,
@@ -143,6 +151,7 @@ PAGE = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
+<meta name="generator" content="MARK">
 <title>TITLE</title>
 <style>
 body { font: 15px sans-serif; margin: 1em auto; max-width: 60em; text-align: center; background: #fff; color: #222 }

@@ -13,9 +13,10 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.errors import CommandError
+from fem.files.mark import mark_of
 from fem.pictures.columns import KEY, Table
 from fem.pictures.fields import FieldMesh, read_list, read_mesh
-from fem.results.run_record import COMPLETED, ENERGIES, RUN_RECORD, RUNNING
+from fem.results.run_record import COMPLETED, ENERGIES, RUN_RECORD, RUNNING, stem_of
 
 SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
 LEAST_INSTANTS = 3
@@ -40,7 +41,12 @@ class Results:
     @property
     def name(self) -> str:
         """Name of the deck without its ending."""
-        return Path(str(self.record["deck"]["file"])).stem or "model"
+        return stem_of(str(self.record["deck"]["file"]))
+
+    @property
+    def mark(self) -> str:
+        """What pictures of these results bear."""
+        return mark_of(str(self.record["deck"]["file"]))
 
     @property
     def heading(self) -> str:

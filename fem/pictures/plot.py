@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import io
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,12 +12,16 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from fem.errors import CommandError
+from fem.files.mark import is_marked
+from fem.files.own import check_file, others, some, usable_folder
+from fem.files.whole import replace_file
 from fem.pictures.figures.ledger import energies, iterations
 from fem.pictures.figures.links import angles, links
 from fem.pictures.figures.nodes import accelerations, displacements, velocities
 from fem.pictures.figures.phase import phase, phase_angles
 from fem.pictures.figures.reactions import joints, reactions
 from fem.pictures.folder import Missing, Results, open_results
+from fem.results.console import say
 
 Drawing: TypeAlias = Callable[[Results], Figure]
 WHAT: dict[str, tuple[Drawing, ...]] = {
@@ -28,8 +33,10 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "phase": (phase, phase_angles),
 }
 """What ``--what`` offers; a figure has the name of its function."""
-METADATA = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-"""Without software and date in the file, equal runs give equal bytes."""
+MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
+"""Entry of the description of a figure that bears the mark."""
+UNDATED: dict[str, dict[str, str | None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""Without date in the file, equal runs give equal bytes."""
 DPI = 150
 
 
@@ -38,21 +45,20 @@ def write_plots(folder: Path) -> None:
     results = open_results(folder)
     for draw in (energies, iterations, displacements):
         with contextlib.suppress(Missing):
-            save(draw(results), folder / f"{draw.__name__}.png")
+            save(draw(results), folder / f"{draw.__name__}.png", results.mark)
 
 
-def plot(folder: Path, what: str | None, form: str, output: Path | None) -> None:
+def plot(folder: Path, what: str | None, form: str, output: Path | None, force: bool = False) -> None:
     """Draw the figures asked for, or all that the run has data for; says what was written, skipped and why.
 
-    CommandError: no results, or nothing of what was asked for can be drawn.
+    CommandError: no results, nothing of what was asked for can be drawn, or files that are not ours are in the way.
     """
     results = open_results(folder)
     target = output or folder
-    if target.exists() and not target.is_dir():
-        raise CommandError(f"{target} is not a folder")
-    if results.remark:
-        print(f"note: {results.remark}")
     drawings = [draw for name in ([what] if what else WHAT) for draw in WHAT[name]]
+    check_target(target, [f"{draw.__name__}.{form}" for draw in drawings], results, force)
+    if results.remark:
+        say(f"note: {results.remark}")
     reasons = []
     for draw in drawings:
         try:
@@ -62,15 +68,32 @@ def plot(folder: Path, what: str | None, form: str, output: Path | None) -> None
         else:
             target.mkdir(parents=True, exist_ok=True)
             path = target / f"{draw.__name__}.{form}"
-            save(figure, path)
+            save(figure, path, results.mark)
             source = figure.get_label()
-            print(f"{path} (from {source})" if source else path, flush=True)
+            say(f"{path} (from {source})" if source else str(path))
     if len(reasons) == len(drawings):
         raise CommandError("\n".join(reasons))
-    print("".join(f"{reason}\n" for reason in reasons), end="")
+    for reason in reasons:
+        say(reason)
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure; equal figures give equal bytes."""
+def check_target(target: Path, names: Sequence[str], results: Results, force: bool) -> None:
+    """CommandError: pictures would be written over files that are not ours, or among them."""
+    is_elsewhere = usable_folder(target).is_dir() and not target.samefile(results.folder)
+    strangers = [name for name in others(target) if not is_marked(target / name)] if is_elsewhere else []
+    if strangers and not force:
+        raise CommandError(
+            f"{target} holds other files ({some(strangers)}); nothing was drawn: choose a folder with "
+            "--output FOLDER, or draw among them with --force"
+        )
+    for name in names:
+        check_file(target / name, (), force, is_marked(target / name, results.mark))
+
+
+def save(figure: Figure, path: Path, mark: str) -> None:
+    """Write a figure that bears a mark; equal figures give equal bytes."""
+    form, content = path.suffix[1:], io.BytesIO()
+    metadata = UNDATED[form] | {MARKED[form]: mark}
     with rc_context({"svg.hashsalt": "fem", "svg.fonttype": "none", "pdf.fonttype": 42}):
-        figure.savefig(path, dpi=DPI, metadata=METADATA[path.suffix[1:]])
+        figure.savefig(content, dpi=DPI, format=form, metadata=metadata)
+    replace_file(path, content.getvalue())

@@ -126,8 +126,19 @@ class ConsoleSink(SilentSink):
         except OSError as error:
             # Windows reports a pipe that nobody reads as EINVAL.
             if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
+                error.filename = error.filename or "standard output"
                 raise
             stop_writing(self._stream)
+
+
+def say(text: str) -> None:
+    """A line to whoever still reads."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
+            raise
+        stop_writing(sys.stdout)
 
 
 def stop_writing(stream: TextIO) -> None:

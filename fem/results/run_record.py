@@ -17,7 +17,7 @@ import numpy as np
 
 import fem
 from fem.arrays import Floats
-from fem.errors import CommandError
+from fem.files.own import Origin
 from fem.model import Model, Step, outputs_in_force
 from fem.results.record import Event, Rows, SilentSink, StepStart
 
@@ -109,12 +109,13 @@ def largest(values: Floats) -> float:
     return float(finite.max()) if finite.size else math.nan
 
 
-def write_run_record(
+def record_of(
     folder: Path, model: Model, solver: str, progress: TotalsSink, verdict: str, timing: Mapping[str, float]
-) -> None:
-    """Write ``run.json`` beside its final name and rename it, so that a reader never sees half of it."""
-    record = {
+) -> dict[str, Any]:
+    """What ``run.json`` holds, the list of files apart."""
+    return {
         "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters},
+        "deck_folder": origin_of(model).seen_from(folder),
         "extensions": list(model.extensions),
         "linear_solvers": progress.linear_solvers,
         "notices": [*model.notices, *progress.notices],
@@ -124,48 +125,32 @@ def write_run_record(
         "verdict": verdict,
         "versions": versions(),
     }
+
+
+def as_json(record: Mapping[str, Any]) -> bytes:
+    """A record as the bytes of its file."""
     text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-    replace_file(folder / RUN_RECORD, text.encode(errors="backslashreplace"))
-
-
-def read_digest(folder: Path) -> str | None:
-    """Hash of the deck whose results are in a folder; None where there is no (readable) ``run.json``."""
-    try:
-        record = json.loads((folder / RUN_RECORD).read_text(encoding="utf-8"))
-        return str(record["deck"]["sha256"])
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+    return text.encode(errors="backslashreplace")
 
 
 def deck_name(model: Model) -> str:
     """Name of the deck without folder and ending."""
-    return Path(model.source).stem or "model"
+    return stem_of(model.source)
 
 
-def default_folder(model: Model) -> Path:
-    """``results/<deck name>/``, unless it holds the results of another deck."""
-    folder = usable_folder(RESULTS / deck_name(model))
-    digest = read_digest(folder)
-    if digest is not None and digest != model.digest:
-        raise CommandError(
-            f"{folder} holds the results of another deck, or of this one with other text; "
-            f"nothing was overwritten: choose a folder with --output DIR, or remove {folder}"
-        )
-    return folder
+def stem_of(file: str) -> str:
+    """Name of a deck as files of results have it: bytes that are not UTF-8 count as Latin-1, as in the deck itself."""
+    stem = Path(file).stem or "model"
+    try:
+        stem.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(stem).decode("latin-1")
+    return stem
 
 
-def usable_folder(folder: Path) -> Path:
-    """The folder, if it is one or can become one; nothing is created yet."""
-    place = folder.absolute()
-    while not os.path.lexists(place):
-        place = place.parent
-    if not place.is_dir():
-        raise CommandError(f"cannot write results to {folder}: {place} is not a folder")
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise CommandError(f"cannot write results to {folder}: no permission to write in {place}")
-    return folder
+def origin_of(model: Model) -> Origin:
+    """The deck of a model, and all files it was read from."""
+    return Origin(Path(model.source or "model"), model.digest, tuple(map(Path, model.files)))
 
 
 def settings(model: Model, solver: str) -> dict[str, Any]:
@@ -229,20 +214,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)
     return value
-
-
-def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
-    """Write a file beside its final name, then rename: whole or not at all.
-
-    Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
-    """
-    beside = path.with_name(path.name + ".tmp")
-    beside.write_bytes(content)
-    for attempt in range(attempts):
-        try:
-            beside.replace(path)
-            return
-        except PermissionError:
-            if os.name != "nt" or attempt == attempts - 1:
-                raise
-            time.sleep(0.05)

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.files.whole import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
@@ -38,12 +39,12 @@ def kinds_of(columns: Sequence[str]) -> np.ndarray:
 
 
 class Table:
-    """One CSV file. Nothing waits in a buffer between two calls, so a killed run loses no finished line."""
+    """One CSV file, which must not exist. Nothing waits in a buffer, so a killed run loses no finished line."""
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
         self.kinds = kinds_of(columns)
-        self._file = path.open("wb")
+        self._file = GrowingFile(path)
         self.add_line(",".join(columns))
 
     def add(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
@@ -59,8 +60,7 @@ class Table:
         self._file.close()
 
     def _write(self, content: bytes | memoryview) -> None:
-        self._file.write(content)
-        self._file.flush()
+        self._file.add(content)
 
 
 class Printer:

@@ -17,9 +17,10 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from fem.arrays import Floats
+from fem.files.room import Room
+from fem.files.whole import replace_file
 from fem.model import BarSection, Dashpot, Model, PointMass, Spring, outputs_in_force
 from fem.results.record import Frame, Modes, SilentSink, StepStart
-from fem.results.run_record import replace_file
 
 FOLDER = "vtu"
 VERTEX, LINE = 1, 3
@@ -31,10 +32,15 @@ PVD_EVERY = 1.0
 """The list of times is rewritten at most once in so many seconds."""
 
 
-def write_pvd(path: Path, entries: Sequence[str]) -> None:
+def as_pvd(entries: Sequence[str]) -> bytes:
     """The list of fields and times that ParaView opens."""
     head = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">\n<Collection>\n'
-    replace_file(path, (head + "".join(entries) + "</Collection>\n</VTKFile>\n").encode())
+    return (head + "".join(entries) + "</Collection>\n</VTKFile>\n").encode()
+
+
+def write_pvd(path: Path, entries: Sequence[str]) -> None:
+    """``as_pvd`` in a file."""
+    replace_file(path, as_pvd(entries))
 
 
 def pvd_entry(time_value: float, file: str) -> str:
@@ -133,23 +139,29 @@ def section_of_elements(model: Model) -> tuple[list[str], np.ndarray, Floats]:
     return [entry.element_set for entry in properties], section, radius
 
 
-def remove_fields(folder: Path, name: str) -> None:
-    """Delete the fields an earlier run of this deck left in a folder, and nothing else."""
+def field_name(name: str, number: int) -> str:
+    """The file of a field, from 0, in the order of time."""
+    return f"{FOLDER}/{name}_{number:05d}.vtu"
+
+
+def field_patterns(name: str) -> tuple[tuple[str, str], ...]:
+    """Folder and pattern of the files of all fields, and of all mode shapes."""
     stem = re.escape(name)
-    lists = re.compile(rf"{stem}(_modes_step\d+)?\.pvd(\.tmp)?")
-    fields = re.compile(rf"{stem}_(\d{{5,}}|modes_step\d+_\d+)\.vtu(\.tmp)?")
-    for place, pattern in ((folder, lists), (folder / FOLDER, fields)):
-        if place.is_dir():
-            for path in place.iterdir():
-                if pattern.fullmatch(path.name):
-                    path.unlink()
+    return (FOLDER, rf"{stem}_\d{{5,}}\.vtu"), (FOLDER, rf"{stem}_modes_step\d+_\d{{3,}}\.vtu")
+
+
+def modes_names(name: str, step: int, count: int) -> list[str]:
+    """The list of the mode shapes of a step, and their files."""
+    shapes = [f"{FOLDER}/{name}_modes_step{step}_{number:03d}.vtu" for number in range(1, count + 1)]
+    return [f"{name}_modes_step{step}.pvd", *shapes]
 
 
 class VtkSink(SilentSink):
     """Writes every frame that is due, and mode shapes."""
 
-    def __init__(self, folder: Path, name: str, model: Model) -> None:
+    def __init__(self, folder: Path, name: str, model: Model, room: Room | None = None) -> None:
         self._folder, self._name, self._model = folder, name, model
+        self._room = room or Room()
         self._skeleton = Skeleton(model)
         self._entries: list[str] = []
         self._variables: tuple[Sequence[str], Sequence[str]] = ((), ())
@@ -170,7 +182,7 @@ class VtkSink(SilentSink):
         points = {NODE_FIELDS[name]: values[name] for name in nodal}
         columns = list(CELL_FIELDS)
         cells = {CELL_FIELDS[name]: frame.element_values[:, columns.index(name)] for name in cellwise}
-        file = f"{FOLDER}/{self._name}_{len(self._entries):05d}.vtu"
+        file = field_name(self._name, len(self._entries))
         replace_file(self._folder / file, self._skeleton.field(float(frame.time), points, cells))
         self._entries.append(pvd_entry(float(frame.time), file))
         self._time = frame.time
@@ -179,21 +191,27 @@ class VtkSink(SilentSink):
 
     def modes(self, modes: Modes) -> None:
         entries = []
-        for number, shape in enumerate(modes.shapes, 1):
+        listed, *files = modes_names(self._name, modes.step, len(modes.shapes))
+        for number, (shape, file) in enumerate(zip(modes.shapes, files, strict=True), 1):
             points = {"mode": shape}
             if self._displacement is not None:
                 points["displacement"] = self._displacement
-            file = f"{FOLDER}/{self._name}_modes_step{modes.step}_{number:03d}.vtu"
             replace_file(self._folder / file, self._skeleton.field(float(number), points, {}))
             entries.append(pvd_entry(float(number), file))
-        write_pvd(self._folder / f"{self._name}_modes_step{modes.step}.pvd", entries)
+        write_pvd(self._folder / listed, entries)
+
+    def __len__(self) -> int:
+        """Fields written."""
+        return len(self._entries)
 
     def close(self) -> None:
         if self._entries:
             self._write_list()
 
     def _write_list(self) -> None:
-        write_pvd(self._folder / f"{self._name}.pvd", self._entries)
+        content = as_pvd(self._entries)
+        self._room.replace(self._folder / f"{self._name}.pvd", content)
+        self._room.keep(len(content))
         self._written = time.monotonic()
 
 

@@ -20,6 +20,7 @@ class Question(Protocol):
     kind      what the sweep is called: its folder is ``results/<deck>_<kind>``
     settings  what else makes two sweeps the same, as JSON
     columns   names of the numbers; ``counts`` are those that are whole
+    figures   files that are made of the table when it is complete
     """
 
     @property
@@ -28,6 +29,8 @@ class Question(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
     @property
     def counts(self) -> tuple[str, ...]: ...
+    @property
+    def figures(self) -> tuple[str, ...]: ...
     def columns(self) -> list[str]: ...
     def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """Verdict, row and (where asked for) the motion; whatever goes wrong is the verdict."""

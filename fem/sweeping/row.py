@@ -29,6 +29,7 @@ class Layout:
     elements: tuple[int, ...]
     modes: tuple[tuple[int, int], ...]
     kind: ClassVar[str] = "sweep"
+    figures: ClassVar[tuple[str, ...]] = ()
     settings: ClassVar[Mapping[str, Any]] = {}
     counts: ClassVar[tuple[str, ...]] = tuple(f"{name}_total" for name in TOTALS)
 

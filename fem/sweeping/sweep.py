@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from fem.arrays import Flags, Floats
 from fem.deck import deck_reader
 from fem.deck.lexical.source import nearest
 from fem.errors import CommandError, DeckError
+from fem.files.own import OwnFolder
 from fem.model import Model
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, INTERRUPTED, deck_name
@@ -30,6 +31,7 @@ from fem.sweeping.workers import on_dask, on_this_machine
 NAMED_FAILURES = 3
 Reader = Callable[[Mapping[str, float]], Model]
 Asker = Callable[[Model], Question]
+Drawer = Callable[["Sweep", Path], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +88,7 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     history: bool = False,
+    force: bool = False,
 ) -> Sweep:
     """Run a deck for every combination of values of some of its ``*PARAMETER`` names.
 
@@ -93,25 +96,28 @@ def sweep(
     grid        name -> values; the first name varies slowest
     parameters  other ``*PARAMETER`` values to override, the same for all runs
     output      folder for ``sweep.csv`` and ``sweep.json``; the same sweep in the same folder goes on where it
-                stopped, another one is overwritten; None: no files
+                stopped, another one of the same deck file is overwritten; None: no files
     workers     at most so many processes (short sweeps do without); None: one per processor
     scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tcp://host:port``: that one
     history     keep every ``History`` too (then all points are computed)
+    force       replace files of our names in a folder that is not ours, too; those the deck is read from never
 
     A run that fails does not end the sweep: its ``verdict`` tells.
 
     Raises
     ------
     DeckError     the deck does not read with its own parameter values
-    CommandError  a name is no ``*PARAMETER`` of the deck, a value no number, the scheduler does not answer
+    CommandError  the folder holds what is not ours, or another sweep writes there; a name is no
+                  ``*PARAMETER`` of the deck, a value no number, the scheduler does not answer
 
     >>> found = sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0]})
     >>> found["increments_total"].tolist()
     [85, 169]
     """
     plan = make_plan(deck, make_grid(grid), parameters, history)
-    folder = None if output is None else sweep_folder(output, plan.deck, plan.identity)
-    return carry_out(plan, folder, workers, scheduler, False)
+    own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force)
+    with own or nullcontext():
+        return carry_out(plan, own, workers, scheduler, False)
 
 
 def sweep_to_files(
@@ -123,18 +129,25 @@ def sweep_to_files(
     workers: int | None = None,
     scheduler: str | None = None,
     quiet: bool = False,
+    force: bool = False,
     ask: Asker = layout_of,
+    draw: Drawer | None = None,
 ) -> Sweep:
     """``sweep`` for the command line: ``output`` None is ``results/<deck>_sweep/``, refused where another one is.
 
-    ``ask``: what to ask of each model; its table and the folder have columns and name by the answer.
+    ask   what to ask of each model; its table and the folder have columns and name by the answer
+    draw  writes what else belongs to the table into its folder
     """
     plan = make_plan(deck, grid, parameters, False, ask)
-    folder = sweep_folder(output, plan.deck, plan.identity, plan.layout.kind)
-    return carry_out(plan, folder, workers, scheduler, not quiet)
+    own = sweep_folder(output, plan.model, plan.identity, plan.layout.kind, plan.layout.figures, force)
+    with own:
+        found = carry_out(plan, own, workers, scheduler, not quiet)
+        if draw is not None:
+            draw(found, own.path)
+    return found
 
 
-def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of) -> Sweep:
+def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> Sweep:
     """``sweep_to_files`` with the options of a command line."""
     return sweep_to_files(
         options.deck,
@@ -144,18 +157,21 @@ def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of) -> Sweep
         workers=options.workers,
         scheduler=options.scheduler,
         quiet=options.quiet,
+        force=options.force,
         ask=ask,
+        draw=draw,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A sweep before it starts. ``identity``: what makes two sweeps the same; ``heads``: first cells by point.
+    ``model``: the deck with its own values.
 
     ``unread`` takes in the answers for decks that cannot be read, ``notices`` grows with what is remarkable.
     """
 
-    deck: str
+    model: Model
     read: Reader
     grid: Grid
     fixed: dict[str, float]
@@ -199,19 +215,19 @@ def make_plan(
     if isinstance(layout, Layout) and not (layout.nodes or layout.elements or layout.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
     read = deck_reader(deck, grid.names)
-    return Plan(deck_name(model), read, grid, fixed, ask, layout, identity, heads, history, notices)
+    return Plan(model, read, grid, fixed, ask, layout, identity, heads, history, notices)
 
 
-def carry_out(plan: Plan, folder: Path | None, workers: int | None, scheduler: str | None, is_shown: bool) -> Sweep:
+def carry_out(plan: Plan, own: OwnFolder | None, workers: int | None, scheduler: str | None, is_shown: bool) -> Sweep:
     """Compute what the table does not have yet."""
-    table = SweepTable(folder, plan.identity, plan.heads, resume=not plan.history)
+    table = SweepTable(own, plan.identity, plan.heads, resume=not plan.history)
     if table.broken:
         plan.notices.append(
             f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE} are not as they were written: computed again"
         )
     histories: dict[int, History | None] = {}
     missing = [point for point in range(len(plan.grid)) if point not in table.rows]
-    console = SweepConsole(plan.deck, plan.grid, len(table.rows), plan.notices) if is_shown else None
+    console = SweepConsole(deck_name(plan.model), plan.grid, len(table.rows), plan.notices) if is_shown else None
     failed = sum(row[len(plan.grid.names) + 1] != COMPLETED for row in table.rows.values())
     ending = INTERRUPTED
     try:
@@ -225,8 +241,8 @@ def carry_out(plan: Plan, folder: Path | None, workers: int | None, scheduler: s
         ending = f"{failed} failed" if failed else COMPLETED
     finally:
         table.close(ending)
-        if console is not None and folder is not None:
-            console.close(len(table.rows), failed, folder, plan.notices)
+        if console is not None and own is not None:
+            console.close(len(table.rows), failed, own.path, plan.notices)
     kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
     return Sweep(columns_of(plan, table.rows.values()), plan.grid.names, kept, tuple(plan.notices))
 

@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from fem.errors import CommandError
-from fem.results.run_record import RESULTS, plain, replace_file, usable_folder
+from fem.files.own import Names, OwnFolder, read_record
+from fem.files.whole import replace_file
+from fem.model import Model
+from fem.results.run_record import RESULTS, deck_name, origin_of, plain
 
 TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
@@ -39,34 +42,32 @@ def lines_of(rows: Iterable[Sequence[str]]) -> bytes:
     return text.getvalue().encode(errors="backslashreplace")
 
 
-def sweep_folder(output: str | Path | None, deck: str, identity: Mapping[str, Any], kind: str = "sweep") -> Path:
+def sweep_folder(
+    output: str | Path | None,
+    model: Model,
+    identity: Mapping[str, Any],
+    kind: str = "sweep",
+    figures: Sequence[str] = (),
+    force: bool = False,
+) -> OwnFolder:
     """Where the table goes: ``output``, else ``results/<deck>_<kind>/`` unless another sweep is there."""
-    if output is not None:
-        return usable_folder(Path(output))
-    folder = usable_folder(RESULTS / f"{deck}_{kind}")
-    found = read_record(folder)
-    if found is None or is_same(found, identity):
-        return folder
+    folder = RESULTS / f"{deck_name(model)}_{kind}" if output is None else Path(output)
+    names = Names(frozenset((TABLE, RECORD, SUMS, *figures)))
+    own = OwnFolder(folder, RECORD, origin_of(model), names, force=force)
+    own.check()
+    found = read_record(folder / RECORD)
+    if output is not None or force or found is None or is_same(found, identity):
+        return own
     what = "of another deck" if found.get("deck") != plain(identity["deck"]) else "over other values"
     raise CommandError(
-        f"{folder} holds a sweep {what}; nothing was overwritten: choose a folder with --output DIR, or remove {folder}"
+        f"{folder} holds a sweep {what}; nothing was overwritten: choose a folder with --output DIR, "
+        f"replace it with --force, or remove {folder}"
     )
 
 
 def is_same(found: Mapping[str, Any], identity: Mapping[str, Any]) -> bool:
     """The table in a folder belongs to this sweep."""
     return all(found.get(name) == plain(identity[name]) for name in IDENTITY)
-
-
-def read_record(folder: Path) -> dict[str, Any] | None:
-    """What ``sweep.json`` says; None where there is none; empty where it cannot be read."""
-    try:
-        found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else {}
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError):
-        return {}
 
 
 def lines_in(path: Path) -> list[bytes]:
@@ -94,8 +95,10 @@ class SweepTable:
     """
 
     def __init__(
-        self, folder: Path | None, identity: Mapping[str, Any], heads: Sequence[Sequence[str]], resume: bool
+        self, own: OwnFolder | None, identity: Mapping[str, Any], heads: Sequence[Sequence[str]], resume: bool
     ) -> None:
+        folder = None if own is None else own.path
+        self._about = {} if own is None else own.about()
         self.rows: dict[int, list[str]] = {}
         self.broken = 0
         self._folder, self._identity, self._heads = folder, identity, heads
@@ -103,12 +106,11 @@ class SweepTable:
         self._is_sorted, self._size = True, 0
         text = json.dumps([plain(identity[name]) for name in IDENTITY], sort_keys=True)
         self._key = blake2b(text.encode(errors="backslashreplace")).digest()
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            if resume and is_same(read_record(folder) or {}, identity):
+        if own is not None and folder is not None:
+            if resume and is_same(read_record(folder / RECORD) or {}, identity):
                 self._read(folder)
             else:
-                (folder / TABLE).unlink(missing_ok=True)
+                own.clear(own.stale())
             self.record("running")
             self._replace()  # whole again: the last line of a killed sweep may be half a line
             self._is_sorted = list(self.rows) == sorted(self.rows)
@@ -144,7 +146,13 @@ class SweepTable:
     def record(self, verdict: str) -> None:
         """Write ``sweep.json``."""
         assert self._folder is not None
-        record = {**self._identity, "finished": len(self.rows), "points": len(self._heads), "verdict": verdict}
+        record = {
+            **self._identity,
+            **self._about,
+            "finished": len(self.rows),
+            "points": len(self._heads),
+            "verdict": verdict,
+        }
         text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
         replace_file(self._folder / RECORD, text.encode(errors="backslashreplace"))
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import fem.runner as runner
-from fem.errors import CommandError, EnergyDrift, FemError, ModelError, NoConvergence
+from fem.errors import CommandError, EnergyDrift, FemError, MachineError, ModelError, NoConvergence
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
 from fem.results.record import Sink, StepStart
 from fem.results.run_record import plain
@@ -109,6 +109,7 @@ def test_same_deck_same_bytes(solver: FakeSolver) -> None:
     runner.run_to_files(Path("elsewhere/chain.inp").resolve(), "b", quiet=True)
     assert contents("a") == contents("b") and len(contents("a")) > 6
     first, second = record("a"), record("b")
+    assert (first.pop("deck_folder"), second.pop("deck_folder")) == ("..", "../elsewhere")
     first.pop("timing"), second.pop("timing")
     assert first == second
     assert str(Path.cwd()) not in json.dumps(first)
@@ -149,15 +150,20 @@ def test_results_of_another_deck_are_not_overwritten(solver: FakeSolver) -> None
     runner.run_to_files("chain.inp", quiet=True)
     runner.run_to_files("chain.inp", quiet=True)
     runner.run_to_files("chain.inp", parameters={"N": 2.0}, quiet=True)
-    before = contents("results/chain")
     Path("chain.inp").write_text("two")
-    with pytest.raises(CommandError, match=r"results of another deck.*--output DIR"):
-        runner.run_to_files("chain.inp", quiet=True)
+    runner.run_to_files("chain.inp", quiet=True)  # the same file, edited
+    before = contents("results/chain")
+    Path("elsewhere").mkdir()
+    Path("elsewhere/chain.inp").write_text("three")
+    for output in (None, "results/chain"):
+        with pytest.raises(CommandError, match=r"results of another deck.*--output DIR.*--force"):
+            runner.run_to_files("elsewhere/chain.inp", output, quiet=True)
     assert contents("results/chain") == before
-    runner.run_to_files("chain.inp", "results/chain", quiet=True)
     Path("results/chain/run.json").write_text("{")
     with pytest.raises(CommandError):
         runner.run_to_files("chain.inp", quiet=True)
+    runner.run_to_files("elsewhere/chain.inp", "results/chain", quiet=True, force=True)
+    assert record()["deck_folder"] == "../../elsewhere"
 
 
 def test_an_earlier_run_leaves_nothing_stale(solver: FakeSolver) -> None:
@@ -195,8 +201,9 @@ def test_a_full_disk_is_one_line(solver: FakeSolver, monkeypatch: pytest.MonkeyP
         raise OSError(28, "No space left on device", "results/chain/nodes.csv")
 
     monkeypatch.setattr("fem.results.tables.Table._write", full)
-    with pytest.raises(CommandError, match=r"cannot write results/chain/nodes\.csv: No space left"):
+    with pytest.raises(MachineError, match=r"cannot write results/chain/nodes\.csv: No space left") as caught:
         runner.run_to_files("chain.inp", quiet=True)
+    assert caught.value.exit_code == 4
     assert record()["verdict"].startswith("error: cannot write")
 
 

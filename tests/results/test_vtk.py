@@ -13,7 +13,7 @@ from vtk.util.numpy_support import vtk_to_numpy
 
 from fem.model import Dynamic, Frequency, OutputRequest, Step
 from fem.results.record import StepStart
-from fem.results.vtk import VtkSink, remove_fields
+from fem.results.vtk import VtkSink
 from tests.results.synthetic import chain, frame_of, make_rows, play, with_outputs
 
 
@@ -99,13 +99,3 @@ def test_special_characters_in_names(tmp_path: Path) -> None:
     play(model, VtkSink(tmp_path, name, model))
     assert len(list((tmp_path / "vtu").glob("*.vtu"))) == 3
     assert "&amp;" in (tmp_path / f"{name}.pvd").read_text(encoding="utf-8")
-
-
-def test_only_our_own_old_fields_are_removed(tmp_path: Path) -> None:
-    (tmp_path / "vtu").mkdir()
-    ours = ["a.pvd", "a_modes_step2.pvd", "vtu/a_00017.vtu", "vtu/a_modes_step2_001.vtu", "vtu/a_00001.vtu.tmp"]
-    others = ["b.pvd", "aa.pvd", "vtu/b_00001.vtu", "vtu/a_fine.vtu", "vtu/a_mine_00001.vtu", "a_00001.vtu"]
-    for name in (*ours, *others):
-        (tmp_path / name).touch()
-    remove_fields(tmp_path, "a")
-    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == sorted(others)

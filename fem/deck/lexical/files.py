@@ -33,6 +33,7 @@ class DeckFiles:
         self.count = 0
         self.size = 0
         self.hash = hashlib.sha256()
+        self.paths: dict[Path, None] = {}
 
     def open_deck(self, path: Path) -> Source:
         """The deck itself."""
@@ -100,6 +101,7 @@ class DeckFiles:
         except OSError as error:
             raise unreadable(place, resolved.name, error) from error
         content = self.stored[resolved]
+        self.paths[resolved] = None
         self.hash.update(content)
         return content
 

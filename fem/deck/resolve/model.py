@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from fem.deck.draft import Draft
+from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
 from fem.deck.resolve.constraints import build_equations, build_links, check_initial, check_supports
 from fem.deck.resolve.mesh import build_mesh
@@ -101,7 +102,7 @@ def notice_idle_nodes(draft: Draft, mesh: Mesh, coupled: set[int]) -> None:
         draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
 
 
-def with_origin(model: Model, draft: Draft, parameters: dict[str, float], source: str, digest: str) -> Model:
+def with_origin(model: Model, draft: Draft, parameters: dict[str, float], source: str, files: DeckFiles) -> Model:
     """Where the model came from, and what the reader has to say."""
     notices = list(draft.notices)
     if draft.ignored:
@@ -110,7 +111,8 @@ def with_origin(model: Model, draft: Draft, parameters: dict[str, float], source
         model,
         parameters=parameters,
         source=source,
-        digest=digest,
+        digest=files.digest(),
+        files=tuple(map(str, files.paths)),
         notices=tuple(notices),
         extensions=tuple(draft.extensions),
     )

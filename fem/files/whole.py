@@ -1,0 +1,67 @@
+"""Files that are whole or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+
+PART = ".fem-part"
+"""Ending of a file that is being written beside its final name."""
+
+
+def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
+    """Write a file beside its final name, then rename: whole or not at all, and never through a link.
+
+    Windows refuses to replace a file that another program (ParaView, a virus scanner) has just opened: try again.
+    OSError names the file.
+    """
+    part = path.with_name(f"{path.name}.{os.getpid()}{PART}")
+    try:
+        part.unlink(missing_ok=True)
+        with part.open("xb") as file:
+            file.write(content)
+        for attempt in range(attempts):
+            try:
+                part.replace(path)
+                return
+            except PermissionError:
+                if os.name != "nt" or attempt == attempts - 1:
+                    raise
+                time.sleep(0.05)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)
+        raise
+
+
+class GrowingFile:
+    """A new file that grows by whole pieces: what a full disk cuts short is taken back, and nothing comes after it."""
+
+    def __init__(self, path: Path) -> None:
+        """OSError: there is a file of that name."""
+        self._path = path
+        self._file = path.open("xb", buffering=0)
+        self._size = 0
+        self._is_broken = False
+
+    def add(self, content: bytes | memoryview) -> None:
+        """Append all of it. OSError names the file."""
+        left = memoryview(b"" if self._is_broken else content)
+        try:
+            while left:
+                count = self._file.write(left)
+                self._size += count
+                left = left[count:]
+        except OSError as error:
+            self._is_broken = True
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._size - (len(content) - len(left)))
+            error.filename = str(self._path)
+            raise
+
+    def close(self) -> None:
+        self._file.close()
