@@ -162,7 +162,7 @@ def leapfrog(
         accelerate(dt, moved, nodes, links, work)
         set_supports(k, links, loading, work)
         if tied:
-            keep_rates(ties, bars, work)
+            keep_rates(moved.inverse, moved.damping, ties, bars, work)
         if due[k] == 0:
             continue
         if not is_finite(strain, work.v):

@@ -181,10 +181,17 @@ def measure_rates(ties: Ties, bars: Bars, field: Floats) -> None:
 
 
 @inner_kernel
-def keep_rates(ties: Ties, bars: Bars, work: Scratch) -> None:
-    """Velocities, accelerations and multipliers that keep the lengths, into ``work``; the force follows."""
+def keep_rates(inverse: Floats, damping: Floats, ties: Ties, bars: Bars, work: Scratch) -> None:
+    """Velocities, accelerations and multipliers that keep the lengths, into ``work``; the force follows.
+
+    inverse, damping (3n,)  of the mass and the mass-proportional damping that move with each free dof (empty: none)
+    """
+    for dof in range(damping.shape[0]):
+        work.du[dof] = work.v[dof]
     measure_rates(ties, bars, work.v)
     push(ties, bars, work.v)
+    for dof in range(damping.shape[0]):
+        work.a[dof] -= inverse[dof] * damping[dof] * (work.v[dof] - work.du[dof])
     measure_rates(ties, bars, work.a)
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]

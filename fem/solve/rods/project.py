@@ -3,7 +3,7 @@
 Newmark's formulas with constraints on positions alone let multipliers alternate in sign, undamped (an index-3 system).
 At the end of an increment v and a of rods are therefore moved to the nearest ones, measured by the mass, that fit:
 
-    M dv + G^T mu = 0, G (v + dv) = 0;      M da + G^T nu = 0, G (a + da) = - |v_j - v_i|^2
+    M dv + G^T mu = 0, G (v + dv) = 0;      M da + G^T nu = f_ext - f_int - C v - M a, G (a + da) = - |v_j - v_i|^2
 
 and nu goes into the multipliers. Order and positions stay as they are; without rods nothing changes. The same linear
 solvers do it: mass in place of the effective tangent, bars without stiffness, the rates as the gaps of the rods.
@@ -128,15 +128,16 @@ def acceleration_system(
 ) -> None:  # fmt: skip
     """Matrix (its nodal blocks apart), residual and gaps of the accelerations of the end of increment k.
 
-    ``lags``: those of the recursion are kept, and the residual is what the forces of the end leave of them.
+    The residual is what the forces of the end leave of those in ``work.a``, which ``lags`` keeps for the recursion.
     """
     if secant or lags:
         mass_system(bars, work)
-    if lags:
+    if not secant:
         combine(loading.vectors, loading.factors, k + 1, work.load)
         inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
         for dof in range(work.a.shape[0]):
-            work.lagged[dof] = work.a[dof]
+            if lags:
+                work.lagged[dof] = work.a[dof]
             rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
             work.residual[dof] = nodes.open[dof] * rest
         condense(links, work.residual)

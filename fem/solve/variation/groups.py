@@ -11,7 +11,7 @@ from fem.mechanics.bar import Bars
 from fem.solve.newton.groups import room
 
 # Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, a room for what is
-# known beforehand, and, where accelerations of the recursion lag and rods are there, acceleration of the end
+# known beforehand, and, where there are rods, acceleration of the end
 DU, DV, DA, DF, KNOWN, END = 0, 1, 2, 3, 4, 5
 ROWS = 6
 # Rows of Variation.state: u, v, a at the start of the increment, v at its end before it is projected onto rods

@@ -12,10 +12,9 @@ is the derivative with respect to its end). Rods: G du1 = 0, and the projections
 differentiated, mu and nu being the multipliers they found:
 
     M dd + dG^T mu + G^T dmu = 0,    G (dv1 + dd) + dG v1 = 0
-    M de + dG^T nu + G^T dnu = 0,    G (da1 + de) + dG a1 + 2 (v_j - v_i).(dv_j - dv_i) = 0
+    M de + dG^T nu + G^T dnu = - df1 - C (dv1 + dd),    G de + dG a1 + 2 (v_j - v_i).(dv_j - dv_i) = 0
 
-Where accelerations of the recursion lag, de is the whole perturbation of those of the end (with - df1 - C dv1 on the
-right of the first, and G de in the second), and da1 follows from it as the march has it.
+de being the perturbation of the accelerations of the end, from which those of the recursion follow.
 
 ENERGY MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing);
 so that this is not taken for a motion, dv1 is projected in its case, too, with mu = 0.
@@ -36,7 +35,6 @@ from fem.solve.newton.groups import (
     AA,
     AU,
     AV,
-    LAGS,
     PROJECT,
     VA,
     VISCOUS,
@@ -88,7 +86,6 @@ def vary(
     warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
     linearise(scheme, secant, dt, nodes, bars, springs, motion, warmth, work, variation)
     is_projected = scheme[PROJECT] > 0.0 and not secant
-    lags = scheme[LAGS] > 0.0
     orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
     for order in range(orders):
         if order == VELOCITY:
@@ -105,7 +102,7 @@ def vary(
                         work.v[dof] = variation.state[UNPROJECTED, dof]
                     velocity_gaps(bars, work)
                 else:
-                    turn_rods(order, lags, nodes, bars, motion, pull, vectors[j], work)
+                    turn_rods(order, nodes, bars, motion, pull, vectors[j], work)
             if not eliminate(
                 solver, True, ROUND_OFF, Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), nodes, bars, springs, tree,
                 equation, work,
@@ -113,7 +110,7 @@ def vary(
                 return False
             if order == DISPLACEMENT:
                 end_of_increment(scheme, dt, nodes, bars, vectors[j], work)
-            elif order == ACCELERATION and lags:
+            elif order == ACCELERATION:
                 go_on(scheme, nodes, bars, pull, vectors[j], work)
             elif j < 0:
                 for r in range(bars.rods.shape[0]):
@@ -259,9 +256,7 @@ def end_of_increment(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector
         work.carry[dof] = wm * da + (1.0 - wm) * vector[DA, dof]
         vector[KNOWN, dof] = vector[DA, dof]
         vector[DU, dof], vector[DV, dof], vector[DA, dof] = du, dv, da
-    if (
-        wf != 1.0 or scheme[LAGS] > 0.0
-    ):  # the force that the next increment remembers: what the equilibrium leaves for it
+    if wf != 1.0 or scheme[PROJECT] > 0.0:  # the force of the end: what the equilibrium leaves for it
         inertia_forces(nodes, bars, work.load, work.carry, work.inertia, work.drag)
         for dof in range(vector.shape[1]):
             drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
@@ -270,10 +265,10 @@ def end_of_increment(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector
 
 @inner_kernel
 def turn_rods(
-    order: int, lags: bool, nodes: Nodes, bars: Bars, motion: Motion, pull: Floats, vector: Floats, work: Scratch
+    order: int, nodes: Nodes, bars: Bars, motion: Motion, pull: Floats, vector: Floats, work: Scratch
 ) -> None:
     """Residual and gaps of the differentiated projection of velocities or accelerations."""
-    is_whole = lags and order == ACCELERATION
+    is_whole = order == ACCELERATION
     for dof in range(work.residual.shape[0]):
         work.residual[dof] = 0.0
     if is_whole:
