@@ -95,7 +95,6 @@ def cell(place: int, text: bytes) -> Callable[[bytes], bytes]:
         (lambda table: table.unlink(), [0, 1, 2, 3, 4, 5], False),
         (lambda table: table.with_name("sweep.sums").unlink(), [0, 1, 2, 3, 4, 5], True),
         (lambda table: table.with_name("sweep.sums").write_bytes(b"\0" * 100), [0, 1, 2, 3, 4, 5], True),
-        (lambda table: table.with_name("sweep.json").write_text("[" * 100_000), [0, 1, 2, 3, 4, 5], False),
     ],
 )
 def test_damaged_rows_and_only_those_are_computed_again(finished, damage, points, is_seen):
@@ -103,6 +102,12 @@ def test_damaged_rows_and_only_those_are_computed_again(finished, damage, points
     assert after == before and seen == points
     is_told = any("not as they were written: computed again" in text for text in notices)
     assert is_told == is_seen
+
+
+def test_a_folder_whose_record_is_damaged_is_not_ours(finished):
+    with pytest.raises(fem.CommandError, match="again"):
+        go_on(finished, lambda table: table.with_name("sweep.json").write_text("[" * 100_000))
+    assert (finished / "again" / "sweep.csv").read_bytes() == (finished / "whole" / "sweep.csv").read_bytes()
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

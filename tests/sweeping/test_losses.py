@@ -16,11 +16,12 @@ import pytest
 
 import fem
 from fem.deck import parse_deck
+from fem.files.own import Names, Origin, OwnFolder
 from fem.results.run_record import COMPLETED
 from fem.sweeping import workers
 from fem.sweeping.block import Answer, Job
 from fem.sweeping.crew import Block, Crew, Lost, crew
-from fem.sweeping.table import LOST, SweepTable
+from fem.sweeping.table import LOST, RECORD, SUMS, TABLE, SweepTable
 from fem.sweeping.workers import MOST_LOSSES, spread
 from tests.sweeping.swings import SWING, write_swing
 
@@ -120,10 +121,11 @@ def test_answers_between_losses_let_a_sweep_go_on(tmp_path):
 def test_a_lost_point_is_tried_again_by_the_next_start(tmp_path):
     identity = {"deck": {}, "grid": {}, "columns": ["point", "A", "verdict", "u"], "versions": {}}
     heads = [[str(point + 1), "0.5"] for point in range(3)]
-    table = SweepTable(tmp_path, identity, heads, resume=True)
+    own = OwnFolder(tmp_path, RECORD, Origin(tmp_path / "a.inp", ""), Names(frozenset((RECORD, SUMS, TABLE))))
+    table = SweepTable(own, identity, heads, resume=True)
     table.add([(0, COMPLETED, [1.0]), (1, f"{LOST}: its process died", [1.0]), (2, "no convergence", [1.0])])
     table.close("1 failed")
-    assert list(SweepTable(tmp_path, identity, heads, resume=True).rows) == [0, 2]
+    assert list(SweepTable(own, identity, heads, resume=True).rows) == [0, 2]
 
 
 def test_a_sweep_survives_a_killed_process_with_the_same_bytes(tmp_path, monkeypatch):
