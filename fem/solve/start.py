@@ -14,6 +14,7 @@ from fem.mechanics.energy import stored_energy
 from fem.mechanics.links import expand
 from fem.mechanics.mass import multiply_mass
 from fem.model import Dynamic
+from fem.solve.linear.factors import refine
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LAGS, Loading, Motion
 from fem.solve.newton.iterate import combine, evaluate, inertia_forces
@@ -175,7 +176,10 @@ def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
     pivots = np.abs(factor.U.diagonal())
     if pivots.min() < NO_MASS:
         return np.asarray(unknown[[factor.perm_c.argsort()[int(pivots.argmin())]]])
-    a += transform @ (scale * factor.solve(scale * (transform.T @ right)))
+    found = refine(factor.solve, scaled, scale * (transform.T @ right))
+    if found is None:
+        return unknown[:1]
+    a += transform @ (scale * found)
     return np.zeros(0, np.int64)
 
 
@@ -196,7 +200,10 @@ def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Int
     values, vectors = np.linalg.eigh(scaled)
     if values[0] < NO_MASS:
         return np.asarray(unknown[[int(np.abs(vectors[:, 0]).argmax())]])
-    a += transform @ (scale * np.linalg.solve(scaled, scale * (transform.T @ right)))
+    found = refine(lambda rest: np.linalg.solve(scaled, rest), scaled, scale * (transform.T @ right))
+    if found is None:
+        return unknown[:1]
+    a += transform @ (scale * found)
     return np.zeros(0, np.int64)
 
 

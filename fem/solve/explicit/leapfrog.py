@@ -137,7 +137,7 @@ def leapfrog(
     DONE        all increments are done
     NOT_FINITE  overflow after ``control[INCREMENT]``, where ``motion`` stands
     DRIFT       the energy error left its band up to increment ``control[INCREMENT] - 1``, which is complete
-    UNTIED      no positions keep the lengths of the rods after ``control[INCREMENT]``
+    UNTIED      no positions, or no velocities, keep the lengths of the rods after ``control[INCREMENT]``
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
     """
     first = control[INCREMENT]
@@ -161,8 +161,8 @@ def leapfrog(
         strain = forces(thermal, bars, springs, work)
         accelerate(dt, moved, nodes, links, work)
         set_supports(k, links, loading, work)
-        if tied:
-            keep_rates(moved.inverse, moved.damping, ties, bars, work)
+        if tied and not keep_rates(moved.inverse, moved.damping, ties, bars, work):
+            return UNTIED
         if due[k] == 0:
             continue
         if not is_finite(strain, work.v):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import weakref
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,13 @@ WORTHWHILE = 5000
 """Equations from which PARDISO is taken where it is installed: below, loading MKL costs more than it saves."""
 PARDISO_SETTINGS = {1: 1, 2: 2, 10: 8}
 """Of ``iparm``: these values count, nested dissection, pivots below 1e-8 are perturbed (and the residual looked at)."""
+ROUND_OFF, POOR = 1e-14, 1e-10
+"""Errors of a solution that needs no refinement, and of one that is not believed."""
+NOTHING = 1e-12
+"""Share of the largest equation that is added to the size of each: one of zeros has no size of its own."""
+SINGULAR = 1e-14
+"""A dense matrix whose condition number, rows and columns scaled, is beyond the inverse of this is singular."""
+MOST_SOLVES, WORTHWHILE, SCALINGS = 10, 0.5, 3
 ANALYSE, FACTORISE, SOLVE, RELEASE = 11, 22, 33, -1
 
 
@@ -170,11 +178,74 @@ def _find_mkl() -> None:
 
 
 def solve_pivoting(matrix: Any, right: Floats) -> Floats | None:
-    """Solution of any sparse system by LU with full partial pivoting; None: singular."""
+    """Solution of any sparse system by LU with full partial pivoting, checked; None: singular."""
+    from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
 
+    rows, columns = scales(matrix)
+    if not (np.isfinite(rows).all() and np.isfinite(columns).all()):
+        return None
+    scaled = (diags_array(rows) @ matrix @ diags_array(columns)).tocsc()
     try:
-        solution = np.asarray(splu(matrix, permc_spec="COLAMD").solve(right))
+        solution = refine(splu(scaled, permc_spec="COLAMD").solve, scaled, rows * right)
     except RuntimeError:  # exactly singular
         return None
-    return solution if np.isfinite(solution).all() else None
+    return None if solution is None else columns * solution
+
+
+def solve_dense(matrix: Floats, right: Floats) -> Floats | None:
+    """The same for a small dense system, with numpy alone; None also where it is singular but for round-off."""
+    rows, columns = scales(matrix)
+    if not (np.isfinite(rows).all() and np.isfinite(columns).all()):
+        return None
+    scaled = rows[:, None] * matrix * columns
+    try:
+        inverse = np.linalg.inv(scaled)
+    except np.linalg.LinAlgError:
+        return None
+    if not np.linalg.norm(scaled, 1) * np.linalg.norm(inverse, 1) < 1.0 / SINGULAR:
+        return None
+    solution = refine(lambda rest: inverse @ rest, scaled, rows * right)
+    return None if solution is None else columns * solution
+
+
+def refine(solve: Callable[[Floats], Floats], matrix: Any, right: Floats) -> Floats | None:
+    """Solution of matrix x = right, its residual put through ``solve`` again while that helps; None: it stays poor.
+
+    Each component of the residual is compared with the sum of the magnitudes it consists of (``rods/solve.py``).
+    right (n,) or (n, k)
+    """
+    magnitudes, solution, before = abs(matrix), np.zeros_like(right), np.inf
+    rest = right
+    for _ in range(MOST_SOLVES):
+        trial = solution + np.asarray(solve(rest))
+        rest = right - matrix @ trial
+        size = magnitudes @ np.abs(trial) + np.abs(right)
+        size += NOTHING * size.max(initial=0.0) + np.finfo(float).tiny
+        error = float((np.abs(rest) / size).max(initial=0.0))
+        if not error < before:
+            break
+        solution, is_slow, before = trial, error > WORTHWHILE * before, error
+        if error <= ROUND_OFF or is_slow:
+            break
+    return np.asarray(solution) if before <= POOR else None
+
+
+def scales(matrix: Any) -> tuple[Floats, Floats]:
+    """Factors of rows and columns that bring the largest entries of all to about 1; not finite where one is empty.
+
+    Source: Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
+    """
+    magnitudes = abs(matrix)
+    rows, columns = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(SCALINGS):
+            rows /= np.sqrt(rows * _largest(magnitudes * columns, 1))
+            columns /= np.sqrt(columns * _largest(magnitudes.T * rows, 1))
+    return rows, columns
+
+
+def _largest(magnitudes: Any, axis: int) -> Floats:
+    """Largest entry of each row (``axis`` 1)."""
+    largest = magnitudes.max(axis=axis)
+    return np.asarray(largest if isinstance(largest, np.ndarray) else largest.toarray()).ravel()

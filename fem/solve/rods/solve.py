@@ -32,8 +32,8 @@ POOR = 1e-10
 MOST_SOLVES = 8
 WORTHWHILE = 0.5
 """A refinement that leaves more than this share of the error is the last one."""
-NOTHING = 1e-16
-"""Share of the largest force (or rate) below which an equation holds nothing but the round-off of others."""
+NOTHING = 1e-12
+"""Share of the largest equation that is added to the size of each: one of zeros has no size of its own."""
 # Rows of ``Scratch.whole`` (3, 3n): the right-hand side as given, the solution so far, the sizes of the equations; of
 # ``Scratch.pulls`` (2, m): the gaps as given, the multipliers so far
 RIGHT, FOUND, SIZE = 0, 1, 2
@@ -186,9 +186,13 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
 def rest_of_gaps(error: float, bars: Bars, work: Scratch) -> float:
     """What is left of the gaps of rods; returns the larger of ``error`` and its share."""
     x, store = work.whole[FOUND], work.store
-    largest = 0.0
+    longest, largest = 0.0, 0.0
+    for dof in range(x.shape[0]):
+        longest = max(longest, abs(x[dof]))
     for r in range(bars.rods.shape[0]):
-        largest = max(largest, abs(work.pulls[RIGHT, bars.rods[r]]))
+        e = bars.rods[r]
+        about = abs(store[Q, e]) + abs(store[Q + 1, e]) + abs(store[Q + 2, e])
+        largest = max(largest, abs(work.pulls[RIGHT, e]) + longest * about)
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]

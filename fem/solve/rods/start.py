@@ -16,12 +16,10 @@ from fem.assembly.constraints import reduction
 from fem.errors import ModelError
 from fem.mechanics.bar import Bars
 from fem.mechanics.strain import LINEAR
+from fem.solve.linear.factors import solve_dense, solve_pivoting
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import DENSE, SAME_RATE, multiply, multiply_transposed, over_independent
 from fem.solve.stage import Stage
-
-NO_MASS = 1e-12
-"""Smallest eigenvalue or pivot of the scaled system; below it a direction has no mass."""
 
 
 def consistent_velocities(stage: Stage, motion: Motion, before: Floats, mass: Any) -> str:
@@ -88,56 +86,27 @@ def solve_saddle(stage: Stage, mass: Any, right: Floats, target: Floats, free: I
         matrix, load = mass[unknown][:, unknown], right[unknown]
     else:
         matrix, load = transform.T @ mass @ transform, transform.T @ right
-    diagonal = matrix.diagonal()
-    if np.any(diagonal <= 0.0):
+    if np.any(matrix.diagonal() <= 0.0):
         return None
-    scale = 1.0 / np.sqrt(diagonal)
-    solve = _solve_dense if len(unknown) + len(target) <= DENSE else _solve_sparse
-    found = solve(matrix, coupling, scale, load, target)
+    is_small = len(unknown) + len(target) <= DENSE
+    found = (_solve_small if is_small else _solve_large)(matrix, coupling, np.concatenate([load, target]))
     if found is None:
         return None
     x = np.zeros(stage.system.size)
     if transform is None:
-        x[unknown] = scale * found[: len(unknown)]
+        x[unknown] = found[: len(unknown)]
     else:
-        x[:] = transform @ (scale * found[: len(unknown)])
+        x[:] = transform @ found[: len(unknown)]
     return x, found[len(unknown) :]
 
 
-def _solve_dense(matrix: Any, coupling: Any, scale: Floats, load: Floats, target: Floats) -> Floats | None:
+def _solve_small(matrix: Any, coupling: Any, right: Floats) -> Floats | None:
     matrix = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-    rows = (coupling if isinstance(coupling, np.ndarray) else coupling.toarray()) * scale
-    size = np.sqrt((rows**2).sum(axis=1))
-    rows = rows / size[:, None]
-    count = len(target)
-    saddle = np.block([[scale[:, None] * matrix * scale, rows.T], [rows, np.zeros((count, count))]])
-    values, vectors = np.linalg.eigh(saddle)
-    if np.abs(values).min() < NO_MASS:
-        return None
-    found = vectors @ ((vectors.T @ np.concatenate([scale * load, target / size])) / values)
-    # One step of refinement: the eigenvectors are orthogonal to round-off only.
-    rest = np.concatenate([scale * load, target / size]) - saddle @ found
-    found += vectors @ ((vectors.T @ rest) / values)
-    found[len(scale) :] /= size
-    return np.asarray(found)
+    rows = coupling if isinstance(coupling, np.ndarray) else coupling.toarray()
+    return solve_dense(np.block([[matrix, rows.T], [rows, np.zeros((len(rows), len(rows)))]]), right)
 
 
-def _solve_sparse(matrix: Any, coupling: Any, scale: Floats, load: Floats, target: Floats) -> Floats | None:
-    from scipy.sparse import block_array, diags_array
-    from scipy.sparse.linalg import splu
+def _solve_large(matrix: Any, coupling: Any, right: Floats) -> Floats | None:
+    from scipy.sparse import block_array
 
-    rows = coupling @ diags_array(scale)
-    size = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    rows = diags_array(1.0 / size) @ rows
-    saddle = block_array([[diags_array(scale) @ matrix @ diags_array(scale), rows.T], [rows, None]]).tocsc()
-    right = np.concatenate([scale * load, target / size])
-    try:
-        factor = splu(saddle)
-    except RuntimeError:
-        return None
-    found = factor.solve(right)
-    found += factor.solve(right - saddle @ found)
-    if not np.isfinite(found).all():
-        return None
-    found[len(scale) :] /= size
-    return np.asarray(found)
+    return solve_pivoting(block_array([[matrix, coupling.T], [coupling, None]]).tocsc(), right)
