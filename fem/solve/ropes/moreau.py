@@ -1,14 +1,15 @@
 """Moreau-Jean time stepping: many ropes at once, impacts as impulses of whole increments, no instants located.
 
-The increment is that of the energy-momentum rule, with vbar = (v + v1)/2 = (u1 - u)/dt and G the gradients of the
-lengths at u + dt/2 v; ropes that are at their length there pull with the mean force lambda of the increment:
+The increment is that of the energy-momentum rule, with vbar = (v + v1)/2 = (u1 - u)/dt of what is free and G the
+gradients of the lengths at (u + u1)/2; ropes that are at their length there pull with the mean force lambda:
 
     M (v1 - v)/dt + f_dg(u, u1) + C vbar + G^T lambda = f_ext
-    rods  G v1 = 0;    ropes  0 <= lambda,  G v1 <= - c G v where G v > 0, else G vbar <= 0;  one of them zero
+    rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping/law.py``
 
-Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound. Impulses take dt lambda.(G vbar),
-never less than nothing; what the correction of positions puts in is taken from it and, where supports rest and that is
-not enough, from the velocities: energy never rises by itself. First order in dt.
+Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
+Impulses take lambda.G (u1 - u), never less than nothing; what the correction of positions puts in is taken from it and,
+where supports rest and that is not enough, from the velocities: energy never rises by itself. First order in dt where
+there are impacts, else second.
 Sources: Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257; Acary & Brogliato, Numerical Methods for Nonsmooth
 Dynamical Systems (2008), ch. 10.
 """
@@ -20,26 +21,22 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.constraints import reduction
-from fem.compiled import kernel
 from fem.errors import ModelError
 from fem.mechanics import bar
-from fem.mechanics.bar import Bars
 from fem.mechanics.energy import stored_energy
 from fem.mechanics.laws import RIGID
-from fem.mechanics.links import Links, expand
-from fem.mechanics.mass import multiply_mass
-from fem.mechanics.springs import Springs
-from fem.mechanics.strain import LINEAR
+from fem.mechanics.links import expand
 from fem.results.record import Event, Sink
 from fem.solve.newton import groups
-from fem.solve.newton.groups import DISSIPATED, Loading, Motion, Nodes, Record, Ropes, Scratch
+from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.iterate import combine, evaluate, inertia_forces, residual
-from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
+from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.instants.complementarity import complementarity
-from fem.solve.ropes.slack import excesses
+from fem.solve.ropes.stepping.books import close_books, slow_down
+from fem.solve.ropes.stepping.law import Law, support_lag
+from fem.solve.ropes.stepping.lengths import Lengths
 from fem.solve.stage import Stage
 
 AT_LENGTH = 1e-6
@@ -47,22 +44,10 @@ AT_LENGTH = 1e-6
 CLOSED = 1e-11
 """Largest strain that the correction of positions leaves."""
 MOST_CORRECTIONS = 50
+TURNS = 4
+"""Guesses of the increment that turn its gradients with it."""
 SMALL = 1e-10
 """Share of the motion of an increment: corrections of the elastic parts below it end the iteration."""
-
-
-@kernel
-def close_books(
-    row: Floats, k: int, iterations: int, strain: float, lost: float, nodes: Nodes, bars: Bars, springs: Springs,
-    links: Links, loading: Loading, motion: Motion, work: Scratch, record: Record,
-) -> float:  # fmt: skip
-    """Increment k into the books and its row; lost: energy that impulses took. Returns the energy error."""
-    error: float = close_increment(row, True, k, strain, nodes, bars, springs, links, loading, motion, work)
-    motion.tally[DISSIPATED] += lost
-    error += lost
-    thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
-    note_increment(k, iterations, 0.0, 0.0, 0, error, bars, springs, thermal, motion, record)
-    return error
 
 
 class Moreau:
@@ -77,23 +62,19 @@ class Moreau:
         self.stage, self.ropes = stage, ropes[moves[ropes]]  # one between two supports has nothing to pull
         ropes = self.ropes
         self.index: Ints = np.concatenate([ropes, bars.rods])
-        self.all = Ropes(self.index, np.zeros(len(self.index)))
+        self.lengths = Lengths(stage, self.index)
         self.one_sided: Flags = np.arange(len(self.index)) < len(ropes)
-        self.square: Floats = 1.0 / bars.constants[bar.INV_LENGTH, self.index] ** 2
         self.restitution: Floats = np.where(self.one_sided, bars.constants[bar.RESTITUTION, self.index], 0.0)
-        self.slack = bars._replace(kinds=np.column_stack([bars.kinds[:, 0], np.zeros(len(bars.kinds), np.int64)]))
-        self.is_linear = bars.kinds[self.index, 0] == LINEAR
-        self.unknown = np.flatnonzero(stage.nodes.free == 1)
-        links = stage.links
-        self.transform: Any = reduction(stage.nodes.free, links) if len(links.slave) else None
         self.is_elastic = bool(np.any(bars.kinds[:, 1] != RIGID) or len(stage.system.springs.dofs))
-        self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(links.slave))
+        self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(stage.links.slave))
         self.pulls: Flags = np.zeros(len(self.index), np.bool_)
+        self.holds: Flags = self.pulls.copy()
+        self.spare = 0.0
         self.happened: list[tuple[int, int, str, float]] = []
 
     def start(self, motion: Motion) -> None:
         """ModelError where a rope is too long."""
-        strain = np.where(self.one_sided, self._gaps(motion.u) / self.square, 0.0)
+        strain = np.where(self.one_sided, self.lengths.gaps(motion.u) / self.lengths.square, 0.0)
         worst = int(strain.argmax())
         if strain[worst] > SAME_LENGTH:
             raise ModelError(
@@ -143,14 +124,13 @@ class Moreau:
 
     def _increment(self, k: int, chunk: Loading, motion: Motion, kept: Record) -> float | None:
         """One increment; its energy error, None where it finds no solution."""
-        stage, work, dt = self.stage, self.stage.work, float(chunk.dt[k])
+        stage, work, dt, lengths = self.stage, self.stage.work, float(chunk.dt[k]), self.lengths
         middle, v0 = self._begin(k, dt, chunk, motion)
-        gap = self._gaps(middle)
-        (near,) = np.nonzero(~self.one_sided | (gap > -AT_LENGTH * self.square))
-        rows, reduced = self._gradients(near, middle)
-        rate0 = rows @ v0
-        bound = np.where(rate0 > 0.0, -self.restitution[near] * rate0, -rate0)
-        bound[~self.one_sided[near]] = 0.0
+        (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
+        one_sided, lag = self.one_sided[near], support_lag(k, chunk, motion.u, v0)
+        law = Law(lengths, near, motion.u, v0, self.holds[near], one_sided, self.restitution[near])
+        rows, reduced = lengths.gradients(near, middle)
+        bound = law.bound(rows, motion.u + dt * v0, v0, lag)
         warmth = chunk.warmth[min(k, len(chunk.warmth) - 1)]
         pull = np.zeros(len(near))
         iterations, most = 0, int(stage.limits[groups.ITERATIONS])
@@ -162,22 +142,25 @@ class Moreau:
             evaluate(stage.row, True, dt, motion.u, stage.bars, stage.system.springs, warmth, work)
             residual(stage.row, stage.nodes, stage.bars, stage.links, work)
             solve = self._factor(dt)
-            change, along = solve(work.residual[self.unknown]), solve(reduced.T)
+            change, along = solve(work.residual[lengths.unknown]), solve(reduced.T)
             if len(near):
                 compliance = 2.0 / dt * (reduced @ along)
-                free = rows @ (work.v + 2.0 / dt * self._spread(change))
-                pull, _ = complementarity(compliance, free - bound, self.one_sided[near])
+                free = rows @ (work.v + 2.0 / dt * lengths.spread(change))
+                pull, _ = complementarity(compliance, free - bound, one_sided)
                 change = change - along @ pull
-            move = self._spread(change)
+            move = lengths.spread(change)
             work.u[:] += move
             work.v[:] += 2.0 / dt * move
             work.a[:] += 2.0 / dt**2 * move
             size = float(np.abs(work.u - motion.u).max(initial=0.0))
-            if not self.is_elastic or float(np.abs(move).max(initial=0.0)) <= SMALL * size:
+            if float(np.abs(move).max(initial=0.0)) <= SMALL * size or (not self.is_elastic and iterations >= TURNS):
                 break
+            if iterations < TURNS and len(near):
+                law.arrives &= pull > 0.0
+                rows, reduced = lengths.gradients(near, 0.5 * (motion.u + work.u))
+                bound = law.bound(rows, work.u, work.v, lag)
         loss = pull * (rows @ (work.u - motion.u))
-        self._note(k, near, pull, rate0, loss)
-        return self._finish(k, dt, chunk, motion, kept, near, rows, pull, float(loss.sum()), iterations)
+        return self._finish(k, dt, chunk, motion, kept, law, rows, pull, loss, iterations)
 
     def _begin(self, k: int, dt: float, chunk: Loading, motion: Motion) -> tuple[Floats, Floats]:
         """Trial state and what stays known; the displacements at which lengths are judged, and the first velocities."""
@@ -200,11 +183,11 @@ class Moreau:
         return middle, v0
 
     def _finish(
-        self, k: int, dt: float, chunk: Loading, motion: Motion, kept: Record, near: Ints, rows: Floats,
-        pull: Floats, lost: float, iterations: int,
+        self, k: int, dt: float, chunk: Loading, motion: Motion, kept: Record, law: Law, rows: Floats,
+        pull: Floats, loss: Floats, iterations: int,
     ) -> float | None:  # fmt: skip
         """Forces of the increment, positions corrected, books closed."""
-        stage, work = self.stage, self.stage.work
+        stage, work, near = self.stage, self.stage.work, law.near
         thermal = chunk.thermal[min(k + 1, len(chunk.thermal) - 1)]
         warmth = chunk.warmth[min(k, len(chunk.warmth) - 1)]
         work.multiplier[:] = 0.0
@@ -213,7 +196,10 @@ class Moreau:
         work.multiplier[self.index[near]] = pull
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]
         work.force[:] += rows.T @ pull
-        before = work.u.copy()
+        bounced = law.arrives & (law.restitution > 0.0)
+        self.holds[:] = False
+        self.holds[near[(pull > 0.0) & ~bounced]] = True
+        before, taken = work.u.copy(), float(loss.sum())
         if not self._correct(dt):
             return None
         move = work.u - before
@@ -221,90 +207,64 @@ class Moreau:
             ends = stored_energy(work.u, work.v, stage.bars, stage.system.springs, thermal, work.multiplier)
             now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
             factors = np.where(chunk.is_gravity == 1, now, mean)
-            lost += float((factors @ chunk.vectors) @ move) - (ends - strain)
+            taken += float((factors @ chunk.vectors) @ move) - (ends - strain)
             strain = ends
-            if lost < 0.0 and not np.any(chunk.support_v[k]):
-                lost += self._slow_down(-lost)
+        if taken < 0.0:
+            taken += slow_down(stage, -taken) if not np.any(chunk.support_v[k]) else -taken
+        self._note(k, near, pull, law.arrives, loss, taken)
         return float(
             close_books(
-                stage.row, k, iterations, strain, lost, stage.nodes, stage.bars, stage.system.springs, stage.links,
+                stage.row, k, iterations, strain, taken, stage.nodes, stage.bars, stage.system.springs, stage.links,
                 chunk, motion, work, kept,
             )
         )  # fmt: skip
 
     def _correct(self, dt: float) -> bool:
-        """Move the trial positions until no rope is too long and every rod has its length."""
-        work = self.stage.work
-        solve, touched = None, ~self.one_sided
+        """Move the trial positions until no rope is too long, and rods and ropes that pull have their lengths."""
+        work, lengths = self.stage.work, self.lengths
+        one_sided = self.one_sided & ~self.holds
+        solve, touched = None, ~one_sided
         for _ in range(MOST_CORRECTIONS):
-            gap = self._gaps(work.u)
-            strain = np.where(self.one_sided, gap, np.abs(gap)) / self.square
+            gap = lengths.gaps(work.u)
+            strain = np.where(one_sided, gap, np.abs(gap)) / lengths.square
             if strain.max(initial=0.0) <= CLOSED:
                 return True
             touched = touched | (gap > 0.0)
             (near,) = np.nonzero(touched)
-            _, reduced = self._gradients(near, work.u)
+            _, reduced = lengths.gradients(near, work.u)
             solve = solve or self._factor(dt)
             along = solve(reduced.T)
-            pull, _ = complementarity(reduced @ along, gap[near], self.one_sided[near])
-            work.u[:] -= self._spread(along @ pull)
+            pull, _ = complementarity(reduced @ along, gap[near], one_sided[near])
+            work.u[:] -= lengths.spread(along @ pull)
         return False
-
-    def _slow_down(self, energy: float) -> float:
-        """Take energy from the motion, as much as there is; returns how much it was."""
-        work, bars = self.stage.work, self.stage.bars
-        multiply_mass(self.stage.nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
-        kinetic = 0.5 * float(work.v @ work.momentum)
-        taken = min(energy, kinetic)
-        if kinetic > 0.0:
-            work.v[:] *= np.sqrt(1.0 - taken / kinetic)
-        return taken
 
     def _factor(self, dt: float) -> Any:
         """The inverse of the effective tangent over the independent dofs, as a function."""
         stage, work = self.stage, self.stage.work
         if not self.is_coupled:
-            damping = stage.nodes.damping[self.unknown] if len(stage.nodes.damping) else 0.0
-            diagonal = 2.0 / dt**2 * stage.nodes.mass[self.unknown] + damping / dt
+            damping = stage.nodes.damping[self.lengths.unknown] if len(stage.nodes.damping) else 0.0
+            diagonal = 2.0 / dt**2 * stage.nodes.mass[self.lengths.unknown] + damping / dt
             return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
         from scipy.sparse.linalg import splu
 
         nodal_blocks(stage.row, dt, stage.nodes, stage.system.springs, work)
         return splu(stage.tangent.matrix(work).tocsc()).solve
 
-    def _gaps(self, u: Floats) -> Floats:
-        """(l^2 - L0^2)/2 of ropes and rods."""
-        gap = np.zeros(len(self.index))
-        excesses(self.all, self.slack, u, u, gap)
-        return gap
+    def _note(self, k: int, near: Ints, pull: Floats, arrives: Flags, loss: Floats, taken: float) -> None:
+        """What ropes began or ceased to do in increment k, which took an energy.
 
-    def _gradients(self, chosen: Ints, u: Floats) -> tuple[Floats, Floats]:
-        """G of some ropes and rods at u: over all dofs (c, 3n), and over the independent ones."""
-        bars, e = self.stage.bars, self.index[chosen]
-        first = np.where(self.is_linear[chosen], bar.BASE, bar.REF)
-        ends = 3 * bars.nodes[e]
-        rows = np.zeros((len(chosen), len(u)))
-        at = np.arange(len(chosen))
-        for c in range(3):
-            w = np.where(self.is_linear[chosen], 0.0, u[ends[:, 1] + c] - u[ends[:, 0] + c])
-            d = bars.constants[first + c, e] + w
-            rows[at, ends[:, 1] + c] += d
-            rows[at, ends[:, 0] + c] -= d
-        return rows, rows[:, self.unknown] if self.transform is None else rows @ self.transform
-
-    def _spread(self, x: Floats) -> Floats:
-        if self.transform is not None:
-            return np.asarray(self.transform @ x)
-        full = np.zeros(len(self.stage.nodes.free))
-        full[self.unknown] = x
-        return full
-
-    def _note(self, k: int, near: Ints, pull: Floats, rate: Floats, loss: Floats) -> None:
-        """What ropes began or ceased to do in increment k."""
-        now = np.zeros_like(self.pulls)
-        now[near] = pull > 0.0
-        for r in np.flatnonzero((now != self.pulls) & self.one_sided).tolist():
-            n = int(np.searchsorted(near, r))
-            what = "slack" if not now[r] else "impact" if rate[n] > 0.0 else "taut"
-            self.happened.append((k, r, what, float(loss[n]) if now[r] else 0.0))
+        Each impact takes its share of it; what no event tells of goes with the next one.
+        """
+        now, hits, lost = np.zeros_like(self.pulls), np.zeros_like(self.pulls), np.zeros(len(self.pulls))
+        now[near], hits[near], lost[near] = pull > 0.0, arrives & (pull > 0.0), np.maximum(loss, 0.0)
+        lost[~self.one_sided] = 0.0
+        total = float(lost.sum())
+        lost *= taken / total if total > 0.0 else 0.0
+        self.spare += taken if total <= 0.0 else 0.0
+        tells = self.one_sided & (hits | (now != self.pulls))
+        self.spare += float(lost[~tells].sum())
+        for r in np.flatnonzero(tells).tolist():
+            what = "impact" if hits[r] else "taut" if now[r] else "slack"
+            self.happened.append((k, r, what, float(lost[r]) + self.spare))
+            self.spare = 0.0
         self.pulls = now

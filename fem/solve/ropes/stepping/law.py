@@ -1,0 +1,57 @@
+"""How fast ropes and rods may lengthen at the end of an increment that steps over impacts.
+
+With G the mean gradients of the increment, w the relative velocity of two ends, s = d.w the rate of a length, ubar the
+mean velocity of supports as they move and vbar the mean of their velocities at both ends:
+
+    an increment without impacts   G du <= 0: the length of what pulls stays as it was, nothing is lost
+    one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G du >= 0 where
+                                   something pulls: impulses take energy, lambda.(G du), and never give any
+
+s1 = G v1 + (d1 - d).w1/2 and G du = dt ((G v + G v1)/2 + G (ubar - vbar)) are linear in G v1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.solve.newton.groups import Loading
+from fem.solve.ropes.stepping.lengths import Lengths
+
+SLOW = 1e-10
+"""Share of the largest velocity below which a rope becomes taut without an impact."""
+
+
+class Law:
+    """The bounds of one increment for the ropes and rods ``near`` (c,).
+
+    holds, one_sided, restitution (c,)  kept their length up to now; are ropes;  v0 (3n,) first velocities
+    """
+
+    def __init__(
+        self, lengths: Lengths, near: Ints, u: Floats, v0: Floats, holds: Flags, one_sided: Flags, restitution: Floats
+    ) -> None:
+        self.lengths, self.near, self.v0, self.restitution = lengths, near, v0, restitution
+        self.one_sided = one_sided
+        rows, _ = lengths.gradients(near, u)
+        self.rate: Floats = rows @ v0
+        speed = np.sqrt(lengths.square[near]) * float(np.abs(v0).max(initial=0.0))
+        self.arrives: Flags = one_sided & ~holds & (self.rate > SLOW * speed)
+        self.start = lengths.relative(near, u)
+
+    def bound(self, rows: Floats, u1: Floats, v1: Floats, lag: Floats) -> Floats:
+        """(c,) what G v1 may be at most (rods: is), given how the last guess ends. lag (3n,) ubar - vbar."""
+        still = -(rows @ self.v0) - 2.0 * (rows @ lag)
+        if not self.arrives.any():
+            return np.asarray(still)
+        turn = 0.5 * ((self.lengths.relative(self.near, u1) - self.start) * self.lengths.relative(self.near, v1)).sum(1)
+        wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
+        return np.where(self.one_sided, np.maximum(wanted, still), wanted)
+
+
+def support_lag(k: int, chunk: Loading, u: Floats, v0: Floats) -> Floats:
+    """(3n,) mean velocity of supports in increment k, as they move, less the mean of those at its ends."""
+    lag, supports = np.zeros(len(u)), chunk.support_dofs
+    moved = (chunk.support_u[k] - u[supports]) / chunk.dt[k]
+    lag[supports] = moved - 0.5 * (v0[supports] + chunk.support_v[k])
+    return lag

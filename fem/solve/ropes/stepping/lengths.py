@@ -1,0 +1,63 @@
+"""Lengths of the ropes and rods of a step: gaps, gradients over the independent dofs, relative motion of their ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.constraints import reduction
+from fem.mechanics import bar
+from fem.mechanics.strain import LINEAR
+from fem.solve.newton.groups import Ropes
+from fem.solve.ropes.slack import excesses
+from fem.solve.stage import Stage
+
+
+class Lengths:
+    """Of bars ``index`` (c,) of a stage, all of which may pull. square (c,) lengths squared."""
+
+    def __init__(self, stage: Stage, index: Ints) -> None:
+        bars, links = stage.bars, stage.links
+        self.index, self.bars = index, bars
+        self.square: Floats = 1.0 / bars.constants[bar.INV_LENGTH, index] ** 2
+        self.is_linear = bars.kinds[index, 0] == LINEAR
+        self.unknown = np.flatnonzero(stage.nodes.free == 1)
+        self.transform: Any = reduction(stage.nodes.free, links) if len(links.slave) else None
+        self.size = len(stage.nodes.free)
+        self._all = Ropes(index, np.zeros(len(index)))
+        kinds = np.column_stack([bars.kinds[:, 0], np.zeros(len(bars.kinds), np.int64)])
+        self._slack = bars._replace(kinds=kinds)
+
+    def gaps(self, u: Floats) -> Floats:
+        """(l^2 - L0^2)/2."""
+        gap = np.zeros(len(self.index))
+        excesses(self._all, self._slack, u, u, gap)
+        return gap
+
+    def relative(self, chosen: Ints, x: Floats) -> Floats:
+        """(c, 3) x_j - x_i of some of them; zero where the bar is geometrically linear."""
+        ends = x.reshape(-1, 3)[self.bars.nodes[self.index[chosen]]]
+        return np.where(self.is_linear[chosen, None], 0.0, ends[:, 1] - ends[:, 0])
+
+    def gradients(self, chosen: Ints, u: Floats) -> tuple[Floats, Floats]:
+        """G of some of them at u: over all dofs (c, 3n), and over the independent ones."""
+        e = self.index[chosen]
+        first = np.where(self.is_linear[chosen], bar.BASE, bar.REF)
+        ends, w = 3 * self.bars.nodes[e], self.relative(chosen, u)
+        rows = np.zeros((len(chosen), len(u)))
+        at = np.arange(len(chosen))
+        for c in range(3):
+            d = self.bars.constants[first + c, e] + w[:, c]
+            rows[at, ends[:, 1] + c] += d
+            rows[at, ends[:, 0] + c] -= d
+        return rows, rows[:, self.unknown] if self.transform is None else rows @ self.transform
+
+    def spread(self, x: Floats) -> Floats:
+        """Over all dofs what is given over the independent ones."""
+        if self.transform is not None:
+            return np.asarray(self.transform @ x)
+        full = np.zeros(self.size)
+        full[self.unknown] = x
+        return full
