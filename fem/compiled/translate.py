@@ -28,6 +28,7 @@ from numba.extending import models, register_model, typeof_impl
 import fem.lanes.decisions  # noqa: F401  what kernels may do with lanes
 from fem.compiled.kernel import Kernel
 from fem.compiled.kinds import kind_of_type, returned
+from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import symbol_of
 
 
@@ -174,7 +175,11 @@ class KernelType(types.Callable, types.Dummy):
 
 
 @typeof_impl.register(Kernel)
-def _type_of_kernel(value: Kernel, context: Any) -> KernelType:
+def _type_of_kernel(value: Kernel, context: Any) -> Any:
+    if is_plain():  # since numba turned out not to fit
+        from fem.compiled.plain.dispatchers import type_of_kernel
+
+        return type_of_kernel(value, context)
     return KernelType(value)
 
 

@@ -52,6 +52,8 @@ def load(path: Path) -> Any:
             return meshio.read(path)
     except SystemExit:
         return "meshio does not know its format"
+    except ModuleNotFoundError as error:
+        return f"its format needs the package {error.name}: pip install 'fem[meshes]'"
     except Exception as error:
         return " ".join(str(error).split())[:200] or type(error).__name__
 

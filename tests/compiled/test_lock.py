@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from fem.compiled.plain.choose import is_plain
 from fem.compiled.safe import notices
 from fem.compiled.safe.lock import NAME, turn
 
@@ -114,6 +115,7 @@ def test_where_there_can_be_no_lock_nobody_waits(tmp_path: Path, kind: str) -> N
         assert time.monotonic() - began < 1.0
 
 
+@pytest.mark.skipif(is_plain(), reason="plain numba makes no units")
 def test_four_first_starts_compile_once(tmp_path: Path) -> None:
     """Four processes that need the same unit at the same instant."""
     processes = [start(COMPILES, FEM_CACHE_DIR=str(tmp_path)) for _ in range(4)]

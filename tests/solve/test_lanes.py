@@ -12,6 +12,7 @@ import pytest
 import fem
 from fem.compiled import kernel
 from fem.compiled.build import assembly
+from fem.compiled.plain.choose import is_plain
 from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
 from fem.solve.ensemble.alone import run_alone
@@ -213,6 +214,7 @@ def test_a_branch_on_a_mask_does_not_compile():
         branch(Lanes(1, 8))
 
 
+@pytest.mark.skipif(is_plain(), reason="plain numba makes other machine code")
 def test_lanes_use_the_widest_registers():
     features = llvmlite.binding.get_host_cpu_features()
     if not features.get("avx"):

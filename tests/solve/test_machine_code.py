@@ -12,13 +12,17 @@ import pytest
 
 from fem.compiled import kernel, number_kernel
 from fem.compiled.build import assembly
+from fem.compiled.plain.choose import is_plain
 from fem.mechanics.bar import CONSTANTS, STORED, Bars, evaluate_bars
 from fem.solve.newton.iterate import combine
 
 FEATURES = dict(llvmlite.binding.get_host_cpu_features())
 PACKED = re.compile(r"\bv(?:f(?:n?m(?:add|sub)\w*)|mul|add|sub|div)pd\b[^\n]*%[yz]mm")
 OLD = tuple(map(int, llvmlite.__version__.split(".")[:2])) < (0, 45)
-pytestmark = pytest.mark.skipif(not FEATURES.get("avx2"), reason="the processor has no wide registers")
+pytestmark = [
+    pytest.mark.skipif(not FEATURES.get("avx2"), reason="the processor has no wide registers"),
+    pytest.mark.skipif(is_plain(), reason="plain numba makes other machine code"),
+]
 
 
 def packed(function: Any, *arguments: object) -> int:

@@ -24,6 +24,8 @@ MISFIT = (
 )
 ABSENT = "numba, which compiles the solver, cannot be imported ({reason}): pip install '{suited}'"
 
+BROKEN = "numba, which compiles the solver, compiles nothing here ({reason}): pip install --force-reinstall '{suited}'"
+
 
 def is_plain() -> bool:
     """Plain numba compiles.
@@ -60,13 +62,29 @@ def fits() -> bool:
         import numba  # noqa: F401
     except ImportError as error:
         raise CommandError(ABSENT.format(reason=error, suited=SUITED)) from error
-    try:
-        from fem.compiled.plain.sample import compile_sample
+    from fem.compiled.plain.sample import SAMPLES
 
-        compile_sample()
+    try:
+        from fem.compiled.build import make
+
+        for kernel, kinds in SAMPLES:
+            make(kernel, kinds)
     except Exception as error:
-        take_plain(" ".join(f"{type(error).__name__}: {error}".split())[:200])
+        take_plain(in_short(error))
+    if is_plain():
+        try:
+            from fem.compiled.plain.dispatchers import compile_plain
+
+            for kernel, kinds in SAMPLES:
+                compile_plain(kernel, kinds)
+        except Exception as error:
+            raise CommandError(BROKEN.format(reason=in_short(error), suited=SUITED)) from error
     return not is_plain()
+
+
+def in_short(error: Exception) -> str:
+    """An error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
 def take_plain(reason: str) -> None:

@@ -6,7 +6,6 @@ from typing import NamedTuple, cast
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.compiled.build import make
 from fem.compiled.kernel import Kernel
 
 
@@ -38,9 +37,10 @@ def sample(x: Floats, group: Group, factor: float, number: int) -> tuple[float, 
     return larger(factor * product(x, group.first), number * 1.0)
 
 
-def compile_sample() -> None:
-    """Compile them; raises whatever goes wrong."""
-    array = ("array", "d", 1)
-    group = ("group", Group.__module__, Group.__qualname__, (array, "none"))
-    make(cast(Kernel, larger), ("float", "float"))
-    make(cast(Kernel, sample), (array, group, "float", "int"))
+ARRAY = ("array", "d", 1)
+GROUP = ("group", Group.__module__, Group.__qualname__, (ARRAY, "none"))
+SAMPLES = (
+    (cast(Kernel, larger), ("float", "float")),
+    (cast(Kernel, sample), (ARRAY, GROUP, "float", "int")),
+)
+"""Kernels, and kinds of their arguments."""
