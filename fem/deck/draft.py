@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from fem.errors import MAX_PROBLEMS, DeckError, Problem
 from fem.model import Amplitude, BarSection, Boundary, Controls, InitialCondition, PointMass
 
 MAX_COLLECTED = 5000
+"""Mistakes that end the reading: what follows would be blamed on the same cause."""
 MAX_GENERATED = 1_000_000
 """Nodes, elements and set members the generators of one deck may make."""
 MAX_COPIED = 10_000_000
@@ -67,7 +69,7 @@ class Draft:
         self.failed: set[str] = set()
         self.muted = False
         self.card: Card | None = None
-        self.notices: list[str] = []
+        self.notices: dict[str, None] = {}
         self.ignored: dict[str, None] = {}
         self.extensions: dict[str, None] = {}
         self.generated = 0
@@ -97,11 +99,16 @@ class Draft:
         self.controls = Controls(residual_relative=None)
 
     def report(self, mistake: Mistake) -> None:
-        """Keep a mistake, and remember which kind of card failed, so that nothing is blamed on its consequences."""
+        """Keep a mistake, and remember which kind of card failed, so that nothing is blamed on its consequences.
+
+        DeckError at ``MAX_COLLECTED`` of them.
+        """
         if self.card is not None:
             self.failed.add(self.card.keyword)
-        if not self.muted and len(self.mistakes) < MAX_COLLECTED:
+        if not self.muted:
             self.mistakes.append(mistake)
+            if len(self.mistakes) >= MAX_COLLECTED:
+                self.raise_problems()
 
     @contextmanager
     def guard(self) -> Iterator[None]:
@@ -145,8 +152,8 @@ class Draft:
 
     def notice(self, text: str) -> None:
         """A remark for the user, said once."""
-        if not self.muted and text not in self.notices:
-            self.notices.append(text)
+        if not self.muted:
+            self.notices[text] = None
 
     def ignore(self, what: str) -> None:
         """A card or parameter that can change no result here: all go into one notice."""
@@ -205,6 +212,9 @@ class Draft:
 
 
 def sorted_problems(mistakes: Iterable[Mistake]) -> list[Problem]:
-    """The first ``MAX_PROBLEMS`` different mistakes in reading order."""
+    """The first ``MAX_PROBLEMS`` different mistakes in reading order; only these look for their hints."""
     ordered = sorted(mistakes, key=lambda mistake: mistake.place.order)
-    return list(dict.fromkeys(mistake.problem() for mistake in ordered))[:MAX_PROBLEMS]
+    different: dict[tuple[Place, str], Mistake] = {}
+    for mistake in ordered:
+        different.setdefault((mistake.place, mistake.message), mistake)
+    return [mistake.problem() for mistake in islice(different.values(), MAX_PROBLEMS)]

@@ -179,6 +179,7 @@ class SetTable:
     def __init__(self) -> None:
         self.chunks: dict[str, list[SetChunk]] = {}
         self.unsorted: set[str] = set()
+        self.joined: dict[tuple[str, bool], tuple[int, Ints]] = {}
 
     def add(self, name: str, labels: Ints, where: Where | None = None) -> None:
         """Put members into a set."""
@@ -187,13 +188,12 @@ class SetTable:
     def __contains__(self, name: object) -> bool:
         return name in self.chunks
 
-    def labels(self, name: str) -> Ints:
-        """Members in the order given."""
-        return np.concatenate([np.zeros(0, np.int64), *(chunk.labels for chunk in self.chunks.get(name, []))])
-
     def ordered(self, name: str) -> Ints:
         """Members once each: rising, or as given in a set defined with UNSORTED."""
-        labels = self.labels(name)
-        if name not in self.unsorted:
-            return np.unique(labels)
-        return np.array(list(dict.fromkeys(labels.tolist())), dtype=np.int64)
+        chunks, is_unsorted = self.chunks.get(name, []), name in self.unsorted
+        done, members = self.joined.get((name, is_unsorted), (0, np.zeros(0, np.int64)))
+        if done < len(chunks):  # only what has come since a set was last asked for
+            labels = np.concatenate([members, *(chunk.labels for chunk in chunks[done:])])
+            members = np.array(list(dict.fromkeys(labels.tolist())), np.int64) if is_unsorted else np.unique(labels)
+            self.joined[name, is_unsorted] = len(chunks), members
+        return members

@@ -93,7 +93,7 @@ def check_overrides(scanner: Scanner, draft: Draft) -> None:
 def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
     """Call the function of each card."""
     canonical = {squeezed(name): name for name in (*keywords, *foreign.FOREIGN)}
-    named = [replace(card, keyword=canonical.get(squeezed(card.keyword), card.keyword)) for card in cards]
+    named = [canonically_named(card, canonical) for card in cards]
     inside = steps_of(named)
     for group in (FIRST, SECOND):
         for card, step in zip(named, inside, strict=True):
@@ -113,6 +113,12 @@ def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) 
             guesses += 1
             answer_unknown(card, draft, keywords, guess=guesses <= MAX_GUESSES)
     close_last_step(draft)
+
+
+def canonically_named(card: Card, canonical: Mapping[str, str]) -> Card:
+    """The card under the keyword as ``KEYWORDS`` spells it, if it is one."""
+    name = canonical.get(squeezed(card.keyword), card.keyword)
+    return card if name == card.keyword else replace(card, keyword=name)
 
 
 def steps_of(cards: list[Card]) -> list[Card | None]:

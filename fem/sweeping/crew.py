@@ -23,7 +23,7 @@ END_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Jobs for one worker; ``in_lanes``, ``may_compile`` as ``solve_block`` has them; ``losses``: workers it cost."""
+    """Jobs for one worker; ``in_lanes``, ``may_compile`` as ``solve_block`` has them; ``losses`` of workers so far."""
 
     jobs: tuple[Job, ...]
     in_lanes: bool = False

@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fem.deck.lexical.arithmetic import RESERVED, ArithmeticMistake
 from fem.deck.lexical.card import Card, Parameter, Piece
 from fem.deck.lexical.fields import MAX_NAME, Field, split_line, substitute, trimmed
 from fem.deck.lexical.files import DeckFiles
+from fem.deck.lexical.known import Parameters
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, shown, squeezed
 from fem.deck.lexical.traced import Course
 from fem.errors import CommandError
@@ -30,7 +32,8 @@ class Scanner:
     ) -> None:
         self.files, self.report, self.course = files, report, course
         self.cards: list[Card] = []
-        self.values: Mapping[str, float] = {}
+        self.table = Parameters()
+        self.values = self.table.known()
         self.spellings: dict[str, str] = {}
         self.overrides = overrides
         self.mesh_paths: dict[Place, Path] = {}
@@ -81,7 +84,7 @@ class Scanner:
         if self.open is None:
             return
         done = self.open
-        card = replace(done, pieces=tuple(self.pieces))
+        card = replace(done, pieces=tuple(self.pieces)) if self.pieces else done
         self.open, self.pieces = None, []
         self.cards.append(card)
         if squeezed(card.keyword) == "PARAMETER":
@@ -128,17 +131,16 @@ class Scanner:
 
     def define(self, card: Card) -> None:
         """The ``name = arithmetic`` lines of one ``*PARAMETER`` card."""
-        values = dict(self.values)
         for source, start, stop in card.pieces:
             for number in range(start, stop):
                 if source.lines[number - 1].strip():
                     try:
-                        self.assign(source, number, values)
+                        self.assign(source, number)
                     except Mistake as mistake:
                         self.report(mistake)
-        self.values = values
+        self.values = self.table.known()
 
-    def assign(self, source: Source, number: int, values: dict[str, float]) -> None:
+    def assign(self, source: Source, number: int) -> None:
         """One ``name = arithmetic`` line; an override wins, but the line must still make sense."""
         text = source.lines[number - 1]
         match = ASSIGNMENT.match(text)
@@ -151,17 +153,19 @@ class Scanner:
             raise Mistake(place, f"a parameter name is longer than {MAX_NAME} characters")
         if name.lower() in RESERVED:
             raise Mistake(place, f"{name} is the name of a function or constant", "choose another name")
-        if name.upper() in values:
+        if name.upper() in self.table.places:
             raise Mistake(place, f"parameter {shown(name)} is defined twice")
-        earlier = dict(values)
         override = self.overrides.get(name.upper())
-        values[name.upper()] = 1.0 if override is None else override
+        value: Any = 1.0 if override is None else override
         self.spellings[name.upper()] = name
         try:
-            values[name.upper()] = self.course.assign(name.upper(), text[match.end() :], earlier, override)
+            earlier, numbers = self.table.known(), self.table.known(is_plain=True)
+            value = self.course.assign(name.upper(), text[match.end() :], earlier, numbers, override)
         except ArithmeticMistake as mistake:
             where = Place(source, number, match.end() + mistake.column + 1)
             raise Mistake(where, mistake.message, mistake.hint) from mistake
+        finally:
+            self.table.define(name.upper(), value)
 
 
 def unreadable_card(place: Place, values: Mapping[str, float]) -> Card:

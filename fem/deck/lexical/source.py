@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from heapq import nlargest
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -14,6 +15,8 @@ from fem.errors import Problem
 
 LONGEST_SHOWN = 60
 MAX_COMPARED = 2000
+MAX_MATCHED = 60
+"""Known words that are compared in full: those that share most letters and pairs of letters with the misspelt one."""
 LONGEST_LINE_SHOWN = 1000
 
 
@@ -54,6 +57,11 @@ Hint: TypeAlias = str | Callable[[], str]
 """Text, or how to find it: looking for a similar word takes time and only the first mistakes are shown."""
 
 
+def said(hint: Hint) -> str:
+    """The text of a hint."""
+    return hint if isinstance(hint, str) else hint()
+
+
 class Mistake(Exception):
     """One mistake at one place; caught by ``Draft.guard``, which lets the reading go on."""
 
@@ -65,7 +73,7 @@ class Mistake(Exception):
         """The entry of ``DeckError.problems``."""
         source, line, column = self.place
         text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
-        hint = self.hint if isinstance(self.hint, str) else self.hint()
+        hint = said(self.hint)
         return Problem(source.name, line, column, self.message, text[:LONGEST_LINE_SHOWN], hint, source.chain)
 
 
@@ -90,8 +98,21 @@ def listing(words: Iterable[str], last: str = "or") -> str:
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The known word most like a misspelt one."""
     names = {squeezed(name): name for name in islice(known, MAX_COMPARED)}
-    found = difflib.get_close_matches(squeezed(word)[:100], names, n=1, cutoff=cutoff)
+    wanted = squeezed(word)[:100]
+    parts = parts_of(wanted)
+    likely = nlargest(MAX_MATCHED, names, lambda name: shared_part(parts, parts_of(name)))
+    found = difflib.get_close_matches(wanted, likely, n=1, cutoff=cutoff)
     return names[found[0]] if found else None
+
+
+def parts_of(word: str) -> set[str]:
+    """Its letters, and its pairs of letters."""
+    return {*word, *map("".join, pairwise(word))}
+
+
+def shared_part(one: set[str], other: set[str]) -> float:
+    """What two sets have in common, from 0 to 1 (Dice, Ecology 26 (1945) 297-302)."""
+    return 2.0 * len(one & other) / max(1, len(one) + len(other))
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", prefix: str = "") -> Hint:

@@ -37,9 +37,12 @@ class Course:
         """The value of a parameter."""
         return Traced(self, value, operator.itemgetter(name))
 
-    def assign(self, name: str, text: str, earlier: Mapping[str, Any], override: Any) -> Any:
-        """The value of a ``*PARAMETER`` line, ``override`` (if not None) in its place. ArithmeticMistake."""
-        value = evaluate(text, {key: plain(known) for key, known in earlier.items()})
+    def assign(self, name: str, text: str, earlier: Mapping[str, Any], numbers: Values, override: Any) -> Any:
+        """The value of a ``*PARAMETER`` line, ``override`` (if not None) in its place. ArithmeticMistake.
+
+        ``earlier``: the parameters above it; ``numbers``: these in this reading.
+        """
+        value = evaluate(text, numbers)
         is_traced = any(isinstance(earlier.get(word.upper()), Traced) for word in NAME.findall(text))
         if is_traced:
             self.assignments.append((name, text, override is not None))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from fem.arrays import Ints
@@ -12,7 +10,7 @@ from fem.deck.handler import keyword
 from fem.deck.lexical.blocks import listed_integers
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Field, Row
-from fem.deck.lexical.source import Mistake, Place, did_you_mean
+from fem.deck.lexical.source import Hint, Mistake, Place, did_you_mean, said
 from fem.deck.mesh_draft import SetTable
 
 ASSEMBLY_ONLY = {"INSTANCE": "is not supported: decks are flat, without parts and assemblies"}
@@ -51,7 +49,6 @@ def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: st
 
 def define_mixed(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
     """The careful reader: labels and names of earlier sets, with the place of each."""
-    before = dict.fromkeys(known for known in table.chunks if known != name)
     table.chunks.setdefault(name, [])
     labels: list[int] = []
     places: list[Place] = []
@@ -63,7 +60,7 @@ def define_mixed(card: Card, draft: Draft, table: SetTable, name: str, family: s
                     labels.append(field.integer(f"the {family} label"))
                     places.append(field.place)
                 else:
-                    add_set(field, draft, table, name, family, before)
+                    add_set(field, draft, table, name, family)
     table.add(name, np.array(labels, dtype=np.int64), places.__getitem__)
 
 
@@ -78,14 +75,21 @@ def spread(row: Row, draft: Draft) -> Ints:
     return np.arange(first, last + 1, increment, dtype=np.int64)
 
 
-def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str, before: Mapping[str, None]) -> None:
+def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str) -> None:
     """All members of an earlier set."""
     other = field.name(f"{'a' if family == 'node' else 'an'} {family} label or the name of an earlier set")
-    if other not in before:
-        raise Mistake(field.place, f"there is no {family} set {other} so far", did_you_mean(other, before))
+    if other == name or other not in table:
+        message = f"there is no {family} set {other} so far"
+        raise Mistake(field.place, message, "it is this one" if other == name else hint_at_set(other, table))
     members = table.ordered(other)
     draft.copy(len(members), field.place)
     table.add(name, members)
+
+
+def hint_at_set(name: str, table: SetTable) -> Hint:
+    """For a set that is not there yet, looked for when all sets are known."""
+    similar = did_you_mean(name, table.chunks)
+    return lambda: "it is defined further down" if name in table else said(similar)
 
 
 def place_of_entry(card: Card, at: int) -> Place:
