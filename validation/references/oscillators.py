@@ -2,7 +2,8 @@
 
 ``swaying_pendulum``: a point mass on one elastic bar (GREEN strain) whose other end moves as x = a (1 - cos(w t)),
 hung at rest at t = 0. ``spring_row``: three masses in a row on linear and tabulated springs and dashpots, as drawn in
-inputs/springs_dashpots.inp, pushed by a force that rises along Abaqus' quintic.
+inputs/springs_dashpots.inp, pushed by a force that rises along Abaqus' quintic. ``damped_cable``: a mass on a cable whose
+damping, proportional to its stiffness, acts only while it is taut and never makes it push.
 Source: Hairer-Norsett-Wanner, Solving Ordinary Differential Equations I (the integrator); Newton's second law.
 """
 
@@ -83,6 +84,34 @@ def spring_row(row: Row, times: Array) -> Array:
 
     # Short steps, so that a kink of the table spoils one of them by no more than 1e-11.
     return _integrate(rates, np.zeros(6), times, max_step=1e-3)[:, :3]
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """A vertical cable of stiffness EA/L0 and damping BETA EA/L0, the mass on it; its length at the start less L0, and
+    its rate."""
+
+    stiffness: float
+    beta: float
+    mass: float
+    gravity: float
+    stretch: float
+    rate: float
+
+    def tension(self, s: Array, v: Array) -> Array:
+        """N = k (s + beta v) where s > 0, and never below 0."""
+        return np.asarray(np.where(s > 0.0, np.maximum(self.stiffness * (s + self.beta * v), 0.0), 0.0))
+
+
+def damped_cable(cable: Cable, times: Array) -> tuple[Array, Array]:
+    """Stretch s and tension (k,)."""
+
+    def rates(_: float, y: Array) -> Array:
+        return np.array([y[1], cable.gravity - float(cable.tension(y[0], y[1])) / cable.mass])
+
+    # Short steps, so that the jump of the force where the cable becomes taut spoils one of them by no more than 1e-8.
+    s, v = _integrate(rates, np.array([cable.stretch, cable.rate]), times, max_step=1e-6).T
+    return s, cable.tension(s, v)
 
 
 def _integrate(rates, start, times, max_step=np.inf):  # type: ignore[no-untyped-def]
