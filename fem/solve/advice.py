@@ -11,7 +11,17 @@ from fem.assembly.system import BAR_FAMILY, System
 from fem.mechanics import bar
 from fem.model import Dynamic, Step
 from fem.solve.clock import Clock, ErrorClock, Progress
-from fem.solve.newton.groups import INCREMENT, ITERATION, L_ERROR, L_NORM, NOT_CONVERGED, NOT_FINITE, WORST
+from fem.solve.newton.convergence import ROD_STRAIN
+from fem.solve.newton.groups import (
+    INCREMENT,
+    ITERATION,
+    L_ERROR,
+    L_NORM,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    PREVIOUS_GAP,
+    WORST,
+)
 from fem.solve.stage import Stage
 
 if TYPE_CHECKING:
@@ -139,6 +149,12 @@ def failure_message(
             f"no convergence in {limit} iterations: the relative residual is {norm:.3g}, largest at "
             f"{stage.system.name_dof(int(control[WORST]))}."
         )
+        gap = float(progress.motion.memory[PREVIOUS_GAP])
+        if len(stage.bars.rods) and gap > ROD_STRAIN:
+            what = (
+                f"no convergence in {limit} iterations: rods or taut ropes are still off their lengths by the strain "
+                f"{gap:.3g} (the relative residual is {norm:.3g})."
+            )
     elif reason == NOT_FINITE:
         what = f"the iteration diverged (not a number, or overflow) after {int(control[ITERATION])} solves."
     else:

@@ -124,7 +124,7 @@ class Marching:
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
-        if isinstance(procedure, Dynamic) and len(stage.bars.rods):
+        if isinstance(procedure, Dynamic) and len(stage.bars.rods) and not self.events:  # which have made them so
             self.say(consistent_velocities(stage, motion, before, small_or_sparse_mass(stage)))
             evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
@@ -134,7 +134,7 @@ class Marching:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         if self.explicit:
             self.say(self.explicit.notice)
-            self.explicit.refuse_massless(held, motion)
+            self.explicit.refuse(held, motion)
         if isinstance(procedure, Dynamic):
             self.say(initial_acceleration(stage, motion, held, procedure))
             self.say(snap_notice(stage, self.clock.dt))
@@ -200,9 +200,8 @@ class Marching:
             self._accept(kept, due[:done], times, steps, chunk)
             self.progress.pace(spent, done + BOOKS > self.progress.chunk)
         if reason == groups.DRIFT:
-            raise EnergyDrift(
-                drift_message(self.stage, self.step, self.progress.time, self.clock.dt, kept.ledger[done - 1])
-            )
+            where = self.stage, self.step, self.progress.time, self.clock.dt
+            raise EnergyDrift(drift_message(*where, kept.ledger[done - 1]))
         if reason == groups.EVENT and (watched := self.events or self.active):
             reason, control = self._pass_events(watched, times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE):

@@ -64,7 +64,7 @@ class Explicit:
             )
         return replace(procedure, dt=min(SAFE * critical.dt, procedure.period))
 
-    def refuse_massless(self, held: Ints, motion: Motion) -> None:
+    def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where a free dof has no mass; held ones (nothing acts on them) rest."""
         massless = (self.stage.nodes.free == 1) & (self.moved.inverse == 0.0)
         massless[held] = False

@@ -3,33 +3,26 @@
 A taut rope is a rod; it goes slack when its tension reaches zero. A slack rope is absent; it is taut again when it
 reaches its length: an impact if it does so with a speed. Increments in which that happens are repeated with other
 sizes until the instant is known to ``RESOLUTION``; there the states change and consistent accelerations start anew.
-
-At one instant a rope goes slack once. One that is too long at once when slack, or is taut again within ``ZENO`` of an
-increment, is held taut for so long, twice as long each time, while no impact loosens it: what round-off leaves open
-cannot go back and forth for ever.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.mechanics.bar import RESTITUTION
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.ledger import note_increment
-from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.first import NoInstant, Search
-from fem.solve.ropes.instants.change import Change, Instant
 from fem.solve.ropes.instants.complementarity import NoPulls
-from fem.solve.ropes.sharing import Shares
+from fem.solve.ropes.instants.first import NoInstant, Search
+from fem.solve.ropes.instants.sharing import Shares
 from fem.solve.ropes.states import Stages, gaps_of
-from fem.solve.ropes.watched import NOTHING, Failed, Watched, copy_of, restore
-from fem.solve.stage import Stage, loading
-from fem.solve.start import small_or_sparse_mass
+from fem.solve.ropes.switching import ALLOWED, Switched
+from fem.solve.ropes.watched import NOTHING, Failed, copy_of, restore
+from fem.solve.stage import Stage
 
 if TYPE_CHECKING:
     from fem.solve.marching import Marching
@@ -38,50 +31,16 @@ RESOLUTION, SHARE = 1e-10, 1e-7
 """Time to which events are located, and the same as a share of an increment: the smaller one holds."""
 SHORT = 1e-2
 """Share of an increment below which tensions are interpolated."""
-ZENO = 1e-3
-"""Share of an increment: a rope whose impacts follow each other faster than that stays taut."""
-ALLOWED = 1e-10
-"""Strain by which a slack rope may be too long before it has moved away from its length."""
 MOST_EVENTS = 1000
 """Instants of events in one increment beyond which there is no end to them."""
 
 
-class States(NamedTuple):
-    """Of the ropes (r,): taut; basis: the taut ones that the march follows, the others repeat them; allowance as in
-    ``Ropes``; last_impact, last_taut: when they met an impact, became taut; held: up to when they stay taut.
-
-    spare (1,) energy that instants took and no event has told of yet
-    """
-
-    taut: Flags
-    basis: Flags
-    allowance: Floats
-    last_impact: Floats
-    last_taut: Floats
-    held: Floats
-    spare: Floats
-
-
-class Events(Watched):
-    """The ropes of one dynamic step.
-
-    now: how far an increment has come;  holds (r,) how often each rope was held in it
-    let_go, stuck (r,)  ropes that went slack at this instant; that came back at once
-    """
+class Events(Switched):
+    """The ropes of one dynamic step. now: how far an increment has come."""
 
     def __init__(self, marching: Marching, stages: Stages) -> None:
         super().__init__(marching, stages)
-        count = len(stages.ropes)
-        self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
-        never = np.full(count, -np.inf)
-        self.states = States(
-            self.taut, self.taut.copy(), self.ropes.allowance, never, never.copy(), never.copy(), np.zeros(1)
-        )
-        self.holds: Ints = np.zeros(count, np.int64)
-        self.let_go: Flags = np.zeros(count, np.bool_)
-        self.stuck: Flags = np.zeros(count, np.bool_)
         self.now, self.lost_at_start = -np.inf, 0.0
-        self.mass = small_or_sparse_mass(stages.first)
         self.shares = Shares(stages)
 
     # The start
@@ -228,76 +187,6 @@ class Events(Watched):
         limit = np.where(basis, 0.0, self.ropes.allowance)
         held = np.where(basis, self.states.held - begin, 0.0)
         return Search(excess, limit, now, basis, self.length, held, self._sharp).run(end - begin)
-
-    # Instants
-
-    def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
-        """The event itself, at ``now``. released (r,): taut ropes that go slack.
-
-        stuck (r,): slack ones that are back at their length before they can be seen to have left it
-        """
-        states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
-        near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
-        stage = self.stages.of(near)
-        chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
-        moment = ZENO * self.marching.clock.dt
-        has_bounced = now - states.last_impact < moment
-        self.stuck |= stuck
-        self.let_go[:] = (self.let_go | released) & ~self.stuck
-        instant = Instant(self.stages, motion, chunk, now, before, near, self.mass)
-        slowest = np.where(has_bounced, ALLOWED * square / moment, 0.0)
-        found = instant.run(
-            self.let_go, self.stuck, states.held > now, slowest, np.where(has_bounced, 0.0, self.restitution),
-            self.length,
-        )  # fmt: skip
-        self.taut[:], states.basis[:] = found.taut, found.basis
-        states.last_impact[found.struck] = now
-        self._hold(now, moment, self.stuck, found.taut & ~before)
-        rest = np.where(near & ~states.basis, np.maximum(gap, 0.0) + ALLOWED * square, 0.0)
-        self.ropes.allowance[:] = rest
-        self.marching.stage = self.stages.of(states.basis)
-        self._list(now, before, found, has_bounced & (self.restitution > 0.0))
-
-    def _refuse_lasting(self, at: Flags, at_once: bool) -> None:
-        """Failed where ropes (r,) that change now cannot keep their lengths in any state."""
-        if np.any(at & ~self.can_pull):
-            raise self._given_up(f"supports pull {self._names(at & ~self.can_pull)} longer than it may be")
-        lasting = at & self.stuck & at_once
-        if lasting.any():
-            raise self._given_up(
-                f"no finite pull keeps {self._names(lasting)} at its length: it is straight between others, across the "
-                "forces that act"
-            )
-
-    def _hold(self, now: float, moment: float, stuck: Flags, fresh: Flags) -> None:
-        """Hold ropes that are stuck, or were taut a moment ago and are so again. fresh (r,): those that became taut."""
-        states = self.states
-        again = self.taut & (stuck | (fresh & (now - states.last_taut < moment)))
-        states.held[again] = now + moment * 2.0 ** self.holds[again]
-        self.holds[again] += 1
-        states.last_taut[fresh] = now
-        states.held[~self.taut] = -np.inf
-
-    def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
-        """Note what happened to each rope; at_last (r,): its impacts have come to an end.
-
-        Energy that no event tells of goes with the first one of this instant, or else of the next.
-        """
-        happened, spare = [], self.states.spare
-        spare += found.hidden
-        for r in range(len(self.taut)):
-            what = ""
-            if found.struck[r]:
-                what = "taut" if at_last[r] and found.taut[r] else "impact"
-            elif found.taut[r] != before[r]:
-                what = "taut" if found.taut[r] else "slack"
-            if what:
-                happened.append((r, what))
-            else:
-                spare += found.loss[r]
-        for r, what in happened:
-            self._happens(now, r, what, float(found.loss[r] + spare[0]))
-            spare[0] = 0.0
 
     # Ropes that repeat each other
 

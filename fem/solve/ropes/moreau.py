@@ -7,9 +7,9 @@ gradients of the lengths at (u + u1)/2; ropes that are at their length there pul
     rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping/law.py``
 
 Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
-Impulses take lambda.G (u1 - u), never less than nothing; what the correction of positions puts in is taken from it and,
-where supports rest and that is not enough, from the velocities: energy never rises by itself. First order in dt where
-there are impacts, else second.
+Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it and,
+where that is not enough, from the velocities (where supports move it is their work): energy never rises by itself.
+First order in dt where there are impacts, else second.
 Sources: Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257; Acary & Brogliato, Numerical Methods for Nonsmooth
 Dynamical Systems (2008), ch. 10.
 """
@@ -33,7 +33,7 @@ from fem.solve.newton.iterate import combine, evaluate, inertia_forces, residual
 from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.instants.complementarity import complementarity
+from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
 from fem.solve.ropes.stepping.books import close_books, slow_down
 from fem.solve.ropes.stepping.law import Law, support_lag
 from fem.solve.ropes.stepping.lengths import Lengths
@@ -43,8 +43,10 @@ AT_LENGTH = 1e-6
 """Strain from which on a rope counts as being at its length."""
 CLOSED = 1e-11
 """Largest strain that the correction of positions leaves."""
+ROUND_OFF = 1e-11
+"""Share of the largest velocity to which rates of lengths are known."""
 MOST_CORRECTIONS = 50
-TURNS = 4
+TURNS = 2
 """Guesses of the increment that turn its gradients with it."""
 SMALL = 1e-10
 """Share of the motion of an increment: corrections of the elastic parts below it end the iteration."""
@@ -69,26 +71,23 @@ class Moreau:
         self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(stage.links.slave))
         self.pulls: Flags = np.zeros(len(self.index), np.bool_)
         self.holds: Flags = self.pulls.copy()
-        self.spare = 0.0
+        self.spare, self.trouble = 0.0, "its iteration did not end"
         self.happened: list[tuple[int, int, str, float]] = []
 
-    def start(self, motion: Motion) -> None:
-        """ModelError where a rope is too long."""
-        strain = np.where(self.one_sided, self.lengths.gaps(motion.u) / self.lengths.square, 0.0)
-        worst = int(strain.argmax())
-        if strain[worst] > SAME_LENGTH:
-            raise ModelError(
-                f"{self.stage.system.name_bar(int(self.index[worst]))} is a rope that is longer than its length at the "
-                f"start of the step, by the strain {strain[worst]:.3g}"
-            )
-
-    def refuse_massless(self, held: Ints, motion: Motion) -> None:
-        """ModelError where a free dof has no mass; held ones (nothing acts on them) rest."""
+    def refuse(self, held: Ints, motion: Motion) -> None:
+        """ModelError where a free dof has no mass (held ones rest, nothing acts on them) or a rope is too long."""
         massless = (self.stage.nodes.free == 1) & (self.stage.nodes.mass <= 0.0)
         massless[held] = False
         if np.any(massless):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass, or hold it")
+        strain = np.where(self.one_sided, self.lengths.gaps(motion.u) / self.lengths.square, 0.0)
+        worst = int(strain.argmax())
+        if strain[worst] > SAME_LENGTH:
+            raise ModelError(
+                f"{self._name(worst)} is a rope that is longer than its length at the start of the step, by the strain "
+                f"{strain[worst]:.3g}"
+            )
 
     def tell(self, sink: Sink, number: int, before: int, times: Floats) -> None:
         """Pass on the events of a chunk whose increments end at times[1:]; number of the step, increments before."""
@@ -106,7 +105,7 @@ class Moreau:
         """Why the step stopped."""
         return (
             f"step {number} stopped at t = {time:.9g}: the increment {dt:.6g} of the time stepping over impacts found "
-            "no solution. Use smaller increments. Everything computed so far is written"
+            f"no solution ({self.trouble}). Use smaller increments. Everything computed so far is written"
         )
 
     def march(self, control: Ints, before: int, due: Flags, chunk: Loading, motion: Motion, kept: Record) -> int:
@@ -127,10 +126,10 @@ class Moreau:
         stage, work, dt, lengths = self.stage, self.stage.work, float(chunk.dt[k]), self.lengths
         middle, v0 = self._begin(k, dt, chunk, motion)
         (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
-        one_sided, lag = self.one_sided[near], support_lag(k, chunk, motion.u, v0)
+        one_sided = self.one_sided[near]
         law = Law(lengths, near, motion.u, v0, self.holds[near], one_sided, self.restitution[near])
         rows, reduced = lengths.gradients(near, middle)
-        bound = law.bound(rows, motion.u + dt * v0, v0, lag)
+        bound = law.bound(rows, motion.u + dt * v0, v0)
         warmth = chunk.warmth[min(k, len(chunk.warmth) - 1)]
         pull = np.zeros(len(near))
         iterations, most = 0, int(stage.limits[groups.ITERATIONS])
@@ -146,7 +145,12 @@ class Moreau:
             if len(near):
                 compliance = 2.0 / dt * (reduced @ along)
                 free = rows @ (work.v + 2.0 / dt * lengths.spread(change))
-                pull, _ = complementarity(compliance, free - bound, one_sided)
+                noise = ROUND_OFF * np.sqrt(lengths.square[near]) * float(np.abs(work.v).max() + np.abs(v0).max())
+                try:
+                    pull, _ = complementarity(compliance, free - bound, one_sided, noise)
+                except NoPulls as error:
+                    self.trouble = f"no pulls keep all lengths: {self._name(int(near[error.worst]))} is pulled apart"
+                    return None
                 change = change - along @ pull
             move = lengths.spread(change)
             work.u[:] += move
@@ -158,8 +162,11 @@ class Moreau:
             if iterations < TURNS and len(near):
                 law.arrives &= pull > 0.0
                 rows, reduced = lengths.gradients(near, 0.5 * (motion.u + work.u))
-                bound = law.bound(rows, work.u, work.v, lag)
-        loss = pull * (rows @ (work.u - motion.u))
+                bound = law.bound(rows, work.u, work.v)
+        lag = support_lag(k, chunk, motion.u, v0)
+        expand(stage.links, lag)
+        loss = pull * (rows @ (work.u - motion.u - dt * lag))
+        motion.tally[groups.WORK] -= dt * float(pull @ (rows @ lag))
         return self._finish(k, dt, chunk, motion, kept, law, rows, pull, loss, iterations)
 
     def _begin(self, k: int, dt: float, chunk: Loading, motion: Motion) -> tuple[Floats, Floats]:
@@ -207,10 +214,15 @@ class Moreau:
             ends = stored_energy(work.u, work.v, stage.bars, stage.system.springs, thermal, work.multiplier)
             now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
             factors = np.where(chunk.is_gravity == 1, now, mean)
-            taken += float((factors @ chunk.vectors) @ move) - (ends - strain)
+            given = (ends - strain) - float((factors @ chunk.vectors) @ move)
             strain = ends
+            if np.any(chunk.support_u[k] != motion.u[chunk.support_dofs]):
+                motion.tally[groups.WORK] += given
+            else:
+                taken -= given
         if taken < 0.0:
-            taken += slow_down(stage, -taken) if not np.any(chunk.support_v[k]) else -taken
+            slow_down(stage, -taken)
+            taken = 0.0
         self._note(k, near, pull, law.arrives, loss, taken)
         return float(
             close_books(
@@ -234,9 +246,20 @@ class Moreau:
             _, reduced = lengths.gradients(near, work.u)
             solve = solve or self._factor(dt)
             along = solve(reduced.T)
-            pull, _ = complementarity(reduced @ along, gap[near], one_sided[near])
+            noise = CLOSED * lengths.square[near]
+            try:
+                pull, _ = complementarity(reduced @ along, gap[near], one_sided[near], noise)
+            except NoPulls as error:
+                self.trouble = f"no move keeps all lengths: {self._name(int(near[error.worst]))} is pulled apart"
+                if np.array_equal(one_sided, self.one_sided):
+                    return False
+                one_sided = self.one_sided  # not all of those that pulled can keep their lengths
+                continue
             work.u[:] -= lengths.spread(along @ pull)
         return False
+
+    def _name(self, r: int) -> str:
+        return self.stage.system.name_bar(int(self.index[r]))
 
     def _factor(self, dt: float) -> Any:
         """The inverse of the effective tangent over the independent dofs, as a function."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
+from fem.mechanics.bar import INV_LENGTH
 from fem.mechanics.mass import multiply_mass
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
@@ -21,7 +22,7 @@ from fem.solve.rods.constraints import multiply, multiply_transposed
 from fem.solve.rods.start import centripetal
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
 from fem.solve.ropes.instants.network import Network
-from fem.solve.ropes.instants.redundant import independent
+from fem.solve.ropes.instants.redundant import independent, outside
 from fem.solve.ropes.states import Stages, positions
 from fem.solve.stage import Stage
 from fem.solve.start import evaluate_start
@@ -50,12 +51,13 @@ class Change(NamedTuple):
 class Instant:
     """An instant ``time`` at which the ropes ``near`` (r,) are at their length; ``motion`` is the state then.
 
-    taut (r,) their states before; chunk: loads as of one increment that starts now
+    taut, basis (r,) their states before; chunk: loads as of one increment that starts now
     """
 
     def __init__(
-        self, stages: Stages, motion: Motion, chunk: Loading, time: float, taut: Flags, near: Flags, mass: Any
-    ) -> None:
+        self, stages: Stages, motion: Motion, chunk: Loading, time: float, taut: Flags, basis: Flags, near: Flags,
+        mass: Any,
+    ) -> None:  # fmt: skip
         self.motion, self.chunk, self.stage = motion, chunk, stages.of(near)
         motion.multiplier[stages.ropes] = 0.0
         self.known = np.zeros(len(motion.a))
@@ -65,7 +67,7 @@ class Instant:
         evaluate_start(self.stage, motion, chunk)
         self.network = Network(self.stage, mass)
         (self.mine,) = np.nonzero(near)
-        self.taut = taut[self.mine]
+        self.taut, self.basis = taut[self.mine], basis[self.mine]
         self.at = positions(self.stage.bars.rods, stages.ropes)[self.mine]
         self.one_sided = np.zeros(len(self.stage.bars.rods), np.bool_)
         self.one_sided[self.at] = True
@@ -85,7 +87,8 @@ class Instant:
         if self.stage.scheme.secant:
             self._hold()
         stays, struck, loss = self._collide(stuck[mine], slowest[mine], restitution[mine], speed)
-        stays &= ~(released[mine] & ~struck.any())
+        if released.any() and not struck.any():
+            stays &= ~self._with_those(released[mine])
         acts, basis = self._pull(stays, (held | stuck)[mine] & stays)
 
         def of_all(part: Any) -> Any:
@@ -94,6 +97,12 @@ class Instant:
             return whole
 
         return Change(of_all(acts), of_all(basis), of_all(struck), of_all(loss), self.hidden)
+
+    def _with_those(self, released: Flags) -> Flags:
+        """Ropes that go slack, and those that have repeated nothing but them: their pull ends, too."""
+        stays, repeats = ~self.one_sided, np.zeros(len(self.one_sided), np.bool_)
+        stays[self.at], repeats[self.at] = self.basis & ~released, self.taut & ~self.basis
+        return released | outside(self.network.rows, stays, repeats)[self.at]
 
     def _hold(self) -> None:
         """Rates of rods and taut ropes to zero: those of a secant scheme vanish in the middle of the increment only."""
@@ -126,7 +135,7 @@ class Instant:
             one_sided[self.at[stuck]] = False
             right = rate.copy()
             right[self.at] += bounce
-            pull, _ = self._solve(takes_part, right, one_sided)
+            pull, _ = self._solve(takes_part, right, one_sided, self.motion.v)
             loss += self._share(self._apply(pull, rate))
             struck |= arrives
             stays = multiply(self.stage, self.motion.v)[self.at] >= -RESTING * speed
@@ -171,7 +180,7 @@ class Instant:
         keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
         keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
         right = multiply(stage, free) + centripetal(stage.bars, motion.v)
-        pull, acts = self._solve(keep, right, one_sided)
+        pull, acts = self._solve(keep, right, one_sided, free)
         motion.a[:] = free + network.change(pull)
         motion.lagged[:] = motion.a
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
@@ -180,13 +189,15 @@ class Instant:
         self._settle(stage)
         return acts[self.at], basis[self.at]
 
-    def _solve(self, chosen: Flags, right: Floats, one_sided: Flags) -> tuple[Floats, Flags]:
-        """Pulls of the chosen rods and ropes, and which of them act."""
+    def _solve(self, chosen: Flags, right: Floats, one_sided: Flags, x: Floats) -> tuple[Floats, Flags]:
+        """Pulls of the chosen rods and ropes, and which of them act. right (r,): made of G x, x (3n,)."""
         (rows,) = np.nonzero(chosen)
+        length = 1.0 / self.stage.bars.constants[INV_LENGTH, self.stage.bars.rods[rows]]
+        noise = RESTING * length * float(np.abs(x).max(initial=0.0))
         pull, acts = np.zeros(len(right)), np.zeros(len(right), np.bool_)
         try:
             pull[rows], acts[rows] = complementarity(
-                self.network.compliance[np.ix_(rows, rows)], right[rows], one_sided[rows]
+                self.network.compliance[np.ix_(rows, rows)], right[rows], one_sided[rows], noise
             )
         except NoPulls as error:
             error.bar = int(self.stage.bars.rods[rows[error.worst]])

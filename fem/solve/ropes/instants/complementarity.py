@@ -14,16 +14,20 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 
-SHIFTS = (1e-13, 1e-10, 1e-7)
-"""Shares of the diagonal of W added to it, until one of them leads to an answer: small ones need fewer points."""
+SHIFTS = (1e-13, 1e-7, 1e-10)
+"""Shares of the diagonal of W added to it, until one of them leads to an answer; the first gives one nearly at once."""
+SAME = 1e-12
+"""Share of the largest eigenvalue of W below which it counts as zero."""
 POINTS = 12
 """Proximal points before another shift is tried."""
 ZERO = 1e-12
 """Share of the largest pull or rate that is round-off."""
 PATIENCE = 3
 """Rounds without progress after which one pull is changed at a time."""
-EXACT, ROUND_OFF = 1e-10, 1e-6
-"""Share of the largest load by which an answer may be off; and for the round-off of large pulls, at most."""
+EXACT = 1e-10
+"""Share of the largest load by which an answer may be off."""
+LARGE = 1e8
+"""Pulls beyond so many times what a lone bar would need come from round-off of lengths that depend on each other."""
 
 
 class NoPulls(Exception):
@@ -34,23 +38,35 @@ class NoPulls(Exception):
         self.worst, self.bar = worst, -1
 
 
-def complementarity(compliance: Floats, right: Floats, one_sided: Flags) -> tuple[Floats, Flags]:
+def complementarity(
+    compliance: Floats, right: Floats, one_sided: Flags, noise: Floats | float = 0.0
+) -> tuple[Floats, Flags]:
     """Pulls p with W p = right where they act; one-sided ones act only while p >= 0, else W p >= right.
 
-    compliance (r, r), right (r,), one_sided (r,); returns p (r,) and which act (r,). NoPulls: there are none.
+    compliance (r, r), right (r,) known to ``noise``, one_sided (r,); returns p (r,) and which act (r,).
+    NoPulls: there are none.
     """
     scale = 1.0 / np.sqrt(np.diag(compliance))
     matrix, load = scale[:, None] * compliance * scale, scale * right
     size, off = float(np.abs(load).max(initial=0.0)), np.zeros(len(load))
+    allowed = EXACT * size + scale * noise
     for shift in SHIFTS:
         shifted, pull, acts = matrix + shift * np.eye(len(load)), np.zeros(len(load)), ~one_sided
         for _ in range(POINTS):
             pull, acts = _pivot(shifted, load + shift * pull, one_sided, acts)
-            off = residual(matrix, load, pull, one_sided)
-            noise = 64.0 * np.finfo(float).eps * len(load) * float(np.abs(pull).max(initial=0.0))
-            if off.max(initial=0.0) <= min(EXACT * size + noise, ROUND_OFF * size):
-                return scale * pull, acts
+            off = residual(matrix, load, pull, one_sided) - allowed
+            if off.max(initial=0.0) <= 0.0 and np.abs(pull).max(initial=0.0) <= LARGE * size:
+                return scale * _least(matrix, load, pull, one_sided, allowed), acts
     raise NoPulls(int(off.argmax()))
+
+
+def _least(matrix: Floats, load: Floats, pull: Floats, one_sided: Flags, allowed: Floats) -> Floats:
+    """The least of all pulls of those that act, without what a shift left of round-off; as they are where it is not."""
+    (at,) = np.nonzero(pull)
+    found = np.zeros(len(pull))
+    found[at] = np.linalg.lstsq(matrix[np.ix_(at, at)], load[at], rcond=SAME)[0]
+    is_right = np.all(residual(matrix, load, found, one_sided) <= allowed) and np.all(found[one_sided] >= 0.0)
+    return found if is_right else pull
 
 
 def residual(compliance: Floats, right: Floats, pull: Floats, one_sided: Flags) -> Floats:

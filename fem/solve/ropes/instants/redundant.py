@@ -46,6 +46,15 @@ def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first
     return basis, np.where(basis, pull, 0.0)
 
 
+def outside(rows: Floats, stays: Flags, asked: Flags) -> Flags:
+    """Which of the rows asked (r,) depend on none of those that stay (r,): what these leave open is not theirs."""
+    found, base = asked.copy(), rows[stays].T
+    for r in np.flatnonzero(asked).tolist():
+        rest = rows[r] - base @ np.linalg.lstsq(base, rows[r], rcond=None)[0]
+        found[r] = np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(rows[r])
+    return found
+
+
 def shared(rows: Floats, pull: Floats, one_sided: Flags, length: Floats) -> Floats:
     """Multipliers (r,) with the force of ``pull`` whose forces along the bars have the least sum of squares.
 

@@ -1,13 +1,14 @@
 """How fast ropes and rods may lengthen at the end of an increment that steps over impacts.
 
-With G the mean gradients of the increment, w the relative velocity of two ends, s = d.w the rate of a length, ubar the
-mean velocity of supports as they move and vbar the mean of their velocities at both ends:
+With G the mean gradients of the increment, vbar = (v + v1)/2, w the relative velocity of two ends and s = d.w the rate
+of a length:
 
-    an increment without impacts   G du <= 0: the length of what pulls stays as it was, nothing is lost
-    one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G du >= 0 where
-                                   something pulls: impulses take energy, lambda.(G du), and never give any
+    an increment without impacts   G vbar <= 0: the length of what pulls stays as it was, nothing is lost
+    one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G vbar >= 0 where
+                                   something pulls: impulses take dt lambda.(G vbar) and never give any
 
-s1 = G v1 + (d1 - d).w1/2 and G du = dt ((G v + G v1)/2 + G (ubar - vbar)) are linear in G v1.
+s1 = G v1 + (d1 - d).w1/2 and G vbar = (G v + G v1)/2 are linear in G v1. Supports move by dt vbar and a little more,
+dt ``lag``: what that does to lengths the correction of positions undoes, and its energy is work of the supports.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ class Law:
         self.arrives: Flags = one_sided & ~holds & (self.rate > SLOW * speed)
         self.start = lengths.relative(near, u)
 
-    def bound(self, rows: Floats, u1: Floats, v1: Floats, lag: Floats) -> Floats:
-        """(c,) what G v1 may be at most (rods: is), given how the last guess ends. lag (3n,) ubar - vbar."""
-        still = -(rows @ self.v0) - 2.0 * (rows @ lag)
+    def bound(self, rows: Floats, u1: Floats, v1: Floats) -> Floats:
+        """(c,) what G v1 may be at most (rods: is), given how the last guess ends."""
+        still = -(rows @ self.v0)
         if not self.arrives.any():
             return np.asarray(still)
         turn = 0.5 * ((self.lengths.relative(self.near, u1) - self.start) * self.lengths.relative(self.near, v1)).sum(1)
         wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
-        return np.where(self.one_sided, np.maximum(wanted, still), wanted)
+        return np.asarray(np.where(self.one_sided, np.maximum(wanted, still), wanted))
 
 
 def support_lag(k: int, chunk: Loading, u: Floats, v0: Floats) -> Floats:
