@@ -179,7 +179,7 @@ class VtkSink(SilentSink):
 
     def modes(self, modes: Modes) -> None:
         entries = []
-        for number, shape in enumerate(modes.shapes, 1):
+        for number, shape in zip(modes.number.tolist(), modes.shapes, strict=True):
             points = {"mode": shape}
             if self._displacement is not None:
                 points["displacement"] = self._displacement
