@@ -83,8 +83,9 @@ class ConsoleSink(SilentSink):
 
     def modes(self, modes: Modes) -> None:
         lines = [f"{'mode':>6} {'frequency':>14} {'omega':>14} {'generalized mass':>17}\n"]
-        table = zip(modes.frequency.tolist(), modes.omega.tolist(), modes.generalized_mass.tolist(), strict=True)
-        lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, (f, w, m) in enumerate(table, 1)]
+        columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
+        table = zip(*(column.tolist() for column in columns), strict=True)
+        lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, f, w, m in table]
         self._print("".join(lines))
 
     def notice(self, text: str) -> None:

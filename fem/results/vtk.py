@@ -150,9 +150,9 @@ def field_patterns(name: str) -> tuple[tuple[str, str], ...]:
     return (FOLDER, rf"{stem}_\d{{5,}}\.vtu"), (FOLDER, rf"{stem}_modes_step\d+_\d{{3,}}\.vtu")
 
 
-def modes_names(name: str, step: int, count: int) -> list[str]:
+def modes_names(name: str, step: int, numbers: Sequence[int]) -> list[str]:
     """The list of the mode shapes of a step, and their files."""
-    shapes = [f"{FOLDER}/{name}_modes_step{step}_{number:03d}.vtu" for number in range(1, count + 1)]
+    shapes = [f"{FOLDER}/{name}_modes_step{step}_{number:03d}.vtu" for number in numbers]
     return [f"{name}_modes_step{step}.pvd", *shapes]
 
 
@@ -191,8 +191,9 @@ class VtkSink(SilentSink):
 
     def modes(self, modes: Modes) -> None:
         entries = []
-        listed, *files = modes_names(self._name, modes.step, len(modes.shapes))
-        for number, (shape, file) in enumerate(zip(modes.shapes, files, strict=True), 1):
+        numbers = modes.number.tolist()
+        listed, *files = modes_names(self._name, modes.step, numbers)
+        for number, shape, file in zip(numbers, modes.shapes, files, strict=True):
             points = {"mode": shape}
             if self._displacement is not None:
                 points["displacement"] = self._displacement

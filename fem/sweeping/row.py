@@ -157,7 +157,8 @@ class RowSink(TotalsSink):
             self._watch.add(rows)
 
     def modes(self, modes: Modes) -> None:
-        self._frequencies |= {(modes.step, mode): f for mode, f in enumerate(modes.frequency.tolist(), 1)}
+        pairs = zip(modes.number.tolist(), modes.frequency.tolist(), strict=True)
+        self._frequencies |= {(modes.step, mode): frequency for mode, frequency in pairs}
 
     def row(self) -> tuple[int | float, ...]:
         """Values in the order of ``Layout.columns``; NaN where there is none."""
