@@ -25,7 +25,7 @@ from fem.solve.newton.groups import BAND, Nodes, Scratch
 
 ROUND_OFF = 1e-14
 """Error up to which an answer that is printed as it is needs no refinement."""
-TOWARDS = 1e-6
+TOWARDS = 1e-10
 """The same where Newton's method goes on from it."""
 POOR = 1e-10
 """Error beyond which a refined answer is not believed: another solver is asked."""
