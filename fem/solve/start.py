@@ -14,7 +14,7 @@ from fem.mechanics.energy import stored_energy
 from fem.mechanics.links import expand
 from fem.mechanics.mass import multiply_mass
 from fem.model import Dynamic
-from fem.solve.linear.factors import refine
+from fem.solve.linear.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LAGS, Loading, Motion
 from fem.solve.newton.iterate import combine, evaluate, inertia_forces
@@ -200,7 +200,7 @@ def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Int
     values, vectors = np.linalg.eigh(scaled)
     if values[0] < NO_MASS:
         return np.asarray(unknown[[int(np.abs(vectors[:, 0]).argmax())]])
-    found = refine(lambda rest: np.linalg.solve(scaled, rest), scaled, scale * (transform.T @ right))
+    found = solve_dense(scaled, scale * (transform.T @ right))
     if found is None:
         return unknown[:1]
     a += transform @ (scale * found)
