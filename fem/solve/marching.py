@@ -49,7 +49,7 @@ from fem.solve.start import (
 )
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
-from fem.solve.watch.energy import SETTLING, EnergyWatch
+from fem.solve.watch.energy import EnergyWatch
 
 if TYPE_CHECKING:
     from fem.solve.loop import Run
@@ -80,7 +80,7 @@ class Marching:
         self.numbers += len(self.thermal) if self.system.expansions else 0
         self.told: dict[str, None] = {}
         self.has_begun = False
-        self.watch = EnergyWatch(stage, step) if stage.is_dynamic else None
+        self.watch = EnergyWatch(stage, step)
         self.patience = Patience(self.say)
         stages = stages_of(stage, step.controls, run.solver)
         self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
@@ -94,12 +94,12 @@ class Marching:
             while not self.clock.is_finished:
                 self.advance()
         except (NoConvergence, KeyboardInterrupt):
-            self.say(self._balance())
+            self.say(self.watch.closing(self.progress, self.clock.dt))
             self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
             self.say(instability_notice(self.stage))
-        self.say(self._balance())
+        self.say(self.watch.closing(self.progress, self.clock.dt))
 
     # The start
 
@@ -141,8 +141,7 @@ class Marching:
             if isinstance(self.clock, ErrorClock):
                 self.say(automatic_notice(self.clock))
         open_energies(stage, motion, instant, is_first=not self.whole.has_started)
-        if self.watch:
-            self.watch.open(motion)
+        self.watch.open(motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.told:
@@ -156,11 +155,6 @@ class Marching:
         self._send_frame(is_end=False)
         if self.events:
             self.events.tell()
-
-    def _balance(self) -> str:
-        """What the energy watch has to say at the end."""
-        now = self.progress
-        return self.watch.closing(now.motion, self.clock.dt, now.increment) if self.watch else ""
 
     def say(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -197,9 +191,7 @@ class Marching:
         kept = record(self.stage, len(steps), self.nodes, self.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         due = self._due(times, chunk)
-        control[groups.JUDGED] = SETTLING - self.progress.increment
-        if self.watch:
-            self.stage.limits[groups.DRIFT_SHARE] = self.watch.limit
+        self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
         reason = self.march(control, due, chunk, kept)
         spent = wall.perf_counter() - began
@@ -207,8 +199,8 @@ class Marching:
         if done:
             self._accept(kept, due[:done], times, steps, chunk)
             self.progress.pace(spent, done + BOOKS > self.progress.chunk)
-        if reason == groups.DRIFT and self.watch:
-            self.say(self.watch.leaves(self.progress.motion, self.progress.time, self.clock.dt))
+        if reason == groups.DRIFT:
+            self.say(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and (watched := self.events or self.active):
             reason, control = self._pass_events(watched, times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):

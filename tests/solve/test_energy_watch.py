@@ -72,10 +72,10 @@ def test_backward_euler_may_take_energy_but_not_gain_it():
     trajectory.open()
     watch, motion = trajectory.last.watch, trajectory.progress.motion
     motion.tally[groups.KINETIC] -= 0.5
-    assert watch.leaves(motion, 0.1, 0.02) == ""
+    assert watch.leaves(trajectory.progress, 0.02) == ""
     motion.tally[groups.KINETIC] += 1.0
     with pytest.raises(fem.EnergyDrift, match=r"off by 0\.5"):
-        watch.leaves(motion, 0.2, 0.02)
+        watch.leaves(trajectory.progress, 0.02)
 
 
 def test_other_losses_stop_a_run_and_are_named():

@@ -6,9 +6,11 @@ gains is. ENERGY DRIFT=OFF goes on, but not in silence.
 
 from __future__ import annotations
 
+from fem.arrays import Floats, Ints
 from fem.errors import EnergyDrift
 from fem.model import Controls, Step
 from fem.solve.advice import drift_message
+from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.ledger import has_drifted
@@ -20,7 +22,7 @@ SETTLING = 10
 
 
 class EnergyWatch:
-    """Watches one dynamic step.
+    """Watches one step; in statics, where the balance holds by itself, it has nothing to do.
 
     share  of the exchanged energy, the default one where the watch is OFF
     limit  the share that the march goes by; < 0: none
@@ -39,11 +41,17 @@ class EnergyWatch:
         """The step begins."""
         self.begin = float(motion.tally[groups.ERROR0])
 
-    def leaves(self, motion: Motion, time: float, dt: float) -> str:
+    def prepare(self, limits: Floats, control: Ints, increment: int) -> None:
+        """A chunk begins after so many increments: from where on it is judged, and by which share."""
+        control[groups.JUDGED] = SETTLING - increment
+        limits[groups.DRIFT_SHARE] = self.limit
+
+    def leaves(self, progress: Progress, dt: float) -> str:
         """The balance has left its band: a notice, or nothing, where the run may go on.
 
         Raises EnergyDrift where it may not.
         """
+        motion, time = progress.motion, progress.time
         error = balance(motion)
         is_damped = self.damps and error < motion.tally[groups.ERROR0]
         if not (self.is_off or is_damped):
@@ -58,10 +66,12 @@ class EnergyWatch:
             "what the step has exchanged so far; ENERGY DRIFT=OFF goes on regardless"
         )
 
-    def closing(self, motion: Motion, dt: float, increments: int) -> str:
-        """What is said at the end of the step, after so many increments; nothing where the balance is in its band."""
+    def closing(self, progress: Progress, dt: float) -> str:
+        """What is said at the end of the step; nothing where the balance is in its band."""
+        motion = progress.motion
         error = balance(motion)
-        if not (self.has_left or (increments <= SETTLING and has_drifted(motion, dt, error, self.share))):
+        is_short = self.stage.is_dynamic and progress.increment <= SETTLING
+        if not (self.has_left or (is_short and has_drifted(motion, dt, error, self.share))):
             return ""
         change, exchanged = error - self.begin, float(motion.tally[groups.EXCHANGED])
         if self.damps and change < 0.0:
