@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.errors import EnergyDrift, NoConvergence
+from fem.errors import NoConvergence
 from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import (
     automatic_notice,
-    drift_message,
     failure_message,
     out_of_increments,
     snap_notice,
@@ -43,21 +42,21 @@ from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
+    no_length,
     open_energies,
     small_or_sparse_mass,
     start_dependents,
     start_supports,
 )
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
-from fem.solve.statics.stability import balance_notice, instability_notice, refuse_mechanism
+from fem.solve.statics.stability import instability_notice, refuse_mechanism
+from fem.solve.watch.energy import EnergyWatch
 
 if TYPE_CHECKING:
     from fem.solve.loop import Run
 
 CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
-SETTLING = 10
-"""The energy watch judges from this increment of a step on: the first ones exchange too little to compare with."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -82,7 +81,7 @@ class Marching:
         self.numbers += len(self.thermal) if self.system.expansions else 0
         self.told: dict[str, None] = {}
         self.has_begun = False
-        self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
+        self.watch = EnergyWatch(stage, step)
         self.patience = Patience(self.say)
         stages = stages_of(stage, step.controls, run.solver)
         self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
@@ -96,12 +95,12 @@ class Marching:
             while not self.clock.is_finished:
                 self.advance()
         except (NoConvergence, KeyboardInterrupt):
+            self.say(self.watch.closing(self.progress, self.clock.dt))
             self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
             self.say(instability_notice(self.stage))
-        elif self.progress.increment <= SETTLING:
-            self.say(balance_notice(self.progress.motion, self.clock.dt, self.drift_share))
+        self.say(self.watch.closing(self.progress, self.clock.dt))
 
     # The start
 
@@ -110,7 +109,7 @@ class Marching:
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and self.extrapolation:
             self.say("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
-        start_dependents(stage, motion.u, "displacement")
+        start_dependents(stage, motion.u, "displacement", no_length(self.system))
         if self.active:
             self.active.start(motion, now)
             stage = self.stage
@@ -120,7 +119,7 @@ class Marching:
             if self.events:
                 self.events.start(motion, now)
                 stage, before = self.stage, motion.v.copy()
-            start_dependents(stage, motion.v, "velocity")
+            start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
@@ -142,6 +141,7 @@ class Marching:
                 self.say(automatic_notice(self.clock))
         open_energies(stage, motion, instant, is_first=not self.whole.has_started)
         shown = self.events.open(motion, not self.whole.has_started) if self.events else stage
+        self.watch.open(motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.told:
@@ -191,7 +191,7 @@ class Marching:
         kept = record(self.stage, len(steps), self.nodes, self.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         due = self._due(times, chunk)
-        control[groups.JUDGED] = SETTLING - self.progress.increment
+        self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
         reason = self.march(control, due, chunk, kept)
         spent = wall.perf_counter() - began
@@ -200,11 +200,10 @@ class Marching:
             self._accept(kept, due[:done], times, steps, chunk)
             self.progress.pace(spent, done + BOOKS > self.progress.chunk)
         if reason == groups.DRIFT:
-            where = self.stage, self.step, self.progress.time, self.clock.dt
-            raise EnergyDrift(drift_message(*where, kept.ledger[done - 1]))
+            self.say(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and (watched := self.events or self.active):
             reason, control = self._pass_events(watched, times[done : done + 2], steps[done : done + 1])
-        if reason not in (groups.DONE, groups.RESIZE):
+        if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
             self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
 
     def _pass_events(self, events: Events | ActiveSet, times: Floats, steps: Floats) -> tuple[int, Ints]:

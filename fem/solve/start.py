@@ -26,6 +26,8 @@ DENSE = 300
 """Up to this many dofs the initial accelerations are found with dense matrices."""
 FIRST_FORCING = 1e-4
 """Share of the residual that the first iterative linear solve of a step may leave."""
+NO_LENGTH = 1e-12
+"""Share of the coordinates that is round-off: sines and cosines of a deck are written with 16 digits at best."""
 NO_MASS = 1e-12
 """Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
@@ -47,18 +49,28 @@ def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
     dofs = np.flatnonzero(stage.nodes.free == 0)
     u, v, a = stage.environment.supports.motion(dofs, np.array([time]), after=True)
     motion.v[dofs], motion.a[dofs] = v[0], a[0]
-    size = 1e-12 * max(1.0, float(np.abs(stage.system.coordinates).max(initial=0.0)))
-    return [int(dof) for dof in dofs[np.abs(u[0] - motion.u[dofs]) > size]]
+    return [int(dof) for dof in dofs[np.abs(u[0] - motion.u[dofs]) > no_length(stage.system)]]
 
 
-def start_dependents(stage: Stage, field: Floats, what: str) -> None:
-    """Give dofs that equations make dependent what their masters have.
+def no_length(system: System) -> float:
+    """Lengths below this are round-off: 1e-12 of the coordinates, or of 1."""
+    return NO_LENGTH * max(1.0, float(np.abs(system.coordinates).max(initial=0.0)))
 
-    ModelError where an initial condition says something else.
+
+def start_dependents(stage: Stage, field: Floats, what: str, least: float) -> None:
+    """Give dofs that equations make dependent what their masters have; what is not given (0) follows in silence.
+
+    ModelError where an initial condition says something else: by more than 1e-9 of the terms of its equation, by more
+    than 1e-12 of the largest value anywhere, and by more than ``least``.
     """
-    given = field[stage.links.slave].copy()
-    expand(stage.links, field)
-    wrong = np.abs(given - field[stage.links.slave]) > 1e-9 * np.abs(given)
+    links = stage.links
+    given = field[links.slave].copy()
+    largest = float(np.abs(field).max(initial=0.0))
+    owner = np.repeat(np.arange(len(links.slave)), np.diff(links.start))
+    terms = np.abs(given)
+    np.maximum.at(terms, owner, np.abs(links.factor * field[links.master]))
+    expand(links, field)
+    wrong = np.abs(given - field[links.slave]) > np.maximum(1e-9 * terms, max(NO_LENGTH * largest, least))
     wrong &= given != 0.0
     if np.any(wrong):
         dof = int(stage.links.slave[np.flatnonzero(wrong)[0]])

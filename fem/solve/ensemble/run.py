@@ -22,13 +22,13 @@ from fem.solve.ensemble.march import REASON, SOLVES, march_blocks
 from fem.solve.ensemble.pack import WIDTH, Fleet, fleet
 from fem.solve.ensemble.sample import Sample, instants, is_alike, sample
 from fem.solve.loose import hold_loose_directions
-from fem.solve.marching import SETTLING
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CHAINS, DONE
 from fem.solve.outcome import rows_of
 from fem.solve.schemes import SCHEMES
 from fem.solve.stage import Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
+from fem.solve.watch.energy import SETTLING
 
 BLOCKS_AT_ONCE = 64
 """Blocks a thread marches before it looks for Ctrl-C."""
