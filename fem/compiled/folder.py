@@ -90,8 +90,9 @@ def surroundings() -> Iterator[str]:
     yield llvmlite.binding.get_host_cpu_features().flatten()
     settings = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
     yield from (f"{name}={settings[name]}" for name in sorted(settings) if not name.startswith(HARMLESS))
-    with suppress(OSError):
-        yield read_file(Path(CONFIGURATION)).decode(errors="backslashreplace")
+    if Path(CONFIGURATION).is_file():
+        with suppress(OSError):
+            yield Path(CONFIGURATION).read_text(encoding="utf-8", errors="backslashreplace")
 
 
 def _is_writable(folder: Path) -> bool:

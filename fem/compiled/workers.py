@@ -32,10 +32,11 @@ MOST = 8
 """Processes at once; each takes about 250 MB."""
 
 
-def build_all(wanted: Collection[Job]) -> None:
+def build_all(wanted: Collection[Job]) -> bool:
     """Make all units that are wanted and not there yet, and those that they call, on all processors.
 
-    Best with long ones at both ends, and those that have much in common side by side (``share``).
+    False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
+    ends, and those that have much in common side by side (``share``).
     """
     if is_of_known_version():
         jobs = [job for job in wanted if stored(*job) is None]
@@ -49,6 +50,9 @@ def build_all(wanted: Collection[Job]) -> None:
             from fem.compiled.plain.dispatchers import compile_plain
 
             compile_plain(kernel_of(name), kinds)
+        elif not is_kept(name, kinds):
+            return False
+    return True
 
 
 def kernel_of(name: str) -> Kernel:
