@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.plain.choose import is_of_known_version, is_plain
+from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import find, is_kept, stored, symbol_of
 
 Job: TypeAlias = tuple[str, Kind]
@@ -38,7 +38,7 @@ def build_all(wanted: Collection[Job]) -> bool:
     False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
     ends, and those that have much in common side by side (``share``).
     """
-    if is_of_known_version():
+    if not is_plain():
         jobs = [job for job in wanted if stored(*job) is None]
         count = min(processors(), MOST, len(jobs))
         if count > 1 and cache_folder().is_dir():
