@@ -90,8 +90,7 @@ def compile_all() -> None:
     it, its work is waited for.
     """
     with turn(cache_folder()):
-        if is_first_start():
-            build_all(sorted(wanted_units(), key=place_in_queue))
+        if is_first_start() and build_all(sorted(wanted_units(), key=place_in_queue)):
             mark_warm()
 
 

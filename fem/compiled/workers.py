@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.plain.choose import is_of_known_version, is_plain
+from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import find, is_kept, stored, symbol_of
 
 Job: TypeAlias = tuple[str, Kind]
@@ -32,12 +32,13 @@ MOST = 8
 """Processes at once; each takes about 250 MB."""
 
 
-def build_all(wanted: Collection[Job]) -> None:
+def build_all(wanted: Collection[Job]) -> bool:
     """Make all units that are wanted and not there yet, and those that they call, on all processors.
 
-    Best with long ones at both ends, and those that have much in common side by side (``share``).
+    False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
+    ends, and those that have much in common side by side (``share``).
     """
-    if is_of_known_version():
+    if not is_plain():
         jobs = [job for job in wanted if stored(*job) is None]
         count = min(processors(), MOST, len(jobs))
         if count > 1 and cache_folder().is_dir():
@@ -49,6 +50,9 @@ def build_all(wanted: Collection[Job]) -> None:
             from fem.compiled.plain.dispatchers import compile_plain
 
             compile_plain(kernel_of(name), kinds)
+        elif not is_kept(name, kinds):
+            return False
+    return True
 
 
 def kernel_of(name: str) -> Kernel:
