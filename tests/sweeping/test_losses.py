@@ -42,7 +42,7 @@ class Deadly:
     def columns(self) -> list[str]:
         return ["tries", "value"]
 
-    def solve(self, model: Any, history: bool) -> tuple[str, tuple[int | float, ...], None]:
+    def solve(self, model: Any, point: int, history: bool) -> tuple[str, tuple[int | float, ...], None]:
         tries = len(list(self.folder.glob(f"{self.point}_*")))
         (self.folder / f"{self.point}_{tries}").touch()
         if tries < self.deaths.get(self.point, 0):
