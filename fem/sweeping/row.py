@@ -40,7 +40,7 @@ class Layout:
         frequencies = [f"frequency_{step}_{mode}" for step, mode in self.modes]
         return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *forces, *frequencies]
 
-    def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """One run; whatever goes wrong in it is its verdict."""
         sink = RowSink(model, self)
         collected = HistorySink(model.mesh, notices=model.notices) if history else None
