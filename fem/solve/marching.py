@@ -93,7 +93,7 @@ class Marching:
         try:
             while not self.clock.is_finished:
                 self.advance()
-        except (NoConvergence, KeyboardInterrupt):
+        except NoConvergence:  # after Ctrl-C the motion may be in the middle of an iteration
             self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
