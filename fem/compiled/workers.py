@@ -41,7 +41,7 @@ def build_all(wanted: Collection[Job]) -> bool:
     if not is_plain():
         jobs = [job for job in wanted if stored(*job) is None]
         count = min(processors(), MOST, len(jobs))
-        if count > 1 and cache_folder().is_dir():
+        if count and cache_folder().is_dir():  # also with one processor: here Ctrl-C would wait for the end of a unit
             with processes(count) as workers:
                 if workers:
                     share(jobs, workers)
@@ -103,7 +103,12 @@ def share(jobs: list[Job], workers: list[Worker]) -> None:
                     change.notify_all()
 
     with ThreadPoolExecutor(len(workers)) as pool:
-        list(pool.map(serve, range(len(workers))))
+        try:
+            list(pool.map(serve, range(len(workers))))
+        except BaseException:  # Ctrl-C: the threads wait for answers that only the end of a process cuts short
+            for worker in workers:
+                worker.kill()
+            raise
 
 
 def ask(worker: Worker, job: Job) -> Iterator[list[Job]]:

@@ -132,14 +132,15 @@ class ConsoleSink(SilentSink):
             stop_writing(self._stream)
 
 
-def say(text: str) -> None:
+def say(text: str, stream: TextIO | None = None) -> None:
     """A line to whoever still reads."""
+    stream = stream or sys.stdout
     try:
-        print(text, flush=True)
+        print(text, file=stream, flush=True)
     except OSError as error:
         if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
             raise
-        stop_writing(sys.stdout)
+        stop_writing(stream)
 
 
 def stop_writing(stream: TextIO) -> None:

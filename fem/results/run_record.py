@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import platform
 import time
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ import numpy as np
 
 import fem
 from fem.arrays import Floats
+from fem.files.names import as_bytes, on_disk
 from fem.files.own import Origin
 from fem.model import Model, Step, outputs_in_force
 from fem.results.record import Event, Rows, SilentSink, StepStart
@@ -141,11 +141,13 @@ def deck_name(model: Model) -> str:
 def stem_of(file: str) -> str:
     """Name of a deck as files of results have it: bytes that are not UTF-8 count as Latin-1, as in the deck itself."""
     stem = Path(file).stem or "model"
+    if stem.isascii():
+        return stem
+    name = as_bytes(stem)
     try:
-        stem.encode()
-    except UnicodeEncodeError:
-        return os.fsencode(stem).decode("latin-1")
-    return stem
+        return on_disk(name.decode())
+    except UnicodeDecodeError:
+        return on_disk(name.decode("latin-1"))
 
 
 def origin_of(model: Model) -> Origin:

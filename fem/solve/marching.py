@@ -94,7 +94,10 @@ class Marching:
         try:
             while not self.clock.is_finished:
                 self.advance()
-        except (NoConvergence, KeyboardInterrupt):
+        except KeyboardInterrupt:  # the motion may be in the middle of an iteration: no field of it
+            self.say(self.watch.closing(self.progress, self.clock.dt))
+            raise
+        except NoConvergence:
             self.say(self.watch.closing(self.progress, self.clock.dt))
             self._send_frame(is_end=True)
             raise
