@@ -170,7 +170,7 @@ class RunFiles:
 
     def __init__(self, folder: Path, model: Model, solver: str, vtk: bool = True) -> None:
         self.folder = folder
-        self.progress = TotalsSink()
+        self.progress = TotalsSink(model)
         self.verdict = run_record.RUNNING
         self.is_open = False
         self.has_fields = vtk

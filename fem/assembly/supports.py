@@ -16,9 +16,9 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.cases import Span, carried, follow
-from fem.assembly.curves import Constant, Curve, Ramp, evaluate
 from fem.assembly.system import System
 from fem.model import Boundary, Step
+from fem.model.curves import Constant, Curve, Ramp, evaluate
 
 FREE, IMPLICIT = -1, 0
 """Groups of dofs that nothing prescribes, and of those that are held because no element moves them."""

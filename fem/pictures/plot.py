@@ -11,11 +11,12 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from fem.errors import CommandError
+from fem.pictures.figures.joints import joints
 from fem.pictures.figures.ledger import energies, iterations
 from fem.pictures.figures.links import angles, links
 from fem.pictures.figures.nodes import accelerations, displacements, velocities
 from fem.pictures.figures.phase import phase, phase_angles
-from fem.pictures.figures.reactions import joints, reactions
+from fem.pictures.figures.reactions import reactions
 from fem.pictures.folder import Missing, Results, open_results
 
 Drawing: TypeAlias = Callable[[Results], Figure]
