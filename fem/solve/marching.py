@@ -124,7 +124,8 @@ class Marching:
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods):
-            self.say(consistent_velocities(stage, motion, before, small_or_sparse_mass(stage)))
+            own = None if self.whole.has_started else before
+            self.say(consistent_velocities(stage, motion, own, small_or_sparse_mass(stage)))
             evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_loose_directions(stage, self.step)
