@@ -18,7 +18,6 @@ from fem.solve.advice import (
     failure_message,
     out_of_increments,
     snap_notice,
-    support_jump_remark,
 )
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
@@ -36,7 +35,7 @@ from fem.solve.rods.start import consistent_velocities
 from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
-from fem.solve.ropes.states import stages_of
+from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.watched import NOTHING, Failed
 from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
@@ -112,10 +111,10 @@ class Marching:
         start_dependents(stage, motion.u, "displacement")
         if self.active:
             self.active.start(motion, now)
-            stage = self.stage
-        before = motion.v.copy()
+        stage = self.stage
+        before, carried, is_first = motion.v.copy(), motion.u.copy(), not self.whole.has_started
         if isinstance(procedure, Dynamic):
-            self.say(support_jump_remark(self.system, start_supports(stage, motion, now)))
+            self.say(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
                 self.events.start(motion, now)
                 stage, before = self.stage, motion.v.copy()
@@ -124,8 +123,7 @@ class Marching:
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods):
-            own = None if self.whole.has_started else before
-            self.say(consistent_velocities(stage, motion, own, small_or_sparse_mass(stage)))
+            self.say(consistent_velocities(stage, motion, before if is_first else None, small_or_sparse_mass(stage)))
             evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_loose_directions(stage, self.step)
@@ -140,18 +138,20 @@ class Marching:
             self.say(snap_notice(stage, self.clock.dt))
             if isinstance(self.clock, ErrorClock):
                 self.say(automatic_notice(self.clock))
-        open_energies(stage, motion, instant, is_first=not self.whole.has_started)
+        start = motion.u.copy()
+        open_energies(stage, motion, instant, is_first and np.array_equal(start, carried))
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.told:
             self.sink.notice(f"step {self.number}: {text}")
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
-        error, thermal = motion.tally[groups.ERROR0], instant.thermal[0]
-        note_increment(0, 0, 0.0, 0.0, 0, error, stage.bars, self.system.springs, thermal, motion, first)
+        motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
+        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal[0]
+        note_increment(0, 0, 0.0, 0.0, 0, error, stage.bars, self.system.springs, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
-        self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
+        motion.u[:] = start
         if self.events:
             self.events.tell()
 
