@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from fem.arrays import Floats, Ints
+from fem.results.acting import Acting
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class StepStart:
     period      its length in time (0 for FREQUENCY)
     increments  expected number, None where increments are automatic
     solver      the linear solver chosen, and why
+    acting      masses, loads and springs; None for FREQUENCY
     """
 
     step: int
@@ -31,6 +33,7 @@ class StepStart:
     period: float
     increments: int | None
     solver: str = ""
+    acting: Acting | None = None
 
 
 @dataclass(frozen=True, slots=True)

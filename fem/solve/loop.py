@@ -20,6 +20,7 @@ from fem.solve.explicit.driver import Explicit
 from fem.solve.marching import Marching
 from fem.solve.modes.find import find_modes
 from fem.solve.newton.arc import no_arc
+from fem.solve.outcome import acting_of
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import (
     as_they_are,
@@ -133,7 +134,9 @@ class Run:
         if isinstance(procedure, Dynamic) and not procedure.direct and step.controls.time_error:
             clock = ErrorClock(procedure, step.controls, span.start, schedule.instants, stage, motion)
         name = "STATIC" if is_static else "DYNAMIC"
-        start = StepStart(number, step.name, name, span.start, period, expected, stage.choice.text)
+        start = StepStart(
+            number, step.name, name, span.start, period, expected, stage.choice.text, acting_of(stage, step)
+        )
         self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, explicit), procedure)
         if riks:
             self.environment = settled(self.environment, arc)

@@ -18,7 +18,6 @@ from fem.solve.advice import (
     failure_message,
     out_of_increments,
     snap_notice,
-    support_jump_remark,
 )
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
@@ -36,7 +35,7 @@ from fem.solve.rods.start import consistent_velocities
 from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
-from fem.solve.ropes.states import stages_of
+from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.watched import NOTHING, Failed
 from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
@@ -115,19 +114,19 @@ class Marching:
         start_dependents(stage, motion.u, "displacement", no_length(self.system))
         if self.active:
             self.active.start(motion, now)
-            stage = self.stage
-        before = motion.v.copy()
+        stage = self.stage
+        before, carried, is_first = motion.v.copy(), motion.u.copy(), not self.whole.has_started
         if isinstance(procedure, Dynamic):
-            self.say(support_jump_remark(self.system, start_supports(stage, motion, now)))
+            self.say(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
                 self.events.start(motion, now)
-                stage, before = self.stage, motion.v.copy()
+                stage = self.stage
             start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods) and not self.events:  # which have made them so
-            self.say(consistent_velocities(stage, motion, before, small_or_sparse_mass(stage)))
+            self.say(consistent_velocities(stage, motion, before if is_first else None, small_or_sparse_mass(stage)))
             evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_loose_directions(stage, self.step)
@@ -142,8 +141,9 @@ class Marching:
             self.say(snap_notice(stage, self.clock.dt))
             if isinstance(self.clock, ErrorClock):
                 self.say(automatic_notice(self.clock))
-        open_energies(stage, motion, instant, is_first=not self.whole.has_started)
-        shown = self.events.open(motion, not self.whole.has_started) if self.events else stage
+        start = motion.u.copy()
+        open_energies(stage, motion, instant, is_first and np.array_equal(start, carried))
+        shown = self.events.open(motion, is_first) if self.events else stage
         self.watch.open(motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
@@ -151,11 +151,12 @@ class Marching:
             self.sink.notice(f"step {self.number}: {text}")
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
-        error, thermal = motion.tally[groups.ERROR0], instant.thermal[0]
-        note_increment(0, 0, 0.0, 0.0, 0, error, shown.bars, self.system.springs, thermal, motion, first)
+        motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
+        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal[0]
+        note_increment(0, 0, 0.0, 0.0, 0, error, shown.bars, self.system.springs, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
-        self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
+        motion.u[:] = start
         if self.events:
             self.events.tell()
 

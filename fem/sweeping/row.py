@@ -143,7 +143,7 @@ class RowSink(TotalsSink):
     """Makes the row of one run, also of one that fails."""
 
     def __init__(self, model: Model, layout: Layout) -> None:
-        super().__init__()
+        super().__init__(model)
         self._layout, self._watch = layout, Watch(model, layout)
         self._frequencies: dict[tuple[int, int], float] = {}
 

@@ -142,6 +142,8 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | No
             if stage is None:
                 time, _ = instants(model)
                 first = sample(model, time)
+                if has_jump(first):
+                    return [], [], None
                 stage = template(first, time)
                 if stage is not None:
                     numbers, samples = [number], [first]
@@ -152,10 +154,15 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | No
             one = sample(model, time, known)
         except FemError:  # its own run will say so
             continue
-        if has_same_shape(one, known):
+        if has_same_shape(one, known) and (one.supports is known.supports or not has_jump(one)):
             numbers.append(number)
             samples.append(one)
     return numbers, samples, stage
+
+
+def has_jump(one: Sample) -> bool:
+    """A support is not where it is prescribed at the start: lanes have no jumps."""
+    return len(one.supports.jumping(one.u, 0.0, float(np.abs(one.system.coordinates).max(initial=0.0)))) > 0
 
 
 def template(first: Sample, time: Floats) -> Stage | None:
