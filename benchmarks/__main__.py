@@ -1,6 +1,7 @@
 """``python -m benchmarks [W1 W2 W3 ...]``: run the jobs, print a table, write Markdown and CSV.
 
 ``python -m benchmarks kernels``: the kernels alone, in ns per bar.
+``python -m benchmarks reliability``: runs that are killed, starved of room and the like.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from benchmarks import kernels, lanes
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
+from benchmarks.reliability import parts
 from benchmarks.report import markdown, rows_of, write_report
 
 
@@ -47,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["kernels"]:
         return kernels.main(words[1:])
+    if words[:1] == ["reliability"]:
+        return parts.main(words[1:])
     options = parser().parse_args(words)
     works = [work.upper() for work in options.works] or list(WORKS)
     if unknown := [work for work in works if work not in WORKS]:

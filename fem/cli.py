@@ -201,8 +201,10 @@ def check_command(options: argparse.Namespace) -> int:
 
 def pendulum_command(options: argparse.Namespace) -> int:
     """``fem pendulum``."""
+    from fem.results.console import say
+
     deck = write_pendulum(described(options), options.output, options.force)
-    print(f"wrote {deck}", flush=True)
+    say(f"wrote {deck}")
     return run_command(parser().parse_args(["run", str(deck)])) if options.run else 0
 
 

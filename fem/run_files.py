@@ -44,7 +44,7 @@ class RunFiles:
     ) -> None:  # fmt: skip
         """CommandError: the folder holds what is not ours."""
         self.folder = RESULTS / deck_name(model) if output is None else Path(output)
-        self.progress = ProgressSink(self._tell)
+        self.progress = ProgressSink(model, self._tell)
         self.verdict = RUNNING
         self.is_open = False
         self.has_fields = vtk
@@ -106,8 +106,8 @@ class RunFiles:
 class ProgressSink(TotalsSink):
     """Totals that are told now and then."""
 
-    def __init__(self, tell: Callable[[], None]) -> None:
-        super().__init__()
+    def __init__(self, model: Model, tell: Callable[[], None]) -> None:
+        super().__init__(model)
         self._tell, self._told = tell, time.monotonic()
 
     def rows(self, rows: Rows) -> None:

@@ -18,6 +18,7 @@ from fem.compiled.safe.lock import turn
 from fem.compiled.workers import Job, build_all
 from fem.deck import parse_deck
 from fem.pictures.columns import parse_lines
+from fem.results.console import say
 from fem.results.digits import NUMBER, lines
 from fem.results.record import SilentSink
 from fem.solve.loop import solve
@@ -90,8 +91,7 @@ def compile_all() -> None:
     it, its work is waited for.
     """
     with turn(cache_folder()):
-        if is_first_start():
-            build_all(sorted(wanted_units(), key=place_in_queue))
+        if is_first_start() and build_all(sorted(wanted_units(), key=place_in_queue)):
             mark_warm()
 
 
@@ -135,7 +135,7 @@ def warmup(stream: TextIO | None = None) -> None:
 def announced(stream: TextIO) -> Iterator[None]:
     """Say that the solver is being compiled: with the time spent, where somebody watches."""
     if not stream.isatty():
-        print(f"note: {FIRST_START}; this takes about half a minute", file=stream, flush=True)
+        say(f"note: {FIRST_START}; this takes about half a minute", stream)
         yield
         return
     from rich.console import Console

@@ -151,7 +151,7 @@ def test_warmup_says_when_there_is_nothing_to_do(
     calls: list[str] = []
     for module in (folder, warmup):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "kernels-new")
-    monkeypatch.setattr(warmup, "build_all", lambda wanted: calls.extend(name for name, _ in wanted))
+    monkeypatch.setattr(warmup, "build_all", lambda wanted: not calls.extend(name for name, _ in wanted))
     for name, days in (("old", 31.0), ("recent", 29.0)):
         folder.make_cache(tmp_path / f"kernels-{name}")
         then = time.time() - 86_400.0 * days

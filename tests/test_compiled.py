@@ -224,6 +224,18 @@ def test_without_processes_units_are_made_here(empty_cache, monkeypatch):
 
 
 @ours
+def test_without_room_only_what_is_called_is_made(empty_cache, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(units, "write_file", full)
+    jobs = wanted()
+    assert not build_all(jobs)
+    assert [units.stored(*job) is not None for job in jobs] == [True, False, False]
+
+
+@ours
 def test_a_run_needs_no_compiler(tmp_path):
     code = (
         "import sys, fem; from fem.__main__ import main;"

@@ -36,6 +36,13 @@ def add_commands(commands: Any) -> None:
     chaos.add_argument(
         "--transient", type=share, metavar="SHARE", default=0.2, help="share of the time left out (default: 0.2)"
     )
+    chaos.add_argument(
+        "--error",
+        choices=("sample", "dt", "none"),
+        default="sample",
+        help="what dt does to the exponents, from a second run at dt/2 (twice the work of the first) of one parameter "
+        "set in ten and at least one, of all (dt), or of none (default: sample)",
+    )
     chaos.set_defaults(command=lyapunov_command)
     poincare = commands.add_parser("sections", help="stroboscopic sections, period, bifurcation diagram")
     poincare.add_argument(
@@ -85,7 +92,7 @@ def lyapunov_command(options: argparse.Namespace) -> int:
     """``fem lyapunov``."""
     from fem.analysis.exponents import Lyapunov
 
-    asked = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient)
+    asked = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
     if options.vary:
         return swept(options, asked)
     from fem.analysis.files import write_exponents

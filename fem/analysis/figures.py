@@ -72,6 +72,9 @@ def exponents_against(sweep: Sweep) -> Figure:
         x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
         line = curve(panel, x, y, place, label or None, marker=".", ms=5)
         panel.fill_between(x, y - error, y + error, color=line.get_color(), alpha=0.2, lw=0)
+        if "error_dt_1" in sweep.columns:
+            finer = y + sweep["error_dt_1"][rows]
+            panel.plot(x, finer, "o", mfc="none", mec=line.get_color(), ms=6, label="at dt/2" if place == 0 else None)
     finish(panel, sweep.names[-1], "largest exponent [1/time]")
     panel.axhline(0.0, color="#444444", lw=0.8)
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fem.analysis.averages import running_rates
-from fem.analysis.exponents import Lyapunov
+from fem.analysis.exponents import Lyapunov, beyond_bar
 from fem.analysis.figures import bifurcation, convergence, exponents_against, phase_plane
 from fem.analysis.sections import Sections
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import replace_file
 from fem.model import Model
+from fem.results.console import WIDTH
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
@@ -35,14 +37,21 @@ def write_exponents(
     with folder_of(output, model, asked, names, force) as own:
         folder = own.path
         found = asked.exponents(model)
+        if asked.again != "none":
+            found = asked.with_dt_errors(model, found)
         begin_anew(own, model, asked)
         time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]
         write_table(folder / names[0], ["time", *numbered], np.column_stack([time, running]))
         save(convergence(time, running, found), folder / names[1])
     if not quiet:
-        for n, (value, error) in enumerate(zip(found.values, found.errors, strict=True), 1):
-            print(f"exponent {n}   {value: .6f} +- {error:.6f}")
+        for n, (value, error, change) in enumerate(zip(found.values, found.errors, found.dt_errors, strict=True), 1):
+            moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
+            print(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
+        if found.moved.any():
+            print("note: dt matters: at dt/2 an exponent moves by more than its bar; take smaller increments")
+        elif asked.again != "none" and np.isnan(found.dt_errors).all():
+            print("note: what dt does is not known: the increments are not all equal, or left to the solver")
         print("chaotic: the largest exponent is positive" if found.is_chaotic else "regular: no positive exponent")
         print(f"written    in {folder}: convergence.csv, convergence.png")
     return 0
@@ -80,6 +89,32 @@ def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, quiet:
         write_table(folder / written[0], names, tidy_points(sweep, asked.points))
     if not quiet:
         print(f"           and {', '.join(written)}")
+        if isinstance(asked, Lyapunov) and asked.again != "none":
+            print(textwrap.fill(f"note: {dt_notice(sweep, asked.count)}", WIDTH, subsequent_indent="      "))
+
+
+def dt_notice(sweep: Sweep, count: int) -> str:
+    """What the points that were run again at dt/2 say of all."""
+    values, errors, changes = (
+        np.column_stack([sweep[f"{name}_{n}"] for n in range(1, count + 1)])
+        for name in ("exponent", "error", "error_dt")
+    )
+    checked = int(np.isfinite(changes).any(axis=1).sum())
+    moved = beyond_bar(changes, errors)
+    (rows,) = np.nonzero(moved.any(axis=1))
+    if not checked:
+        return "what dt does is not known: no parameter set could be run again at dt/2"
+    if not len(rows):
+        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(sweep)} parameter sets run again)"
+    named = []
+    for row in rows[:3]:
+        n = int(np.argmax(moved[row]))
+        where = ", ".join(f"{name}={sweep[name][row]:.9g}" for name in sweep.names)
+        named.append(f"{where}: {values[row, n]:.4g} +- {errors[row, n]:.1g}, {changes[row, n]:+.1g} at dt/2")
+    return (
+        f"dt matters: at {len(rows)} of {checked} parameter sets run again at dt/2 an exponent moves by more than its "
+        f"bar ({'; '.join(named)}); take smaller increments, --error dt tells of all"
+    )
 
 
 def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:

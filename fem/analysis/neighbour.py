@@ -40,7 +40,7 @@ VANISHED = 1e-14
 SEED = 20120612
 EXACT, MOST_PASSES = 1e-15, 4
 """Strain of rods that is left, and how often they are moved to get there."""
-BLENDED = ("u", "v", "a", "force", "reaction", "multiplier")
+BLENDED = ("u", "v", "a", "force", "reaction", "multiplier", "lagged")
 
 
 def two_growth(model: Model, every: int | None = None) -> Floats:

@@ -158,7 +158,7 @@ class Sections:
         reference = np.concatenate([places, np.zeros_like(places)], axis=1).ravel()
         return Section(columns, points[:, 0], points[:, 1:], tracks[:, 0], tracks[:, 1:], reference, found)
 
-    def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """A row of a sweep."""
         try:
             section = self.section(model)

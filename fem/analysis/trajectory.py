@@ -33,6 +33,17 @@ class Trajectory(Run):
         self.last.open(self.procedure)
 
 
+def halved(model: Model) -> Model | None:
+    """The model with half the increments in its last step; None where these are not all equal, and given."""
+    last = model.steps[-1]
+    procedure = last.procedure
+    assert isinstance(procedure, Dynamic)
+    if not procedure.dt or not (procedure.direct or procedure.integrator == "CENTRAL DIFFERENCE"):
+        return None
+    step = replace(last, procedure=replace(procedure, dt=0.5 * procedure.dt), max_increments=None)
+    return replace(model, steps=(*model.steps[:-1], step))
+
+
 def lasting(model: Model, time: float | None) -> Model:
     """The model with the length of its last step changed to ``time``; CommandError where that is not a motion."""
     if not model.steps or not isinstance(model.steps[-1].procedure, Dynamic):

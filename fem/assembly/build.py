@@ -52,7 +52,7 @@ class _Builder:
         self.constants, self.kinds = self._geometry()
         self.mass, self.damping = np.zeros(count), np.zeros(count)
         self.off_mass, self.off_damping = np.zeros(len(self.ends)), np.zeros(len(self.ends))
-        self.element_mass, self.volume = np.zeros(total), np.zeros(total)
+        self.element_mass, self.element_damping, self.volume = np.zeros(total), np.zeros(total), np.zeros(total)
         springs = int(np.count_nonzero(self.family[:, 0] == SPRING_FAMILY))
         self.dofs = np.full((springs, 2), -1, np.int64)
         self.spring_constants = np.zeros((springs, 4))
@@ -124,7 +124,7 @@ class _Builder:
         self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
         self.volume[elements] = section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
-        self.element_mass[elements] = bar_mass
+        self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
         diagonal, off = SHARES[section.mass_rule]
         for end in range(2):
             np.add.at(self.mass, self.nodes[elements, end], diagonal * bar_mass)
@@ -174,7 +174,7 @@ class _Builder:
 
     def add_mass(self, elements: Ints, mass: float, alpha: float) -> None:
         """Point masses with mass-proportional damping."""
-        self.element_mass[elements] = mass
+        self.element_mass[elements], self.element_damping[elements] = mass, alpha * mass
         np.add.at(self.mass, self.nodes[elements, 0], mass)
         np.add.at(self.damping, self.nodes[elements, 0], alpha * mass)
 
@@ -242,6 +242,7 @@ class _Builder:
             element_nodes=self.nodes,
             element_labels=self.labels,
             element_mass=self.element_mass,
+            element_damping=self.element_damping,
             volume=self.volume,
             planar=self.planar,
             expansions=tuple(self.expansions),

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.assembly.curves import Constant, Curve, Follow, Ramp, evaluate
 from fem.model import Model
+from fem.model.curves import Constant, Curve, Follow, Ramp, evaluate
 
 
 @dataclass(frozen=True, slots=True)

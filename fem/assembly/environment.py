@@ -8,11 +8,11 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.cases import Case, Entry, Span, advance, combined
-from fem.assembly.curves import Constant, Ramp, evaluate
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
 from fem.assembly.thermal import thermal_strain
 from fem.model import Step
+from fem.model.curves import Constant, Ramp, evaluate
 
 
 @dataclass(frozen=True, slots=True)

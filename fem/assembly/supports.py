@@ -16,9 +16,9 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.cases import Span, carried, follow
-from fem.assembly.curves import Constant, Curve, Ramp, evaluate
 from fem.assembly.system import System
 from fem.model import Boundary, Step
+from fem.model.curves import Constant, Curve, Ramp, evaluate
 
 FREE, IMPLICIT = -1, 0
 """Groups of dofs that nothing prescribes, and of those that are held because no element moves them."""
@@ -54,6 +54,14 @@ class Supports:
         arrived = u == self.base + self.value * np.array(places or [np.nan])[self.group]
         moving: Ints = (self.supported & ~arrived).nonzero()[0]
         return moving
+
+    def jumping(self, u: Floats, time: float, size: float) -> Ints:
+        """Dofs whose place just after a time is not the one in u (3n,), by more than round-off of a model so large."""
+        factors = [evaluate(c, np.array([time]), -order, True, self.start)[0] for order, c in self.groups]
+        rates = [(time - self.start) if order == 2 else 0.0 for order, _ in self.groups]
+        place = self.base + self.value * np.array(factors)[self.group] + self.rate * np.array(rates)[self.group]
+        found: Ints = (self.supported & (np.abs(place - u) > 1e-12 * max(1.0, size))).nonzero()[0]
+        return found
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
         """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""

@@ -26,7 +26,7 @@ class System:
     damping         (n,)    its mass-proportional damping
     family          (k, 2)  of each element: family and index in it
     element_nodes   (k, 2)  node indices (the same twice for one-node elements)
-    element_mass    (k,)    total mass of each element
+    element_mass    (k,)    total mass of each element; element_damping (k,): its mass-proportional damping
     volume          (k,)    reference volume of each bar, 0 for others
     planar          (n,)    nodes of T2D2 bars, held in z
     expansions      (index of bars, law) pairs with thermal expansion
@@ -45,6 +45,7 @@ class System:
     element_nodes: Ints
     element_labels: Ints
     element_mass: Floats
+    element_damping: Floats
     volume: Floats
     planar: Flags
     expansions: tuple[tuple[Ints, Expansion], ...]

@@ -24,7 +24,7 @@ import llvmlite
 import llvmlite.binding
 import numpy as np
 
-from fem.compiled.plain.choose import is_plain, numba_version
+from fem.compiled.plain.choose import is_plain, misfits, numba_version, take_plain
 from fem.compiled.safe.files import is_own_folder, is_safe_folder, make_folder, read_file, write_file
 from fem.compiled.safe.notices import tell_once
 
@@ -39,6 +39,8 @@ CONFIGURATION = ".numba_config.yaml"
 
 WARM, WARM_PLAIN = "complete", "complete-numba"
 """Names of the files in the cache that say that everything is compiled, by us or by plain numba."""
+MISFIT = "misfit"
+"""Name of the file in the cache that says why plain numba compiles there though nobody asked for it."""
 MARK = "CACHEDIR.TAG"
 MARK_TEXT = b"""Signature: 8a477f597d28d172789f06886806bc55
 # Machine code of fem, which makes it again when it is gone. See https://bford.info/cachedir/
@@ -90,8 +92,9 @@ def surroundings() -> Iterator[str]:
     yield llvmlite.binding.get_host_cpu_features().flatten()
     settings = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
     yield from (f"{name}={settings[name]}" for name in sorted(settings) if not name.startswith(HARMLESS))
-    with suppress(OSError):
-        yield read_file(Path(CONFIGURATION)).decode(errors="backslashreplace")
+    if Path(CONFIGURATION).is_file():
+        with suppress(OSError):
+            yield Path(CONFIGURATION).read_text(encoding="utf-8", errors="backslashreplace")
 
 
 def _is_writable(folder: Path) -> bool:
@@ -118,6 +121,10 @@ def cache_folder() -> Path:
         if is_usable(base / name):
             if number:
                 os.environ["FEM_CACHE_DIR"] = str(base)  # processes of ours find the same one, without a word
+            with suppress(OSError):  # there is none
+                reason = read_file(base / name / MISFIT).decode(errors="backslashreplace")
+                if not is_plain():
+                    take_plain(reason)
             return base / name
     return _private_folder() / name
 
@@ -177,6 +184,8 @@ def mark_warm() -> None:
     with suppress(OSError):
         make_cache(folder)
         write_file(folder / (WARM_PLAIN if is_plain() else WARM), b"")
+        if misfits:
+            write_file(folder / MISFIT, misfits[0].encode(errors="backslashreplace"))
         for other in folder.parent.glob("kernels-*"):
             if other != folder and is_old_cache(other):
                 shutil.rmtree(other, ignore_errors=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.compiled.plain.choose import fits, is_of_known_version, is_plain
+from fem.compiled.plain.choose import fits, is_plain
 from fem.compiled.store import Unit, load, stored
 
 Kind = Any
@@ -151,7 +151,7 @@ class Kernel:
     def unit(self, kinds: Kind) -> Unit | None:
         """The machine code for arguments of these kinds: from disk, else compiled now. None: plain numba does it."""
         found = stored(self.name, kinds)
-        if found is None and is_of_known_version():
+        if found is None:
             try:
                 from fem.compiled.build import build  # the compiler takes long to import
 

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind
-from fem.compiled.plain.choose import is_of_known_version, is_plain
+from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import find, is_kept, stored, symbol_of
 
 Job: TypeAlias = tuple[str, Kind]
@@ -32,15 +32,16 @@ MOST = 8
 """Processes at once; each takes about 250 MB."""
 
 
-def build_all(wanted: Collection[Job]) -> None:
+def build_all(wanted: Collection[Job]) -> bool:
     """Make all units that are wanted and not there yet, and those that they call, on all processors.
 
-    Best with long ones at both ends, and those that have much in common side by side (``share``).
+    False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
+    ends, and those that have much in common side by side (``share``).
     """
-    if is_of_known_version():
+    if not is_plain():
         jobs = [job for job in wanted if stored(*job) is None]
         count = min(processors(), MOST, len(jobs))
-        if count > 1 and cache_folder().is_dir():
+        if count and cache_folder().is_dir():  # also with one processor: here Ctrl-C would wait for the end of a unit
             with processes(count) as workers:
                 if workers:
                     share(jobs, workers)
@@ -49,6 +50,9 @@ def build_all(wanted: Collection[Job]) -> None:
             from fem.compiled.plain.dispatchers import compile_plain
 
             compile_plain(kernel_of(name), kinds)
+        elif not is_kept(name, kinds):
+            return False
+    return True
 
 
 def kernel_of(name: str) -> Kernel:
@@ -99,7 +103,12 @@ def share(jobs: list[Job], workers: list[Worker]) -> None:
                     change.notify_all()
 
     with ThreadPoolExecutor(len(workers)) as pool:
-        list(pool.map(serve, range(len(workers))))
+        try:
+            list(pool.map(serve, range(len(workers))))
+        except BaseException:  # Ctrl-C: the threads wait for answers that only the end of a process cuts short
+            for worker in workers:
+                worker.kill()
+            raise
 
 
 def ask(worker: Worker, job: Job) -> Iterator[list[Job]]:

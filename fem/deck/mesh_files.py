@@ -17,6 +17,7 @@ from fem.arrays import Ints
 from fem.deck.draft import Draft
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import MAX_NAME
+from fem.deck.lexical.mesh_parts import readable
 from fem.deck.lexical.source import Mistake, shown
 
 ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
@@ -48,8 +49,9 @@ def load(path: Path) -> Any:
     except ImportError:
         return "the package meshio is not installed"
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            return meshio.read(path)
+        silent = io.StringIO()
+        with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent), readable(path) as file:
+            return meshio.read(file)
     except SystemExit:
         return "meshio does not know its format"
     except ModuleNotFoundError as error:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from fem.files.names import as_bytes
+
 MARK = "made by fem, deck "
 
 
 def mark_of(deck: str) -> str:
     """The mark of pictures from the results of a deck, by its name; the same in every format, and ASCII."""
-    return MARK + hashlib.sha256(deck.encode(errors="backslashreplace")).hexdigest()[:16]
+    return MARK + hashlib.sha256(as_bytes(deck)).hexdigest()[:16]
 
 
 def is_marked(path: Path, mark: str = MARK) -> bool:

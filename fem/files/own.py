@@ -18,6 +18,7 @@ from typing import Any
 from fem.errors import CommandError
 from fem.files.lock import LOCK, FolderLock
 from fem.files.mark import is_marked
+from fem.files.names import on_disk
 from fem.files.room import Room
 from fem.files.whole import PART
 
@@ -69,7 +70,7 @@ class Origin:
     def is_of(self, record: Mapping[str, Any], folder: Path) -> bool:
         """The record is of this deck file, with this text or another."""
         found = record.get("deck")
-        if not isinstance(found, Mapping) or found.get("file") != self.path.name:
+        if not isinstance(found, Mapping) or on_disk(str(found.get("file"))) != self.path.name:
             return False
         return found.get("sha256") == self.digest or record.get("deck_folder") == self.seen_from(folder)
 
@@ -91,7 +92,7 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 def listed_names(record: Mapping[str, Any]) -> frozenset[str]:
     """The files a record lists: names below its folder, nothing else."""
     files = record.get("files")
-    names = [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
+    names = [on_disk(name) for name in files if isinstance(name, str)] if isinstance(files, list) else []
     return frozenset(name for name in names if is_below(name))
 
 

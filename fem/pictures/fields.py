@@ -11,6 +11,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
+from fem.files.names import on_disk
 
 KINDS = {"Float64": "<f8", "Int64": "<i8", "UInt8": "|u1"}
 START = b'<AppendedData encoding="raw">'
@@ -38,7 +39,7 @@ def read_list(path: Path) -> list[tuple[float, Path]]:
         return []
     try:
         entries = ElementTree.fromstring(path.read_bytes()).iter("DataSet")
-        listed = [(float(entry.attrib["timestep"]), path.parent / entry.attrib["file"]) for entry in entries]
+        listed = [(float(entry.attrib["timestep"]), path.parent / on_disk(entry.attrib["file"])) for entry in entries]
     except (ElementTree.ParseError, KeyError, ValueError) as error:
         raise CommandError(f"{path} cannot be read as a list of fields: {error}") from None
     return [(time, file) for time, file in listed if file.is_file()]

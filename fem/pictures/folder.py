@@ -16,6 +16,7 @@ from fem.errors import CommandError
 from fem.files.mark import mark_of
 from fem.pictures.columns import KEY, Table
 from fem.pictures.fields import FieldMesh, read_list, read_mesh
+from fem.results.acting import Acting, from_record
 from fem.results.run_record import COMPLETED, ENERGIES, RUN_RECORD, RUNNING, stem_of
 
 SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
@@ -85,6 +86,17 @@ class Results:
                 if size > 0.0:
                     return np.asarray(load, float) / size
         return None
+
+    @cached_property
+    def acting(self) -> dict[int, Acting]:
+        """Step -> what acts in it, of the steps whose record has it."""
+        found = {}
+        for step, record in enumerate(self.record.get("acting", []), start=1):
+            if record is not None:
+                found[step] = from_record(record, len(self.mesh.node_labels))
+        if not found:
+            raise Missing("run.json does not hold what acts on the model: request *NODE PRINT of A of all nodes")
+        return found
 
     @cached_property
     def increments(self) -> Table:

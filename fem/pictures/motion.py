@@ -27,14 +27,17 @@ REST = 1e-9
 class Motion:
     """k instants of p nodes and q elements.
 
-    time (k,); values: U, V, A, RF -> (k, p, 3), those that were written; tension (k, q) or None
+    nodes: their labels; time (k,); values: U, V, A, RF -> (k, p, 3), those that were written; tension (k, q) or None
     source  empty for the tables; for the fields what to request to get more
+    keys    (k,) of the tables' instants (``instant_keys``), None for the fields
     """
 
+    nodes: list[int]
     time: Floats
     values: dict[str, Floats]
     tension: Floats | None
     source: str
+    keys: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,12 +107,14 @@ def read_motion(
     variables: Sequence[str],
     elements: Sequence[int] | None = None,
     pick: Pick | None = None,
+    required: Sequence[str] = (),
 ) -> Motion:
     """U and the ``variables`` that were written, of node labels, with T of element labels.
 
-    Of the tables and the fields the one with more variables is taken, then the one with more instants. ``pick``
-    chooses among the times there are; without it all, or so many that memory is bounded, evenly spread.
-    Missing: neither has three instants of U (and T).
+    Of the tables and the fields the one with more variables is taken, then the one with more instants; of those that
+    have all that is ``required`` the one with more instants. ``pick`` chooses among the times there are; without it
+    all, or so many that memory is bounded, evenly spread. Missing: neither has three instants of U (and T, and what is
+    required).
     """
     wanted = tuple(dict.fromkeys(("U", *variables)))
     found = [
@@ -117,10 +122,14 @@ def read_motion(
         for source in (from_tables, from_fields)
     ]
     usable = [motion for motion in found if motion is not None and len(motion.time) >= LEAST_INSTANTS]
+    usable = [motion for motion in usable if set(required) <= set(motion.values)]
     if not usable:
+        wanted = tuple(dict.fromkeys(("U", *(required or variables))))
         request = f"*NODE PRINT of {', '.join(wanted)} of both ends of every bar" if len(nodes) > 1 else "*NODE PRINT"
         request += "" if elements is None else " and *EL PRINT of T"
         raise Missing(f"neither the tables nor the fields hold their motion: request {request}, or run with fields")
+    if required:
+        return max(usable, key=lambda motion: len(motion.time))
     return max(usable, key=lambda motion: (len(motion.values), len(motion.time)))
 
 
@@ -167,7 +176,7 @@ def from_tables(
             values[:, place] = rows[label][:, 3:]
     split = {name: values[:, :, 3 * j : 3 * j + 3] for j, name in enumerate(written)}
     kept = {name: part for name, part in split.items() if not np.isnan(part).any()}
-    return Motion(time, kept, tension, "") if "U" in kept else None
+    return Motion(list(nodes), time, kept, tension, "", keys) if "U" in kept else None
 
 
 def common(curves: Sequence[Floats]) -> Floats:
@@ -209,7 +218,11 @@ def from_fields(
         return None
     tension = None if elements is None else np.stack(parts["T"])
     return Motion(
-        times[chosen], values, tension, f"the {count} fields in vtu/; *NODE PRINT of these nodes gives every increment"
+        list(nodes),
+        times[chosen],
+        values,
+        tension,
+        f"the {count} fields in vtu/; *NODE PRINT of these nodes gives every increment",
     )
 
 

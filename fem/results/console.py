@@ -83,8 +83,9 @@ class ConsoleSink(SilentSink):
 
     def modes(self, modes: Modes) -> None:
         lines = [f"{'mode':>6} {'frequency':>14} {'omega':>14} {'generalized mass':>17}\n"]
-        table = zip(modes.frequency.tolist(), modes.omega.tolist(), modes.generalized_mass.tolist(), strict=True)
-        lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, (f, w, m) in enumerate(table, 1)]
+        columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
+        table = zip(*(column.tolist() for column in columns), strict=True)
+        lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, f, w, m in table]
         self._print("".join(lines))
 
     def notice(self, text: str) -> None:
@@ -131,14 +132,15 @@ class ConsoleSink(SilentSink):
             stop_writing(self._stream)
 
 
-def say(text: str) -> None:
+def say(text: str, stream: TextIO | None = None) -> None:
     """A line to whoever still reads."""
+    stream = stream or sys.stdout
     try:
-        print(text, flush=True)
+        print(text, file=stream, flush=True)
     except OSError as error:
         if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
             raise
-        stop_writing(sys.stdout)
+        stop_writing(stream)
 
 
 def stop_writing(stream: TextIO) -> None:

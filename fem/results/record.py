@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from fem.arrays import Floats, Ints
+from fem.results.acting import Acting
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class StepStart:
     period      its length in time (0 for FREQUENCY)
     increments  expected number, None where increments are automatic
     solver      the linear solver chosen, and why
+    acting      masses, loads and springs; None for FREQUENCY
     """
 
     step: int
@@ -31,6 +33,7 @@ class StepStart:
     period: float
     increments: int | None
     solver: str = ""
+    acting: Acting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +108,14 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """Result of ``*FREQUENCY``: frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,),
-    shapes (k, n, 3) scaled to a largest component of 1. An unstable mode (omega^2 < 0) has negative values.
+    """Result of ``*FREQUENCY``: number (k,) counted from 1 with those left out because they could not be confirmed,
+    frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,), shapes (k, n, 3) scaled to a largest
+    component of 1. An unstable mode (omega^2 < 0) has negative values, a motion that meets no stiffness has zero.
     """
 
     step: int
     time: float
+    number: Ints
     frequency: Floats
     omega: Floats
     generalized_mass: Floats

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import platform
 import time
 from collections.abc import Mapping
@@ -17,9 +16,12 @@ import numpy as np
 
 import fem
 from fem.arrays import Floats
+from fem.files.names import as_bytes, on_disk
 from fem.files.own import Origin
 from fem.model import Model, Step, outputs_in_force
+from fem.results.acting import as_record
 from fem.results.record import Event, Rows, SilentSink, StepStart
+from fem.results.schedule import target_indices, union
 
 RESULTS = Path("results")
 RUN_RECORD = "run.json"
@@ -70,16 +72,19 @@ class Timing:
 class TotalsSink(SilentSink):
     """Adds up a run as it goes."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: Model) -> None:
+        self._model = model
         self.totals = Totals()
         self.notices: list[str] = []
         self.linear_solvers: list[str] = []
+        self.acting: list[dict[str, Any] | None] = []
         self._increment = 0
 
     def begin(self, start: StepStart) -> None:
         self._increment = 0
         self.totals.steps = start.step
         self.linear_solvers.append(start.solver)
+        self.acting.append(as_record(start.acting, prints_accelerations(self._model, start.step)))
 
     def rows(self, rows: Rows) -> None:
         totals = self.totals
@@ -103,6 +108,13 @@ class TotalsSink(SilentSink):
             self.notices.append(text)
 
 
+def prints_accelerations(model: Model, step: int) -> bool:
+    """``*NODE PRINT`` asks for A of most nodes in a step."""
+    prints = [request for request in outputs_in_force(model.steps, step - 1) if "A" in request.variables]
+    chosen = union([target_indices(model.mesh, request) for request in prints if request.kind == "NODE PRINT"])
+    return 2 * len(chosen) > len(model.mesh.node_labels)
+
+
 def largest(values: Floats) -> float:
     """Largest magnitude; NaN where nothing is a number."""
     finite = np.abs(values[~np.isnan(values)])
@@ -114,6 +126,7 @@ def record_of(
 ) -> dict[str, Any]:
     """What ``run.json`` holds, the list of files apart."""
     return {
+        "acting": progress.acting,
         "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters},
         "deck_folder": origin_of(model).seen_from(folder),
         "extensions": list(model.extensions),
@@ -141,11 +154,13 @@ def deck_name(model: Model) -> str:
 def stem_of(file: str) -> str:
     """Name of a deck as files of results have it: bytes that are not UTF-8 count as Latin-1, as in the deck itself."""
     stem = Path(file).stem or "model"
+    if stem.isascii():
+        return stem
+    name = as_bytes(stem)
     try:
-        stem.encode()
-    except UnicodeEncodeError:
-        return os.fsencode(stem).decode("latin-1")
-    return stem
+        return on_disk(name.decode())
+    except UnicodeDecodeError:
+        return on_disk(name.decode("latin-1"))
 
 
 def origin_of(model: Model) -> Origin:

@@ -220,8 +220,7 @@ class TableSink(SilentSink):
 
     def modes(self, modes: Modes) -> None:
         if self._frequencies is not None:
-            k = len(modes.frequency)
-            head = np.full(k, modes.step), np.arange(1, k + 1)
+            head = np.full(len(modes.number), modes.step), modes.number
             self._frequencies.add(np.column_stack([*head, modes.frequency, modes.omega, modes.generalized_mass]))
 
     def close(self) -> None:

@@ -35,7 +35,7 @@ PVD_EVERY = 1.0
 def as_pvd(entries: Sequence[str]) -> bytes:
     """The list of fields and times that ParaView opens."""
     head = '<?xml version="1.0"?>\n<VTKFile type="Collection" version="1.0" byte_order="LittleEndian">\n<Collection>\n'
-    return (head + "".join(entries) + "</Collection>\n</VTKFile>\n").encode()
+    return (head + "".join(entries) + "</Collection>\n</VTKFile>\n").encode(errors="surrogateescape")
 
 
 def write_pvd(path: Path, entries: Sequence[str]) -> None:
@@ -150,9 +150,9 @@ def field_patterns(name: str) -> tuple[tuple[str, str], ...]:
     return (FOLDER, rf"{stem}_\d{{5,}}\.vtu"), (FOLDER, rf"{stem}_modes_step\d+_\d{{3,}}\.vtu")
 
 
-def modes_names(name: str, step: int, count: int) -> list[str]:
+def modes_names(name: str, step: int, numbers: Sequence[int]) -> list[str]:
     """The list of the mode shapes of a step, and their files."""
-    shapes = [f"{FOLDER}/{name}_modes_step{step}_{number:03d}.vtu" for number in range(1, count + 1)]
+    shapes = [f"{FOLDER}/{name}_modes_step{step}_{number:03d}.vtu" for number in numbers]
     return [f"{name}_modes_step{step}.pvd", *shapes]
 
 
@@ -165,7 +165,7 @@ class VtkSink(SilentSink):
         self._skeleton = Skeleton(model)
         self._entries: list[str] = []
         self._variables: tuple[Sequence[str], Sequence[str]] = ((), ())
-        self._time = float("nan")
+        self._time, self._at = float("nan"), (0, -1)
         self._displacement: Floats | None = None
         self._written = time.monotonic()
         (folder / FOLDER).mkdir(exist_ok=True)
@@ -175,7 +175,8 @@ class VtkSink(SilentSink):
 
     def frame(self, frame: Frame) -> None:
         self._displacement = frame.u
-        if not frame.for_vtk or (frame.increment == 0 and frame.time == self._time):
+        at = frame.step, frame.increment
+        if not frame.for_vtk or at == self._at or (frame.increment == 0 and frame.time == self._time):
             return
         nodal, cellwise = self._variables
         values = {"U": frame.u, "V": frame.v, "A": frame.a, "RF": frame.reaction}
@@ -185,14 +186,15 @@ class VtkSink(SilentSink):
         file = field_name(self._name, len(self._entries))
         replace_file(self._folder / file, self._skeleton.field(float(frame.time), points, cells))
         self._entries.append(pvd_entry(float(frame.time), file))
-        self._time = frame.time
+        self._time, self._at = frame.time, at
         if len(self._entries) == 1 or time.monotonic() - self._written > PVD_EVERY:
             self._write_list()
 
     def modes(self, modes: Modes) -> None:
         entries = []
-        listed, *files = modes_names(self._name, modes.step, len(modes.shapes))
-        for number, (shape, file) in enumerate(zip(modes.shapes, files, strict=True), 1):
+        numbers = modes.number.tolist()
+        listed, *files = modes_names(self._name, modes.step, numbers)
+        for number, shape, file in zip(numbers, modes.shapes, files, strict=True):
             points = {"mode": shape}
             if self._displacement is not None:
                 points["displacement"] = self._displacement

@@ -12,16 +12,7 @@ from fem.mechanics import bar
 from fem.model import Dynamic, Step
 from fem.solve.clock import Clock, ErrorClock, Progress
 from fem.solve.newton.convergence import ROD_STRAIN
-from fem.solve.newton.groups import (
-    INCREMENT,
-    ITERATION,
-    L_ERROR,
-    L_NORM,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    PREVIOUS_GAP,
-    WORST,
-)
+from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
 from fem.solve.stage import Stage
 
 if TYPE_CHECKING:
@@ -58,15 +49,20 @@ def jump_remark(increment: int, iterations: int) -> str:
     )
 
 
-def support_jump_remark(system: System, dofs: list[int]) -> str:
-    """Supports whose displacement at the start is not the prescribed one; nothing where there are none."""
+def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
+    """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
+
+    is_late: they move there in the first increment
+    """
     if not dofs:
         return ""
     names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
     more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
-    return (
-        f"the prescribed displacement of {names}{more} differs from the state at the start of the step: it jumps in "
-        "the first increment"
+    return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
+        "they move there during the first increment, as rods and ropes cannot follow at once, which is exact to "
+        "first order only: give it an AMPLITUDE"
+        if is_late
+        else "it jumps at once"
     )
 
 
@@ -98,26 +94,27 @@ def _against_dt(stage: Stage, dt: float) -> str:
     )
 
 
-def drift_message(stage: Stage, step: Step, time: float, dt: float, row: Floats) -> str:
+def drift_message(stage: Stage, step: Step, time: float, dt: float, error: float) -> str:
     """Where the energy left its band, and the cure."""
     share = step.controls.energy_drift or 0.0
-    tally_error = row[L_ERROR]
     return (
-        f"energy drift at t = {time:.6g}: the energy balance is off by {tally_error:.4g}, more than {share:g} of what "
+        f"energy drift at t = {time:.6g}: the energy balance is off by {error:.4g}, more than {share:g} of what "
         "the step has exchanged so far, so the motion beyond this point cannot be trusted."
         + _against_dt(stage, dt)
-        + f" {_cure_of_drift(step, tally_error)}; *CONTROLS, ENERGY DRIFT= sets the allowed share, OFF goes on "
+        + f" {_cure_of_drift(step, error)}; *CONTROLS, ENERGY DRIFT= sets the allowed share, OFF goes on "
         "regardless. Everything computed so far is written"
     )
 
 
 def _cure_of_drift(step: Step, error: float) -> str:
     """What to change, by integrator."""
-    integrator = step.procedure.integrator if isinstance(step.procedure, Dynamic) else ""
+    procedure = step.procedure
+    integrator = procedure.integrator if isinstance(procedure, Dynamic) else ""
+    damps = integrator != "NEWMARK" or (isinstance(procedure, Dynamic) and procedure.gamma > 0.5)
     if integrator == "ENERGY MOMENTUM":
         return "Iterate to round-off (leave out RESI_GLOB_RELA), or use smaller increments"
     cure = "*DYNAMIC, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any increment, or smaller increments"
-    if integrator != "NEWMARK" and error < 0.0:
+    if damps and error < 0.0:
         return f"The numerical damping of {integrator} took it. Use {cure}"
     return f"Use {cure}"
 

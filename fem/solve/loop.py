@@ -18,9 +18,9 @@ from fem.results.schedule import MAX_FIELDS, Schedule
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
 from fem.solve.marching import Marching
-from fem.solve.modes import find_modes
+from fem.solve.modes.find import find_modes
 from fem.solve.newton.arc import no_arc
-from fem.solve.newton.tangent import nodal_blocks
+from fem.solve.outcome import acting_of
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import (
     as_they_are,
@@ -134,7 +134,9 @@ class Run:
         if isinstance(procedure, Dynamic) and not procedure.direct and step.controls.time_error:
             clock = ErrorClock(procedure, step.controls, span.start, schedule.instants, stage, motion)
         name = "STATIC" if is_static else "DYNAMIC"
-        start = StepStart(number, step.name, name, span.start, period, expected, stage.choice.text)
+        start = StepStart(
+            number, step.name, name, span.start, period, expected, stage.choice.text, acting_of(stage, step)
+        )
         self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, explicit), procedure)
         if riks:
             self.environment = settled(self.environment, arc)
@@ -163,8 +165,8 @@ class Run:
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: Stage) -> None:
         motion, now = self.progress.motion, self.progress.time
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
-        evaluate_start(stage, motion, instant)
-        nodal_blocks(stage.row, 1.0, stage.nodes, self.system.springs, stage.work)
+        at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy())
+        evaluate_start(stage, at_rest, instant)
         self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))
         modes, notice = find_modes(stage, procedure.modes, number, now)
         if notice:

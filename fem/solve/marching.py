@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.errors import EnergyDrift, NoConvergence
+from fem.errors import NoConvergence
 from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import (
     automatic_notice,
-    drift_message,
     failure_message,
     out_of_increments,
     snap_notice,
-    support_jump_remark,
 )
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
@@ -37,27 +35,27 @@ from fem.solve.rods.start import consistent_velocities
 from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
-from fem.solve.ropes.states import stages_of
+from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.watched import NOTHING, Failed
 from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
+    no_length,
     open_energies,
     small_or_sparse_mass,
     start_dependents,
     start_supports,
 )
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
-from fem.solve.statics.stability import balance_notice, instability_notice, refuse_mechanism
+from fem.solve.statics.stability import instability_notice, refuse_mechanism
+from fem.solve.watch.energy import EnergyWatch
 
 if TYPE_CHECKING:
     from fem.solve.loop import Run
 
 CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
-SETTLING = 10
-"""The energy watch judges from this increment of a step on: the first ones exchange too little to compare with."""
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
@@ -82,7 +80,7 @@ class Marching:
         self.numbers += len(self.thermal) if self.system.expansions else 0
         self.told: dict[str, None] = {}
         self.has_begun = False
-        self.drift_share = float(stage.limits[groups.DRIFT_SHARE])
+        self.watch = EnergyWatch(stage, step)
         self.patience = Patience(self.say)
         stages = stages_of(stage, step.controls, run.solver)
         self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
@@ -95,13 +93,16 @@ class Marching:
         try:
             while not self.clock.is_finished:
                 self.advance()
-        except (NoConvergence, KeyboardInterrupt):
+        except KeyboardInterrupt:  # the motion may be in the middle of an iteration: no field of it
+            self.say(self.watch.closing(self.progress, self.clock.dt))
+            raise
+        except NoConvergence:
+            self.say(self.watch.closing(self.progress, self.clock.dt))
             self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
             self.say(instability_notice(self.stage))
-        elif self.progress.increment <= SETTLING:
-            self.say(balance_notice(self.progress.motion, self.clock.dt, self.drift_share))
+        self.say(self.watch.closing(self.progress, self.clock.dt))
 
     # The start
 
@@ -110,22 +111,22 @@ class Marching:
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and self.extrapolation:
             self.say("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
-        start_dependents(stage, motion.u, "displacement")
+        start_dependents(stage, motion.u, "displacement", no_length(self.system))
         if self.active:
             self.active.start(motion, now)
-            stage = self.stage
-        before = motion.v.copy()
+        stage = self.stage
+        before, carried, is_first = motion.v.copy(), motion.u.copy(), not self.whole.has_started
         if isinstance(procedure, Dynamic):
-            self.say(support_jump_remark(self.system, start_supports(stage, motion, now)))
+            self.say(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
                 self.events.start(motion, now)
-                stage, before = self.stage, motion.v.copy()
-            start_dependents(stage, motion.v, "velocity")
+                stage = self.stage
+            start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods) and not self.events:  # which have made them so
-            self.say(consistent_velocities(stage, motion, before, small_or_sparse_mass(stage)))
+            self.say(consistent_velocities(stage, motion, before if is_first else None, small_or_sparse_mass(stage)))
             evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_loose_directions(stage, self.step)
@@ -140,19 +141,22 @@ class Marching:
             self.say(snap_notice(stage, self.clock.dt))
             if isinstance(self.clock, ErrorClock):
                 self.say(automatic_notice(self.clock))
-        open_energies(stage, motion, instant, is_first=not self.whole.has_started)
-        shown = self.events.open(motion, not self.whole.has_started) if self.events else stage
+        start = motion.u.copy()
+        open_energies(stage, motion, instant, is_first and np.array_equal(start, carried))
+        shown = self.events.open(motion, is_first) if self.events else stage
+        self.watch.open(motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
         for text in self.told:
             self.sink.notice(f"step {self.number}: {text}")
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
-        error, thermal = motion.tally[groups.ERROR0], instant.thermal[0]
-        note_increment(0, 0, 0.0, 0.0, 0, error, shown.bars, self.system.springs, thermal, motion, first)
+        motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
+        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal[0]
+        note_increment(0, 0, 0.0, 0.0, 0, error, shown.bars, self.system.springs, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
-        self.thermal = instant.thermal[0]
         self._send_frame(is_end=False)
+        motion.u[:] = start
         if self.events:
             self.events.tell()
 
@@ -191,7 +195,7 @@ class Marching:
         kept = record(self.stage, len(steps), self.nodes, self.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         due = self._due(times, chunk)
-        control[groups.JUDGED] = SETTLING - self.progress.increment
+        self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
         reason = self.march(control, due, chunk, kept)
         spent = wall.perf_counter() - began
@@ -200,11 +204,10 @@ class Marching:
             self._accept(kept, due[:done], times, steps, chunk)
             self.progress.pace(spent, done + BOOKS > self.progress.chunk)
         if reason == groups.DRIFT:
-            where = self.stage, self.step, self.progress.time, self.clock.dt
-            raise EnergyDrift(drift_message(*where, kept.ledger[done - 1]))
+            self.say(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and (watched := self.events or self.active):
             reason, control = self._pass_events(watched, times[done : done + 2], steps[done : done + 1])
-        if reason not in (groups.DONE, groups.RESIZE):
+        if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
             self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
 
     def _pass_events(self, events: Events | ActiveSet, times: Floats, steps: Floats) -> tuple[int, Ints]:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.system import SPRING_FAMILY
 from fem.mechanics.energy import element_values
+from fem.mechanics.springs import COUNT, DAMPING, STIFFNESS
+from fem.model import Static, Step
+from fem.results.acting import Acting
 from fem.results.record import Frame, Rows
 from fem.solve.advice import AT_FLOOR_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK, jump_remark
 from fem.solve.newton import groups
@@ -51,6 +55,32 @@ def frame_of(
     )  # fmt: skip
     u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
     return Frame(number, increment, time, u, v, a, reaction, values, is_end, is_due)
+
+
+def acting_of(stage: Stage, step: Step) -> Acting:
+    """What acts in a step, bars apart."""
+    system, environment = stage.system, stage.environment
+    springs, obstacle = system.springs, ""
+    elements = np.flatnonzero(system.family[:, 0] == SPRING_FAMILY)
+    if system.equations or len(system.model.links):
+        obstacle = "what *EQUATION and *MPC pass on is in no table"
+    elif isinstance(step.procedure, Static) and step.procedure.riks:
+        obstacle = "RIKS scales the loads"
+    elif np.any(springs.constants[:, COUNT] > 0.0):
+        obstacle = "forces of tabulated springs between dofs do not follow from the motion alone"
+    elif stage.is_explicit and np.any(springs.constants[:, DAMPING]):
+        obstacle = "dashpots of EXPLICIT steps follow velocities that are in no table"
+    constants = springs.constants[:, [STIFFNESS, DAMPING]] * [1.0, float(stage.is_dynamic)]
+    still, none = np.zeros((len(system.labels), 3)), np.zeros((len(system.family), 3))
+    forces = [(case.field, none, case.curve) for case in (*environment.nodal, *environment.released)]
+    forces += [(still, case.field * system.volume[:, None], case.curve) for case in environment.body]
+    forces += [(still, case.field * system.element_mass[:, None], case.curve) for case in environment.gravity]
+    labels = np.zeros(len(springs.dofs), np.int64)
+    labels[system.family[elements, 1]] = system.element_labels[elements]
+    return Acting(
+        system.element_mass, system.element_damping, tuple(forces), springs.dofs, constants, labels,
+        stage.scheme.secant, obstacle,
+    )  # fmt: skip
 
 
 def jumps_of(ledger: Floats, increment: int) -> list[tuple[Flags, str]]:

@@ -132,17 +132,18 @@ class Stage:
         if self._direct is None and len(self.bars.rods):
             self._direct = SaddleSolver(self.system, self.tangent)
         if self._direct is None:
-            self._direct = DirectSolver(
-                self.system, self.nodes.free, self.links, self.is_symmetric, self.choice.library
-            )
+            self._direct = self._open_direct(self.is_symmetric)
         return self._direct
+
+    def _open_direct(self, is_symmetric: bool) -> DirectSolver:
+        return DirectSolver(self.system, self.nodes.free, self.links, is_symmetric, self.choice.library)
 
     def solver_of(self, phase: int) -> DirectSolver | SaddleSolver:
         """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
         if phase != PROJECT_ACCELERATION or len(self.bars.rods):
             return self.direct
         if self._direct_mass is None:
-            self._direct_mass = DirectSolver(self.system, self.nodes.free, self.links, True, self.choice.library)
+            self._direct_mass = self._open_direct(True)
         return self._direct_mass
 
 
@@ -159,10 +160,9 @@ def prepare(
     """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
     links = eliminate(system, environment.supports.supported)
     free = free_dofs(environment, links)
-    damped = bool(np.any(system.damping))
     nodes = Nodes(
         np.repeat(system.mass, 3),
-        np.repeat(system.damping, 3) if damped else np.zeros(0),
+        np.repeat(system.damping, 3) if np.any(system.damping) else np.zeros(0),
         free,
         (free != 0).astype(float),
         np.zeros((0, 9)),
@@ -188,8 +188,7 @@ def prepare(
 
 def limits_of(controls: Controls, bars: Bars) -> Floats:
     """Numbers the march tests against; a criterion not in use is negative."""
-    stiffness = bars.constants[bar.AREA] * bars.constants[bar.YOUNG]
-    floor = 16.0 * np.finfo(float).eps * float(stiffness.max(initial=0.0))
+    floor = 16.0 * np.finfo(float).eps * float((bars.constants[bar.AREA] * bars.constants[bar.YOUNG]).max(initial=0.0))
 
     def given(value: float | None) -> float:
         return -1.0 if value is None else value

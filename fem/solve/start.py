@@ -14,18 +14,21 @@ from fem.mechanics.energy import stored_energy
 from fem.mechanics.links import expand
 from fem.mechanics.mass import multiply_mass
 from fem.model import Dynamic
-from fem.solve.linear.factors import refine
+from fem.solve.advice import support_jump_remark
+from fem.solve.linear.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LAGS, Loading, Motion
 from fem.solve.newton.iterate import combine, evaluate, inertia_forces
 from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.start import consistent_accelerations
-from fem.solve.stage import Stage
+from fem.solve.stage import Stage, loading
 
 DENSE = 300
 """Up to this many dofs the initial accelerations are found with dense matrices."""
 FIRST_FORCING = 1e-4
 """Share of the residual that the first iterative linear solve of a step may leave."""
+NO_LENGTH = 1e-12
+"""Share of the coordinates that is round-off: sines and cosines of a deck are written with 16 digits at best."""
 NO_MASS = 1e-12
 """Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
@@ -42,23 +45,45 @@ def first_motion(system: System) -> Motion:
     return Motion(u, v, a, force, reaction, multiplier, tally, memory, origin, lagged)
 
 
-def start_supports(stage: Stage, motion: Motion, time: float) -> list[int]:
-    """Give supports the velocity and acceleration of their motion; dofs whose displacement jumps at the start."""
-    dofs = np.flatnonzero(stage.nodes.free == 0)
-    u, v, a = stage.environment.supports.motion(dofs, np.array([time]), after=True)
-    motion.v[dofs], motion.a[dofs] = v[0], a[0]
-    size = 1e-12 * max(1.0, float(np.abs(stage.system.coordinates).max(initial=0.0)))
-    return [int(dof) for dof in dofs[np.abs(u[0] - motion.u[dofs]) > size]]
+def start_supports(stage: Stage, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
+    """Give supports the motion they have from now on; a notice where their displacement jumps.
 
-
-def start_dependents(stage: Stage, field: Floats, what: str) -> None:
-    """Give dofs that equations make dependent what their masters have.
-
-    ModelError where an initial condition says something else.
+    They jump at once, before the first increment, and what that stores is work from outside. Rods and ropes cannot
+    follow at once: there supports move in the first increment.
     """
-    given = field[stage.links.slave].copy()
-    expand(stage.links, field)
-    wrong = np.abs(given - field[stage.links.slave]) > 1e-9 * np.abs(given)
+    supports, dofs = stage.environment.supports, np.flatnonzero(stage.nodes.free == 0)
+    u, v, a = supports.motion(dofs, np.array([time]), after=True)
+    motion.v[dofs], motion.a[dofs] = v[0], a[0]
+    jumping = supports.jumping(motion.u, time, float(np.abs(stage.system.coordinates).max(initial=0.0)))
+    is_late = has_ropes or len(stage.bars.rods) > 0
+    if len(jumping) and not is_late:
+        instant = loading(stage, motion, np.array([time, time]), np.ones(1))
+        evaluate_start(stage, motion, instant)
+        open_energies(stage, motion, instant, is_first)
+        motion.u[jumping] = u[0][np.searchsorted(dofs, jumping)]
+        expand(stage.links, motion.u)
+    return support_jump_remark(stage.system, jumping.tolist(), is_late)
+
+
+def no_length(system: System) -> float:
+    """Lengths below this are round-off: 1e-12 of the coordinates, or of 1."""
+    return NO_LENGTH * max(1.0, float(np.abs(system.coordinates).max(initial=0.0)))
+
+
+def start_dependents(stage: Stage, field: Floats, what: str, least: float) -> None:
+    """Give dofs that equations make dependent what their masters have; what is not given (0) follows in silence.
+
+    ModelError where an initial condition says something else: by more than 1e-9 of the terms of its equation, by more
+    than 1e-12 of the largest value anywhere, and by more than ``least``.
+    """
+    links = stage.links
+    given = field[links.slave].copy()
+    largest = float(np.abs(field).max(initial=0.0))
+    owner = np.repeat(np.arange(len(links.slave)), np.diff(links.start))
+    terms = np.abs(given)
+    np.maximum.at(terms, owner, np.abs(links.factor * field[links.master]))
+    expand(links, field)
+    wrong = np.abs(given - field[links.slave]) > np.maximum(1e-9 * terms, max(NO_LENGTH * largest, least))
     wrong &= given != 0.0
     if np.any(wrong):
         dof = int(stage.links.slave[np.flatnonzero(wrong)[0]])
@@ -200,28 +225,28 @@ def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Int
     values, vectors = np.linalg.eigh(scaled)
     if values[0] < NO_MASS:
         return np.asarray(unknown[[int(np.abs(vectors[:, 0]).argmax())]])
-    found = refine(lambda rest: np.linalg.solve(scaled, rest), scaled, scale * (transform.T @ right))
+    found = solve_dense(scaled, scale * (transform.T @ right))
     if found is None:
         return unknown[:1]
     a += transform @ (scale * found)
     return np.zeros(0, np.int64)
 
 
-def evaluate_start(stage: Stage, motion: Motion, loading: Loading) -> None:
+def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
     """Internal force of ``motion`` into it, and f_ext, C v of the start into ``work.load`` and ``work.drag``.
 
-    ``loading`` is one increment that starts now: its factors[0] are the loads that act at the start.
+    ``acting`` is one increment that starts now: its factors[0] are the loads that act at the start.
     """
     work = stage.work
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
-    evaluate(stage.row, False, 1.0, motion.u, stage.bars, stage.system.springs, loading.thermal[0], work)
+    evaluate(stage.row, False, 1.0, motion.u, stage.bars, stage.system.springs, acting.thermal[0], work)
     motion.force[:] = work.force
-    combine(loading.vectors, loading.factors, 0, work.load)
+    combine(acting.vectors, acting.factors, 0, work.load)
     inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
 
 
-def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool) -> None:
+def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool) -> None:
     """Reactions and energies at the start of a step, the step's loads acting.
 
     What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
@@ -230,16 +255,16 @@ def open_energies(stage: Stage, motion: Motion, loading: Loading, is_first: bool
     work, tally = stage.work, motion.tally
     work.force[:] = motion.force  # with the multipliers that the initial accelerations have brought
     inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
-    balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, loading, motion.a, work)
+    balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, acting, motion.a, work)
     motion.reaction[:] = work.reaction
     before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
     tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     tally[groups.STRAIN] = stored_energy(
-        motion.u, motion.v, stage.bars, stage.system.springs, loading.thermal[0], motion.multiplier
+        motion.u, motion.v, stage.bars, stage.system.springs, acting.thermal[0], motion.multiplier
     )
-    weights = loading.factors[0] * loading.is_gravity
-    tally[groups.POTENTIAL] = -float(weights @ (loading.vectors @ motion.u)) if len(weights) else 0.0
+    weights = acting.factors[0] * acting.is_gravity
+    tally[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
     total = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     if is_first:
         tally[groups.TOTAL0] = total

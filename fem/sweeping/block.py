@@ -32,8 +32,8 @@ class Question(Protocol):
     @property
     def figures(self) -> tuple[str, ...]: ...
     def columns(self) -> list[str]: ...
-    def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """Verdict, row and (where asked for) the motion; whatever goes wrong is the verdict."""
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+        """Verdict, row and (where asked for) the motion of a point; whatever goes wrong is the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,4 +87,4 @@ def no_answer(point: int, layout: Question, verdict: str) -> Answer:
 
 def solve_job(job: Job) -> Answer:
     """One run."""
-    return Answer(job.point, *job.layout.solve(job.model, job.history))
+    return Answer(job.point, *job.layout.solve(job.model, job.point, job.history))

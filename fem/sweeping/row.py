@@ -40,7 +40,7 @@ class Layout:
         frequencies = [f"frequency_{step}_{mode}" for step, mode in self.modes]
         return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *forces, *frequencies]
 
-    def solve(self, model: Model, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """One run; whatever goes wrong in it is its verdict."""
         sink = RowSink(model, self)
         collected = HistorySink(model.mesh, notices=model.notices) if history else None
@@ -143,7 +143,7 @@ class RowSink(TotalsSink):
     """Makes the row of one run, also of one that fails."""
 
     def __init__(self, model: Model, layout: Layout) -> None:
-        super().__init__()
+        super().__init__(model)
         self._layout, self._watch = layout, Watch(model, layout)
         self._frequencies: dict[tuple[int, int], float] = {}
 
@@ -157,7 +157,8 @@ class RowSink(TotalsSink):
             self._watch.add(rows)
 
     def modes(self, modes: Modes) -> None:
-        self._frequencies |= {(modes.step, mode): f for mode, f in enumerate(modes.frequency.tolist(), 1)}
+        pairs = zip(modes.number.tolist(), modes.frequency.tolist(), strict=True)
+        self._frequencies |= {(modes.step, mode): frequency for mode, frequency in pairs}
 
     def row(self) -> tuple[int | float, ...]:
         """Values in the order of ``Layout.columns``; NaN where there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 import fem
 from fem.analysis.averages import rates, weighted_rate
 from fem.analysis.exponents import Lyapunov, lyapunov
+from fem.analysis.trajectory import halved
+from fem.cli import main
 from fem.errors import CommandError
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
@@ -131,3 +134,94 @@ def test_a_static_deck_and_a_short_time_are_refused():
         lyapunov(INPUTS / "ssnl105a.inp")
     with pytest.raises(CommandError, match="a longer --time"):
         lyapunov(RIGID, time=1.0)
+
+
+# ------------------------------------------------------------------------------------------ what dt does
+OSCILLATOR = """*PARAMETER
+dt = 0.2
+*NODE
+1, 0., 0., 0.
+*ELEMENT, TYPE=SPRING1, ELSET=S
+1, 1
+*SPRING, ELSET=S
+1
+4.
+*ELEMENT, TYPE=DASHPOT1, ELSET=D
+2, 1
+*DASHPOT, ELSET=D
+1
+0.6
+*ELEMENT, TYPE=MASS, ELSET=M
+3, 1
+*MASS, ELSET=M
+1.
+*INITIAL CONDITIONS, TYPE=VELOCITY
+1, 1, 1.
+*BOUNDARY
+1, 2, 3
+*STEP, INC=10000000
+*DYNAMIC, DIRECT
+<dt>, 2000.
+*END STEP
+"""
+
+
+def trapezoidal(dt: float) -> float:
+    """The exponent of u'' + 0.6 u' + 4 u = 0 by the trapezoidal rule, which maps s to (1 + s dt/2)/(1 - s dt/2)."""
+    s = complex(-0.3, np.sqrt(4.0 - 0.3**2))
+    return float(np.log(abs((1 + 0.5 * s * dt) / (1 - 0.5 * s * dt))) / dt)
+
+
+@pytest.mark.parametrize("method", ["tangent", "two"])
+@pytest.mark.parametrize("dt", [0.2, 0.02])
+def test_error_of_dt_is_that_of_the_trapezoidal_rule(method, dt):
+    model = fem.parse_deck(OSCILLATOR, {"dt": dt})
+    every = 20 if method == "two" else None  # the motions meet within 400 increments
+    found = lyapunov(model, time=800.0, method=method, every=every, again="dt")
+    assert found.values[0] == pytest.approx(trapezoidal(dt), abs=2e-5)
+    assert found.dt_errors[0] == pytest.approx(trapezoidal(dt / 2) - trapezoidal(dt), abs=2e-5)
+    # 0.0034 of -0.3 with a bar of 0.003: seen at dt = 0.2; a hundred times less at 0.02.
+    assert found.moved.tolist() == [dt == 0.2]
+    assert np.isnan(lyapunov(model, time=800.0, method=method, every=every).dt_errors).all()
+
+
+def test_increments_that_are_not_all_equal_are_not_halved():
+    for old, new in ((", DIRECT\n<dt>, 2000.", "\n<dt>, 2000., 1e-6, 0.1"), ("DIRECT\n<dt>", "EXPLICIT\n ")):
+        model = fem.parse_deck(OSCILLATOR.replace(old, new))
+        assert halved(model) is None
+    kept = fem.parse_deck(OSCILLATOR)
+    finer = halved(kept)
+    assert finer is not None and finer.steps[-1].procedure.dt == 0.1 and finer.steps[-1].max_increments is None
+
+
+def test_one_point_in_ten_is_run_again_whoever_computes_it_and_when(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("swing.inp").write_text(OSCILLATOR.replace("0.6", "<c>").replace("*PARAMETER\n", "*PARAMETER\nc = 0.6\n"))
+    command = ["lyapunov", "swing.inp", "--time", "400", "--vary", "c=0.4:0.6:12"]
+    assert main([*command, "--output", "whole"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "note: at dt/2 no exponent moves by more than its bar (2 of 12 parameter sets run again)" in output
+    table = Path("whole/sweep.csv").read_text().splitlines()
+    names = table[0].split(",")
+    cells = [line.split(",")[names.index("error_dt_1")] for line in table[1:]]
+    assert [number for number, cell in enumerate(cells) if cell] == [0, 10]
+    # Broken off after the fifth row, gone on with two processes: the same bytes.
+    shutil.copytree("whole", "again")
+    Path("again/sweep.csv").write_text("\n".join(table[:6]) + "\n")
+    monkeypatch.setattr("fem.sweeping.workers.START_UP", 0.0)
+    monkeypatch.setattr("fem.analysis.files.save", lambda figure, path: None)
+    assert main([*command, "--output", "again", "--workers", "2", "--quiet"]) == 0
+    assert Path("again/sweep.csv").read_bytes() == Path("whole/sweep.csv").read_bytes()
+    # Another question makes another sweep.
+    capsys.readouterr()
+    assert main([*command[:-1], "c=0.6,0.59", "--set", "dt=0.4", "--error", "dt", "--output", "all"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert (
+        "note: dt matters: at 2 of 2 parameter sets run again at dt/2 an exponent moves by more than its bar" in output
+    )
+    assert "--error dt tells of all" in output
+    alone = ["lyapunov", "swing.inp", "--time", "400", "--set", "dt=0.4", "--output", "one"]
+    assert main(alone) == 0
+    assert "at dt/2\nnote: dt matters" in capsys.readouterr().out
+    assert main([*alone, "--error", "none"]) == 0
+    assert "dt" not in capsys.readouterr().out

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fem.compiled import folder
 from fem.compiled.plain import choose
 from fem.compiled.safe import notices
 from fem.errors import CommandError
@@ -125,6 +126,7 @@ def undecided(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is decided, nothing was said."""
     monkeypatch.setenv(choose.COMPILER, "")
     monkeypatch.setattr(notices, "_told", set())
+    monkeypatch.setattr(choose, "misfits", [])
     decisions = (choose.is_of_known_version, choose.fits)
     for decision in decisions:
         decision.cache_clear()
@@ -136,8 +138,7 @@ def undecided(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("version", ["0.59.1", "0.69.0", "0.70.0rc1", "1.0", "1.61.2"])
 def test_versions_that_were_never_run_are_not_tried(version: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setattr(choose, "numba_version", lambda: version)
-    assert not choose.is_of_known_version() and choose.is_plain()
-    assert not choose.is_of_known_version()
+    assert choose.is_plain() and choose.is_plain()
     said = capsys.readouterr().err
     assert said.count("does not fit") == 1 and f"numba {version}" in said and "pip install" in said
     assert os.environ["FEM_COMPILER"] == "numba"  # processes of ours do the same
@@ -146,8 +147,28 @@ def test_versions_that_were_never_run_are_not_tried(version: str, monkeypatch: p
 @pytest.mark.parametrize("version", ["0.60.0", "0.61.2", "0.68.1", "0.68.1rc2", ""])
 def test_versions_that_were_run_are_taken(version: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.setattr(choose, "numba_version", lambda: version)
-    assert choose.is_of_known_version() and not choose.is_plain()
+    assert not choose.is_plain()
     assert not capsys.readouterr().err
+
+
+def test_a_misfit_is_found_out_once_and_told_at_every_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setenv("FEM_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(folder, "misfits", choose.misfits)
+    folder.cache_folder.cache_clear()
+    try:
+        assert folder.is_first_start()
+        choose.take_plain("it lacks something")
+        folder.mark_warm()
+        assert capsys.readouterr().err.count("it lacks something") == 1
+        monkeypatch.setenv("FEM_COMPILER", "")  # another start
+        notices._told.clear()
+        folder.cache_folder.cache_clear()
+        assert not folder.is_first_start() and choose.is_plain()
+        assert capsys.readouterr().err.count("it lacks something") == 1
+    finally:
+        folder.cache_folder.cache_clear()
 
 
 def test_the_versions_are_those_of_the_installation() -> None:

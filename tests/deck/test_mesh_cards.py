@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import meshio
@@ -154,6 +155,15 @@ def test_broken_mesh_files(tmp_path: Path, name: str, content: bytes) -> None:
         read_deck(tmp_path / "deck.inp")
     assert caught.value.problems[0].line == 1
     assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize(("name", "package"), [("net.med", "h5py"), ("net.e", "netCDF4")])
+def test_a_format_that_needs_more_packages_says_which(tmp_path: Path, name: str, package: str, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)  # as where it is not installed
+    (tmp_path / name).write_bytes(b"some mesh")
+    (tmp_path / "deck.inp").write_text(f"*INCLUDE, INPUT={name}\n" + SECTION + STEP.format(""))
+    with pytest.raises(DeckError, match=rf"needs the package {package}: pip install 'fem\[meshes\]'"):
+        read_deck(tmp_path / "deck.inp")
 
 
 def test_msh_written_as_a_deck_is_a_deck(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from fem.cli import main
 from fem.pictures import FIGURES
+from fem.pictures.figures.joints import joints
 from fem.pictures.figures.links import angles_of, frame_of, read_links
 from fem.pictures.figures.nodes import displacements
 from fem.pictures.figures.phase import moving_support
@@ -102,14 +103,15 @@ def test_angles_are_those_of_the_positions_and_their_rate_is_the_derivative(swin
     assert np.abs(rate[2:-2] - slope).max() < 0.02 * np.abs(rate).max()
 
 
-def test_joint_force_and_weight_of_the_first_node_are_the_reaction(swing: Path) -> None:
-    """RF = -T d / |d| of the first link, plus the weight of the half bar that the rule LUMPED puts on the support."""
+def test_joint_force_is_the_tension_and_half_a_bar(swing: Path) -> None:
+    """F = -T d / |d| of the first link and the weight of the half bar that the rule LUMPED puts on the support."""
     results = open_results(swing)
-    links = read_links(results, with_tension=True)
-    assert links.tension is not None
-    force = -links.tension[:, 0, None] * links.direction[:, 0] / np.linalg.norm(links.direction[:, 0], axis=1)[:, None]
-    reaction = results.nodes.curves(["RF1", "RF2", "RF3"], [1])[1][:, 3:]
-    np.testing.assert_allclose(reaction[1:], force[1:] + [0.0, 0.0, 0.5 * 9.81], atol=1e-6)
+    links = read_links(results)
+    tension = results.elements.curves(["T"], [11])[11][:, 3]
+    direction = links.direction[:, 0] / np.linalg.norm(links.direction[:, 0], axis=1)[:, None]
+    drawn = np.stack([panel.lines[0].get_ydata() for panel in joints(results).axes[:2]], axis=1)
+    expected = -tension[:, None] * direction + [0.0, 0.0, 0.5 * 9.81]
+    np.testing.assert_allclose(drawn[1:], expected[1:, [0, 2]], atol=1e-6)
 
 
 @pytest.mark.parametrize(

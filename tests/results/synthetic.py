@@ -120,4 +120,4 @@ def make_modes(model: Model, step: int, time: float) -> Modes:
     n = len(model.mesh.node_labels)
     shapes = np.linspace(-1.0, 1.0, 2 * n * 3).reshape(2, n, 3)
     omega = np.array([1.0, 3.0])
-    return Modes(step, time, omega / (2.0 * np.pi), omega, np.array([0.5, 2.0 / 3.0]), shapes)
+    return Modes(step, time, np.arange(1, 3), omega / (2.0 * np.pi), omega, np.array([0.5, 2.0 / 3.0]), shapes)

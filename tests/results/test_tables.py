@@ -12,7 +12,7 @@ import pytest
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
 from fem.results.record import Event, StepStart
 from fem.results.tables import TableSink
-from tests.results.synthetic import chain, frame_of, make_rows, play, with_outputs
+from tests.results.synthetic import chain, frame_of, make_modes, make_rows, play, with_outputs
 
 START = StepStart(1, None, "DYNAMIC", 0.0, 1.0, 10)
 
@@ -176,6 +176,15 @@ def test_events_and_frequencies(tmp_path: Path) -> None:
     lines = table(tmp_path, "frequencies.csv")[1]
     assert [line[:2] for line in lines] == [["2", "1"], ["2", "2"]]
     assert float(lines[1][3]) == 3.0 and float(lines[1][4]) == 2.0 / 3.0
+
+
+def test_modes_keep_their_numbers_where_some_are_left_out(tmp_path: Path) -> None:
+    model = chain(steps=(Step(Frequency(3)),))
+    sink = TableSink(tmp_path, model)
+    sink.begin(StepStart(1, None, "FREQUENCY", 0.0, 0.0, None))
+    sink.modes(replace(make_modes(model, 1, 0.0), number=np.array([1, 3])))
+    sink.close()
+    assert [line[1] for line in table(tmp_path, "frequencies.csv")[1]] == ["1", "3"]
 
 
 def test_numpy_scalars_are_plain_numbers(tmp_path: Path) -> None:

@@ -198,3 +198,92 @@ def test_reactions_at_increment_0_count_the_pulls_of_rods(card):
     history = run_text(text)
     assert history.of_node(1, "reactions")[:, 2] == pytest.approx(19.62, abs=1e-12)
     assert history.of_element(1, "T") == pytest.approx(14.715, abs=1e-12)
+
+
+JUMP = """*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=B
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=P
+2, 2
+*MASS, ELSET=P
+1.
+*MATERIAL, NAME=M
+{law}
+*SOLID SECTION, ELSET=B, MATERIAL=M
+1.
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+*STEP
+*DYNAMIC, DIRECT, {card}
+{dt!r}, 0.6
+*CONTROLS, ENERGY DRIFT=OFF
+*BOUNDARY
+1, 1, 1, 0.1
+*END STEP
+"""
+
+
+@pytest.mark.parametrize(
+    "card", [card for cards in CARDS.values() for card in cards if "GAMMA" not in card and "EULER" not in card]
+)
+def test_a_support_displaced_at_once_moves_before_the_first_increment(card):
+    """u = 0.1 (1 - cos(10 t)) to second order, as under a load at once; the jump stores 100 0.1^2/2, all of it work.
+
+    Increment 0 keeps the displacements of before.
+    """
+    errors = []
+    for dt in (0.01, 0.005):
+        history = run_text(JUMP.format(law="*ELASTIC\n100.", card=card, dt=dt))
+        errors.append(np.abs(history.of_node(2)[:, 0] - 0.1 * (1.0 - np.cos(10.0 * history.time))).max())
+        assert history.of_node(1)[:, 0] == pytest.approx([0.0] + [0.1] * (len(history) - 1), abs=1e-15)
+        assert history.of_element(1, "T")[0] == 0.0
+        assert history.of_energy("external_work") == pytest.approx(0.5, abs=1e-12)
+        assert history.of_node(2, "a")[0, 0] == pytest.approx(10.0)
+        assert any("it jumps at once" in notice for notice in history.notices)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
+
+
+def test_rods_cannot_follow_at_once_and_the_notice_says_so():
+    history = run_text(JUMP.format(law="*INEXTENSIBLE", card="TIME INTEGRATOR=NEWMARK", dt=0.01))
+    assert history.of_node(2)[:, 0] == pytest.approx(history.of_node(1)[:, 0])
+    assert any("first order only" in notice for notice in history.notices)
+
+
+@pytest.mark.parametrize("mass", ["LUMPED", "CONSISTENT"])
+def test_energy_momentum_with_rods_starts_with_the_velocity_of_the_deck(mass):
+    """A rod about its end at 1.5 rad/s, no load: V and the energy are the deck's, T = m L w^2/2 or m L w^2/3.
+
+    Neither rings, although the rates of stretch of the motion do.
+    """
+    text = f"""*NODE
+1, 0, 0, 0
+2, 0.6, 0, -0.8
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+*MATERIAL, NAME=M
+*INEXTENSIBLE
+*DENSITY
+1.
+*SOLID SECTION, ELSET=BARS, MATERIAL=M, MASS={mass}
+1.
+*BOUNDARY
+1, 1, 3
+*INITIAL CONDITIONS, TYPE=VELOCITY
+2, 1, 1.2
+2, 3, 0.9
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, {MIDDLE}
+0.01, 1.
+*END STEP
+"""
+    history = run_text(text)
+    share = 0.5 if mass == "LUMPED" else 1.0 / 3.0
+    assert history.of_node(2, "v")[0] == pytest.approx([1.2, 0.0, 0.9], abs=1e-15)
+    assert history.of_energy("kinetic") == pytest.approx(0.5 * share * 2.25, rel=1e-13)
+    assert np.abs(history.energy_error).max() < 1e-14
+    tension = history.of_element(1, "T")[1:]
+    assert tension == pytest.approx(share * 2.25, rel=1e-4)
+    assert np.abs(np.diff(tension)).max() < 1e-11

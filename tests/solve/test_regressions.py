@@ -211,6 +211,22 @@ def test_dependent_dofs_obey_their_equation_from_the_start():
         run_text(contradiction)
 
 
+@pytest.mark.parametrize("kind", ["DISPLACEMENT", "VELOCITY"])
+def test_round_off_does_not_contradict_an_equation(kind):
+    """1e-16 on a dependent dof is what the sine of a right angle leaves; 1e-6 is meant."""
+    for values in ((0.0, 1e-16), (1e3, 1e3 + 1e-9), (-1e3, 1e-16)):
+        conditions = f"1,1\n*INITIAL CONDITIONS, TYPE={kind}\n2,1,{values[0] * 1e-3!r}\n3,2,{values[0] * 1e-3!r}\n"
+        text = TIED.format(master=2, conditions=conditions + f"4,1,{values[1] * 1e-3!r}\n", support="")
+        if values[0] * values[1] >= 0.0:
+            assert run_text(text).v[0, 9] == run_text(text).v[0, 3]
+        else:
+            with pytest.raises(fem.ModelError, match="node 4 dof 1 contradicts"):
+                run_text(text)
+    conditions = f"1,1\n*INITIAL CONDITIONS, TYPE={kind}\n4,1,1e-6\n"
+    with pytest.raises(fem.ModelError, match="node 4 dof 1 contradicts"):
+        run_text(TIED.format(master=2, conditions=conditions, support=""))
+
+
 def test_mass_tied_to_a_moving_support_is_moved_by_it():
     """RF carries the tied mass; the energy balance closes although the support starts with a jump of velocity."""
     wave = "*BOUNDARY, AMPLITUDE=WAVE\n1,1,1,1.\n"

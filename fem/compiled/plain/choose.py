@@ -35,9 +35,10 @@ def is_plain() -> bool:
     asked = os.environ.get(COMPILER, "")
     if asked not in ("", PLAIN):
         raise CommandError(f"{COMPILER} may be {PLAIN} or empty, not {asked!r}")
-    return asked == PLAIN
+    return asked == PLAIN or not is_of_known_version()
 
 
+@cache
 def numba_version() -> str:
     """The installed one, without importing it; empty: there is none."""
     try:
@@ -50,9 +51,10 @@ def numba_version() -> str:
 def is_of_known_version() -> bool:
     """The installed numba is one of those we know; if not, plain numba compiles from now on, and says so."""
     found = re.match(r"(\d+)\.(\d+)", numba_version())
-    if found and not OLDEST <= (int(found[1]), int(found[2])) <= NEWEST:
+    is_known = found is None or OLDEST <= (int(found[1]), int(found[2])) <= NEWEST
+    if not is_known:
         take_plain(f"it is made for {SUITED}")
-    return not is_plain()
+    return is_known
 
 
 @cache
@@ -87,7 +89,12 @@ def in_short(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
+misfits: list[str] = []
+"""Why plain numba compiles though nobody asked for it; empty: it does not, or the process that started us knows."""
+
+
 def take_plain(reason: str) -> None:
     """From now on, here and in processes that are started."""
+    misfits.append(reason)
     tell_once(MISFIT.format(installed=numba_version(), reason=reason, suited=SUITED))
     os.environ[COMPILER] = PLAIN

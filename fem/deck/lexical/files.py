@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from fem.deck.lexical.fields import Field
+from fem.deck.lexical.mesh_parts import leads_outside, parts_of
 from fem.deck.lexical.source import Mistake, Place, Source, shown
 
 MAX_DEPTH = 20
@@ -17,6 +18,7 @@ MESH_FILES = (
     ".mdpa", ".f3grid", ".h5m", ".cgns", ".xml", ".post", ".gz", ".dato", ".pf3",
 )  # fmt: skip
 """Extensions meshio reads; files of any other are deck text (so is an ``all.msh`` as written by CalculiX' cgx)."""
+OUTSIDE = "included files must lie in the folder of the deck or below it"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -59,8 +61,7 @@ class DeckFiles:
             raise Mistake(field.place, "a deck given as text without a folder cannot include files")
         resolved = resolve(source.folder / field.text, field.place, field.text, strict=False)
         if not resolved.is_relative_to(self.root):
-            hint = "included files must lie in the folder of the deck or below it"
-            raise Mistake(field.place, f"{shown(field.text)} lies outside the deck's folder", hint)
+            raise Mistake(field.place, f"{shown(field.text)} lies outside the deck's folder", OUTSIDE)
         resolve(resolved, field.place, field.text)
         if resolved in self.chain:
             raise Mistake(field.place, f"{shown(field.text)} includes itself, directly or through other files")
@@ -87,6 +88,21 @@ class DeckFiles:
                 return not stream.read(1000).lstrip().startswith(b"*")
         except OSError:
             return True
+
+    def read_mesh(self, resolved: Path, field: Field) -> None:
+        """A mesh file and the files it refers to: part of the deck, so they lie in its folder and count in its hash."""
+        for name in parts_of(resolved, self.read(resolved, field.place)):
+            what = f"{shown(name)}, which {shown(field.text)} refers to,"
+            part = resolve(resolved.parent / name, field.place, name, strict=False)
+            if self.root is None or not part.is_relative_to(self.root):
+                raise Mistake(field.place, f"{what} lies outside the deck's folder", OUTSIDE)
+            if not part.is_file():
+                raise Mistake(field.place, f"{what} is not there")
+            self.read(part, field.place)
+            if inner := leads_outside(part):
+                raise Mistake(field.place, f"{what} keeps {shown(inner)} in another file", OUTSIDE)
+        if inner := leads_outside(resolved):
+            raise Mistake(field.place, f"{shown(field.text)} keeps {shown(inner)} in another file", OUTSIDE)
 
     def read(self, resolved: Path, place: Place) -> bytes:
         """All bytes of a regular file."""

@@ -118,7 +118,7 @@ class Scanner:
         field = value if value is not None else Field("", parameters["INPUT"].place)
         resolved = self.files.find(field, place)
         if self.files.is_mesh(resolved):
-            self.files.read(resolved, field.place)
+            self.files.read_mesh(resolved, field)
             self.close()
             self.mesh_paths[place] = resolved
             self.cards.append(Card("INCLUDE", parameters, (), place, self.values))

@@ -25,7 +25,6 @@ class Links:
     centre       U -> position, V, A of the middle between both ends, (k, p, 3); what was written
     direction    (k, p, 3) from the end nearer to the support to the other
     rate         (k, p, 3) its time derivative, None without V
-    tension      (k, p) where asked for
     """
 
     time: Floats
@@ -34,19 +33,18 @@ class Links:
     centre: dict[str, Floats]
     direction: Floats
     rate: Floats | None
-    tension: Floats | None
     source: str
 
 
 @lru_cache(maxsize=1)
-def read_links(results: Results, with_tension: bool = False, most: int = MOST_CURVES) -> Links:
+def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: int = MOST_CURVES) -> Links:
     """At most ``most`` links of the chain. Missing: no chain, or no motion of both ends."""
     nodes, elements = chain_of(results)
     places = some_of(elements, most)
     labels = [elements[place] for place in places]
     first, second = [nodes[place] for place in places], [nodes[place + 1] for place in places]
     ends = list(dict.fromkeys([*first, *second]))
-    motion = read_motion(results, ends, ("U", "V", "A"), labels if with_tension else None)
+    motion = read_motion(results, ends, variables)
     start, end = ([ends.index(label) for label in side] for side in (first, second))
     values = dict(motion.values)
     values["U"] = values["U"] + results.mesh.coordinates[nodes_at(results, ends)]
@@ -57,7 +55,6 @@ def read_links(results: Results, with_tension: bool = False, most: int = MOST_CU
         {name: 0.5 * (part[:, start] + part[:, end]) for name, part in values.items()},
         values["U"][:, end] - values["U"][:, start],
         values["V"][:, end] - values["V"][:, start] if "V" in values else None,
-        motion.tension,
         motion.source,
     )
 
@@ -122,7 +119,7 @@ def angles(results: Results) -> Figure:
 
 def links(results: Results) -> Figure:
     """Position, velocity and acceleration of the centre of each link."""
-    found = read_links(results)
+    found = read_links(results, ("U", "V", "A"))
     axes = plane_of(results)
     title = f"Centres of the links{share_of(len(found.labels), found.every)}"
     figure, rows = panels(len(found.centre), title, len(axes))

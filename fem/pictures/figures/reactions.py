@@ -1,4 +1,4 @@
-"""Forces of the supports, and forces in the joints of a chain."""
+"""Forces of the supports."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fem.arrays import Floats
-from fem.pictures.figures.links import read_links
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
 from fem.pictures.motion import REST, overview, read_motion
-from fem.pictures.style import AXES, MOST_CURVES, curve, finish, labelled, moving, panels, share_of
+from fem.pictures.style import MOST_CURVES, curve, finish, labelled, moving, panels, share_of
 
 
 def reactions(results: Results) -> Figure:
@@ -43,18 +42,6 @@ def supported(results: Results) -> list[int]:
         }
     least = REST * max(largest.values(), default=0.0)
     return sorted((label for label, size in largest.items() if size > least), key=lambda label: -largest[label])
-
-
-def joints(results: Results) -> Figure:
-    """Force on each link of a chain at the joint nearer to the support: -T d / |d|, T along the bar."""
-    links = read_links(results, with_tension=True)
-    if links.tension is None:
-        raise Missing("neither elements.csv (*EL PRINT of T) nor the fields (*EL FILE of T) hold T")
-    unit = links.direction / np.linalg.norm(links.direction, axis=2, keepdims=True)
-    force = -links.tension[:, :, None] * unit
-    title = f"Forces in the joints, on each link at its end nearer to the support{share_of(len(unit[0]), links.every)}"
-    names = [f"link {label}" for label in links.labels]
-    return force_figure(results, links.time, force, names, title, "F{}", AXES, links.source, links.tension)
 
 
 def force_figure(

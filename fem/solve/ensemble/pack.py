@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.curves import Constant, evaluate
 from fem.assembly.supports import Supports
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.mechanics.links import Links
+from fem.model.curves import Constant, evaluate
 from fem.solve.ensemble.march import OUTCOME, Start
 from fem.solve.ensemble.sample import Sample
 from fem.solve.linear.chain import Tree

@@ -22,13 +22,13 @@ from fem.solve.ensemble.march import REASON, SOLVES, march_blocks
 from fem.solve.ensemble.pack import WIDTH, Fleet, fleet
 from fem.solve.ensemble.sample import Sample, instants, is_alike, sample
 from fem.solve.loose import hold_loose_directions
-from fem.solve.marching import SETTLING
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CHAINS, DONE
 from fem.solve.outcome import rows_of
 from fem.solve.schemes import SCHEMES
 from fem.solve.stage import Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
+from fem.solve.watch.energy import SETTLING
 
 BLOCKS_AT_ONCE = 64
 """Blocks a thread marches before it looks for Ctrl-C."""
@@ -142,6 +142,8 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | No
             if stage is None:
                 time, _ = instants(model)
                 first = sample(model, time)
+                if has_jump(first):
+                    return [], [], None
                 stage = template(first, time)
                 if stage is not None:
                     numbers, samples = [number], [first]
@@ -152,10 +154,15 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | No
             one = sample(model, time, known)
         except FemError:  # its own run will say so
             continue
-        if has_same_shape(one, known):
+        if has_same_shape(one, known) and (one.supports is known.supports or not has_jump(one)):
             numbers.append(number)
             samples.append(one)
     return numbers, samples, stage
+
+
+def has_jump(one: Sample) -> bool:
+    """A support is not where it is prescribed at the start: lanes have no jumps."""
+    return len(one.supports.jumping(one.u, 0.0, float(np.abs(one.system.coordinates).max(initial=0.0)))) > 0
 
 
 def template(first: Sample, time: Floats) -> Stage | None:

@@ -174,9 +174,12 @@ def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
 
 
 @inner_kernel
-def measure_rates(ties: Ties, bars: Bars, v: Floats) -> float:
-    """G v into the gaps; returns the largest share of what a rate consists of (or NaN)."""
-    longest, share = largest(v), 0.0
+def measure_rates(longest: float, ties: Ties, bars: Bars, v: Floats) -> float:
+    """G v into the gaps; returns the largest share of what a rate consists of (or NaN).
+
+    longest  of the velocities before they were corrected: what is at rest has no size of its own
+    """
+    share = 0.0
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
@@ -191,9 +194,9 @@ def measure_rates(ties: Ties, bars: Bars, v: Floats) -> float:
 
 
 @inner_kernel
-def measure_turns(ties: Ties, bars: Bars, v: Floats, a: Floats) -> float:
+def measure_turns(longest: float, ties: Ties, bars: Bars, v: Floats, a: Floats) -> float:
     """G a + |v_j - v_i|^2 into the gaps; returns the largest share of what one consists of (or NaN)."""
-    longest, share = largest(a), 0.0
+    share = 0.0
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
@@ -212,13 +215,14 @@ def measure_turns(ties: Ties, bars: Bars, v: Floats, a: Floats) -> float:
 @inner_kernel
 def keep_velocities(ties: Ties, bars: Bars, v: Floats) -> bool:
     """Velocities that keep the lengths, measured again after each correction; False where they do not."""
-    share, before = measure_rates(ties, bars, v), np.inf
+    longest, before = largest(v), np.inf
+    share = measure_rates(longest, ties, bars, v)
     for _ in range(MOST_SOLVES):
         if share <= ROUND_OFF or not share < WORTHWHILE * before:
             break
         push(ties, bars, v)
         before = share
-        share = measure_rates(ties, bars, v)
+        share = measure_rates(longest, ties, bars, v)
     return share <= POOR
 
 
@@ -234,14 +238,15 @@ def keep_rates(inverse: Floats, damping: Floats, ties: Ties, bars: Bars, work: S
         return False
     for dof in range(damping.shape[0]):
         work.a[dof] -= inverse[dof] * damping[dof] * (work.v[dof] - work.du[dof])
-    share, before = measure_turns(ties, bars, work.v, work.a), np.inf
+    longest, before = largest(work.a), np.inf
+    share = measure_turns(longest, ties, bars, work.v, work.a)
     for _ in range(MOST_SOLVES):
         if share <= ROUND_OFF or not share < WORTHWHILE * before:
             break
         push(ties, bars, work.a)
         pull(ties, bars, work.multiplier, work.force)
         before = share
-        share = measure_turns(ties, bars, work.v, work.a)
+        share = measure_turns(longest, ties, bars, work.v, work.a)
     return share <= POOR
 
 

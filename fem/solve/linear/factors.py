@@ -27,7 +27,7 @@ NOTHING = 1e-12
 """Share of the largest equation that is added to the size of each: one of zeros has no size of its own."""
 SINGULAR = 1e-14
 """A dense matrix whose condition number, rows and columns scaled, is beyond the inverse of this is singular."""
-MOST_SOLVES, WORTHWHILE, SCALINGS = 10, 0.5, 3
+MOST_SOLVES, HELPS, SCALINGS = 10, 0.5, 3
 ANALYSE, FACTORISE, SOLVE, RELEASE = 11, 22, 33, -1
 
 
@@ -225,7 +225,7 @@ def refine(solve: Callable[[Floats], Floats], matrix: Any, right: Floats) -> Flo
         error = float((np.abs(rest) / size).max(initial=0.0))
         if not error < before:
             break
-        solution, is_slow, before = trial, error > WORTHWHILE * before, error
+        solution, is_slow, before = trial, error > HELPS * before, error
         if error <= ROUND_OFF or is_slow:
             break
     return np.asarray(solution) if before <= POOR else None

@@ -199,9 +199,9 @@ def elimination_order(system: System) -> Ints:
     from scipy.sparse.linalg import splu
 
     pairs, count = coupled_nodes(system), len(system.labels)
-    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    rows, columns = np.concatenate([pairs, pairs[:, ::-1], np.arange(count)[:, None].repeat(2, axis=1)]).T
+    graph = coo_array((np.ones(len(rows)), (rows, columns)), shape=(count, count)).tocsc()
     degree = np.bincount(pairs.ravel(), minlength=count)
-    graph = (graph + graph.T).tocsc()
     graph.data[:] = -1.0
     graph.setdiag(degree + 1.0)
     factor = splu(graph, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})

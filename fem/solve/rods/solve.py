@@ -25,7 +25,7 @@ from fem.solve.newton.groups import BAND, Nodes, Scratch
 
 ROUND_OFF = 1e-14
 """Error up to which an answer that is printed as it is needs no refinement."""
-TOWARDS = 1e-6
+TOWARDS = 1e-10
 """The same where Newton's method goes on from it."""
 POOR = 1e-10
 """Error beyond which a refined answer is not believed: another solver is asked."""
@@ -127,7 +127,21 @@ def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, sp
             work.residual[dof] = 0.0
         elif size > 0.0 and not abs(work.residual[dof]) <= error * size:
             error = abs(work.residual[dof]) / size
-    return rest_of_gaps(error, bars, work)
+    return rest_of_gaps(error, longest_move(is_filled, diagonal, work), bars, work)
+
+
+@inner_kernel
+def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
+    """Of the answer, or of nodes that follow their loads alone: where rods allow no move the answer is 0."""
+    longest = 0.0
+    for i in range(work.kept.shape[0]):
+        multiple = isotropic(diagonal, 3 * i)
+        for c in range(3):
+            own = multiple + (work.kept[i, 4 * c] if is_filled else 0.0)
+            longest = max(longest, abs(work.whole[FOUND, 3 * i + c]))
+            if own > 0.0:
+                longest = max(longest, abs(work.whole[RIGHT, 3 * i + c]) / own)
+    return longest
 
 
 @inner_kernel
@@ -183,12 +197,9 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
 
 
 @inner_kernel
-def rest_of_gaps(error: float, bars: Bars, work: Scratch) -> float:
+def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> float:
     """What is left of the gaps of rods; returns the larger of ``error`` and its share."""
-    x, store = work.whole[FOUND], work.store
-    longest, largest = 0.0, 0.0
-    for dof in range(x.shape[0]):
-        longest = max(longest, abs(x[dof]))
+    x, store, largest = work.whole[FOUND], work.store, 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         about = abs(store[Q, e]) + abs(store[Q + 1, e]) + abs(store[Q + 2, e])

@@ -22,17 +22,20 @@ from fem.solve.rods.constraints import DENSE, SAME_RATE, multiply, multiply_tran
 from fem.solve.stage import Stage
 
 
-def consistent_velocities(stage: Stage, motion: Motion, before: Floats, mass: Any) -> str:
+def consistent_velocities(stage: Stage, motion: Motion, before: Floats | None, mass: Any) -> str:
     """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
 
-    before  (3n,) the velocities without what supports do from now on; ModelError where they change lengths
+    before  (3n,) the deck's velocities, without what supports do from now on; ModelError where they change lengths.
+            None in later steps, whose velocities are those of a march (which may keep lengths in the middle of
+            increments only)
 
     An impulse along the rods passes the jump on: v' = v - M^-1 G^T mu with G v' = 0.
     """
-    speed = float(np.abs(before).max(initial=0.0))
-    rate = multiply(stage, before)
     length = np.sqrt((stage.work.store[2:5, stage.bars.rods] ** 2).sum(axis=0))
-    wrong = np.flatnonzero(np.abs(rate) > SAME_RATE * length * speed)
+    speed, wrong = 0.0, np.zeros(0, np.int64)
+    if before is not None:
+        speed, rate = float(np.abs(before).max(initial=0.0)), multiply(stage, before)
+        wrong = np.flatnonzero(np.abs(rate) > SAME_RATE * length * speed)
     if len(wrong):
         worst = wrong[np.abs(rate[wrong] / length[wrong]).argmax()]
         raise ModelError(

@@ -13,11 +13,11 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.assembly.cases import Case, Span
-from fem.assembly.curves import Constant, Ramp, evaluate
 from fem.assembly.environment import Environment
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import ArcEnd, Controls, Static
+from fem.model.curves import Constant, Ramp, evaluate
 from fem.solve.newton.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
 from fem.solve.newton.groups import Motion
 from fem.solve.stage import Stage

@@ -1,4 +1,4 @@
-"""Is what was found to be trusted? Mechanisms, unstable equilibria, and energy balances of very short steps."""
+"""Is what was found to be trusted? Mechanisms and unstable equilibria."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import numpy as np
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC
 from fem.solve.linear.saddle import bordered
-from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
-from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.stage import Stage, loading
 from fem.solve.start import evaluate_start
@@ -54,17 +52,4 @@ def instability_notice(stage: Stage) -> str:
     return (
         f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"
         f"{'s' if count > 1 else ''} (bars in compression buckle); the real structure will not stay there"
-    )
-
-
-def balance_notice(motion: Motion, dt: float, share: float) -> str:
-    """A dynamic step too short for the energy watch: say so where its balance is off."""
-    tally = motion.tally
-    error = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL] - tally[groups.TOTAL0]
-    error += tally[groups.DISSIPATED] - tally[groups.WORK]
-    if not has_drifted(motion, dt, error, share):
-        return ""
-    return (
-        f"the energy balance is off by {error - tally[groups.ERROR0]:.3g} at the end, where the step has exchanged "
-        f"{tally[groups.EXCHANGED]:.3g}; it has too few increments to stop it for that"
     )

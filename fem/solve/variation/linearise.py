@@ -268,15 +268,12 @@ def turn_rods(
     order: int, nodes: Nodes, bars: Bars, motion: Motion, pull: Floats, vector: Floats, work: Scratch
 ) -> None:
     """Residual and gaps of the differentiated projection of velocities or accelerations."""
-    is_whole = order == ACCELERATION
+    is_whole, is_damped = order == ACCELERATION, nodes.damping.shape[0] > 0
+    if is_whole and is_damped:
+        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, vector[DV], work.drag)
     for dof in range(work.residual.shape[0]):
-        work.residual[dof] = 0.0
-    if is_whole:
-        if nodes.damping.shape[0] > 0:
-            multiply_mass(nodes.damping, bars.off_damping, bars.nodes, vector[DV], work.drag)
-        for dof in range(work.residual.shape[0]):
-            drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
-            work.residual[dof] = -nodes.open[dof] * (vector[DF, dof] + drag)
+        drag = work.drag[dof] if is_damped else 0.0
+        work.residual[dof] = -nodes.open[dof] * (vector[DF, dof] + drag) if is_whole else 0.0
     rate = motion.v if order == VELOCITY else motion.a
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fem.arrays import Floats
-from fem.model import Amplitude
+from fem.model.loads import Amplitude
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from fem.assembly.curves import Constant, Follow, Ramp, evaluate
 from fem.model import Amplitude
+from fem.model.curves import Constant, Follow, Ramp, evaluate
 
 POINTS = ((0.0, 1.0), (0.7, -2.0), (1.0, 3.0), (2.5, 0.5))
 CURVES = {

@@ -1,0 +1,136 @@
+"""Stiffness and mass over the independent dofs, the stiffness kept as the springs it is made of: K = R^T w R.
+
+A row of R takes the stretch of one spring out of a motion: a bar's elongation (w = alpha), one component of the
+difference of its ends (w = t, the stiffness of its tension), a spring. In the sum K a stiff bar that lies askew rubs
+out the stiffness of tension beside it, by eps EA/L; in products with R^T w R it does not, for a stretch is the
+difference of displacements that agree: what remains of the error is eps^2 EA/L in energies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.assembly.constraints import reduction
+from fem.errors import ModelError
+from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+from fem.mechanics.blocks import rod_gradients
+from fem.solve.stage import Stage
+from fem.solve.start import mass_matrix
+
+DENSE = 150
+"""Up to this many equations, rods included, matrices are dense, and all modes are sought at once."""
+ROUNDING = 1e3 * float(np.finfo(float).eps)
+"""A stretch below this share of the displacements it is the difference of is rounding."""
+CANCELLED = 1e-9
+"""Stiffness of tension and of compression that cancel to this share do so as exactly as equilibrium was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pencil:
+    """K = R^T w R, M and the gradients G of rods, over the independent dofs (n).
+
+    rows       (r, n)  R, sparse
+    weights    (r,)    w [N/m]
+    axial      ()      so many rows from the first are elongations of bars
+    mass       (n, n)  sparse
+    gradients  (m, n)  sparse; a motion x keeps the lengths of rods where G x = 0
+    transform  (3n', n)  all dofs from the independent ones
+    """
+
+    rows: Any
+    weights: Floats
+    axial: int
+    mass: Any
+    gradients: Any
+    transform: Any
+
+    @property
+    def size(self) -> int:
+        """How many dofs are independent."""
+        return int(self.mass.shape[0])
+
+    @property
+    def is_small(self) -> bool:
+        """Small enough for dense matrices."""
+        return self.size + int(self.gradients.shape[0]) <= DENSE
+
+    @property
+    def scale(self) -> float:
+        """Size of the largest eigenvalues [1/s^2], roughly."""
+        largest = abs(self.rows).max(axis=1).toarray().ravel()
+        return float((largest**2 * np.abs(self.weights)).max(initial=0.0)) / float(abs(self.mass).max())
+
+    def stiffness(self, kept: Flags) -> Any:
+        """The sum over the ``kept`` rows, sparse."""
+        from scipy.sparse import diags_array
+
+        rows = self.rows[np.flatnonzero(kept)]
+        return (rows.T @ diags_array(self.weights[kept]) @ rows).tocsc()
+
+    def force(self, shapes: Floats) -> Floats:
+        """K x for each column x, spring by spring."""
+        return np.asarray(self.rows.T @ (self.weights[:, None] * (self.rows @ shapes)))
+
+    def quotients(self, shapes: Floats) -> Floats:
+        """x.K x of columns with x.M x = 1: omega^2."""
+        return np.asarray(self.weights @ (self.rows @ shapes) ** 2)
+
+    def are_zero(self, shapes: Floats) -> Flags:
+        """Columns that meet no stiffness: what their springs hold is rounding, or cancels as in equilibrium."""
+        energies = self.weights[:, None] * (self.rows @ shapes) ** 2
+        rounding = np.abs(self.weights) @ (ROUNDING * (abs(self.rows) @ np.abs(shapes))) ** 2
+        return np.asarray(np.abs(energies.sum(axis=0)) <= CANCELLED * np.abs(energies).sum(axis=0) + rounding)
+
+
+def pencil_of(stage: Stage) -> Pencil:
+    """The pencil of a state evaluated into ``stage.work``. ModelError where nothing that is free has mass."""
+    transform: Any = reduction(stage.nodes.free, stage.links)
+    mass = (transform.T @ mass_matrix(stage) @ transform).tocsc()
+    if mass.shape[0] == 0 or abs(mass).max() == 0.0:
+        raise ModelError("*FREQUENCY: no free dof has mass; give the material a *DENSITY or add *MASS elements")
+    rows, weights = _springs(stage)
+    gradients = (_gradients(stage) @ transform).tocsr()
+    return Pencil((rows @ transform).tocsr(), weights, len(stage.bars.nodes), mass, gradients, transform)
+
+
+def _springs(stage: Stage) -> tuple[Any, Floats]:
+    """R over all dofs and w: elongations of bars, differences of their ends, springs."""
+    from scipy.sparse import coo_array, vstack
+
+    bars, store, springs = stage.bars, stage.work.store, stage.system.springs
+    count, size = len(bars.nodes), stage.system.size
+    axes = np.arange(3)
+    ends = 3 * bars.nodes[:, :, None] + axes  # (m, 2, 3)
+    bar = np.repeat(np.arange(count), 3)
+    along = store[P : P + 3].T.ravel()
+    # At rest q is a multiple of p (1; alpha, where that of a viscous bar is 1); a rod's is a constraint of its own.
+    multiple = np.einsum("ae,ae->e", store[P : P + 3], store[Q : Q + 3]) / (store[P : P + 3] ** 2).sum(axis=0)
+    alpha = np.where(np.isinf(store[ALPHA]), 0.0, store[ALPHA]) * multiple
+
+    def between(rows: Ints, values: Floats, height: int) -> Any:
+        places = np.concatenate([ends[:, 1].ravel(), ends[:, 0].ravel()])
+        return coo_array((np.concatenate([values, -values]), (np.tile(rows, 2), places)), shape=(height, size))
+
+    first, second = springs.dofs[:, 0], springs.dofs[:, 1]
+    inside = second >= 0
+    spring = np.arange(len(springs.dofs))
+    values = np.concatenate([np.ones(len(spring)), np.full(int(inside.sum()), -1.0)])
+    places = np.concatenate([spring, spring[inside]]), np.concatenate([first, second[inside]])
+    parts = [
+        between(bar, along, count),
+        between(np.arange(3 * count), np.ones(3 * count), 3 * count),
+        coo_array((values, places), shape=(len(spring), size)),
+    ]
+    return vstack(parts).tocsr(), np.concatenate([alpha, np.repeat(store[GEOMETRIC], 3), stage.work.spring_stiffness])
+
+
+def _gradients(stage: Stage) -> Any:
+    """G over all dofs."""
+    from scipy.sparse import coo_array
+
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.store)
+    return coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()

@@ -1,0 +1,92 @@
+"""The energy watch of a dynamic step: what happens where the balance leaves its band, and what is said at the end.
+
+A run stops there, with two exceptions. BACKWARD EULER damps by design: energy that it takes is no fault, energy that it
+gains is. ENERGY DRIFT=OFF goes on, but not in silence.
+"""
+
+from __future__ import annotations
+
+from fem.arrays import Floats, Ints
+from fem.errors import EnergyDrift
+from fem.model import Controls, Step
+from fem.solve.advice import drift_message
+from fem.solve.clock import Progress
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Motion
+from fem.solve.newton.ledger import has_drifted
+from fem.solve.schemes import BackwardEuler
+from fem.solve.stage import Stage
+
+SETTLING = 10
+"""The balance is judged from this increment of a step on: the first ones exchange too little to compare with."""
+
+
+class EnergyWatch:
+    """Watches one step; in statics, where the balance holds by itself, it has nothing to do.
+
+    share  of the exchanged energy, the default one where the watch is OFF
+    limit  the share that the march goes by; < 0: none
+    """
+
+    def __init__(self, stage: Stage, step: Step) -> None:
+        self.stage, self.step = stage, step
+        self.is_off = step.controls.energy_drift is None
+        self.share = step.controls.energy_drift or Controls().energy_drift or 0.0
+        self.damps = isinstance(stage.scheme, BackwardEuler)
+        self.limit = self.share
+        self.has_left = False
+        self.begin = 0.0
+
+    def open(self, motion: Motion) -> None:
+        """The step begins."""
+        self.begin = float(motion.tally[groups.ERROR0])
+
+    def prepare(self, limits: Floats, control: Ints, increment: int) -> None:
+        """A chunk begins after so many increments: from where on it is judged, and by which share."""
+        control[groups.JUDGED] = SETTLING - increment
+        limits[groups.DRIFT_SHARE] = self.limit
+
+    def leaves(self, progress: Progress, dt: float) -> str:
+        """The balance has left its band: a notice, or nothing, where the run may go on.
+
+        Raises EnergyDrift where it may not.
+        """
+        motion, time = progress.motion, progress.time
+        error = balance(motion)
+        is_damped = self.damps and error < motion.tally[groups.ERROR0]
+        if not (self.is_off or is_damped):
+            raise EnergyDrift(drift_message(self.stage, self.step, time, dt, error))
+        self.has_left = True
+        motion.tally[groups.ERROR0] = error  # from here on
+        if is_damped:
+            return ""
+        self.limit = -1.0
+        return (
+            f"the energy balance is off by {error - self.begin:.3g} at t = {time:.6g}, more than {self.share:g} of "
+            "what the step has exchanged so far; ENERGY DRIFT=OFF goes on regardless"
+        )
+
+    def closing(self, progress: Progress, dt: float) -> str:
+        """What is said at the end of the step; nothing where the balance is in its band."""
+        motion = progress.motion
+        error = balance(motion)
+        is_short = self.stage.is_dynamic and progress.increment <= SETTLING
+        if not (self.has_left or (is_short and has_drifted(motion, dt, error, self.share))):
+            return ""
+        change, exchanged = error - self.begin, float(motion.tally[groups.EXCHANGED])
+        if self.damps and change < 0.0:
+            return (
+                f"the numerical damping of BACKWARD EULER has taken {-change:.3g} of energy, where the step has "
+                f"exchanged {exchanged:.3g}: right to find rest; ENERGY MOMENTUM, GENERALIZED ALPHA or smaller "
+                "increments keep the motion"
+            )
+        text = f"the energy balance is off by {change:.3g} at the end, where the step has exchanged {exchanged:.3g}"
+        few = "" if self.has_left else "; it has too few increments to stop it for that"
+        return text + few
+
+
+def balance(motion: Motion) -> float:
+    """Energy error: kinetic + strain + potential energy now, less what it should be."""
+    tally = motion.tally
+    stored = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
+    return float(stored - tally[groups.TOTAL0] - tally[groups.WORK] + tally[groups.DISSIPATED])

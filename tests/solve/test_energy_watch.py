@@ -1,0 +1,108 @@
+"""The energy watch: what stops a run, what is only said, and what BACKWARD EULER may take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem.analysis.trajectory import Trajectory
+from fem.results.record import SilentSink
+from fem.solve.newton import groups
+from tests.decks import chain, run_text
+
+SPRING = """*NODE
+1, 0., 0., 0.
+*ELEMENT, TYPE=SPRING1, ELSET=K
+1, 1
+*SPRING, ELSET=K
+1
+100.
+*ELEMENT, TYPE=MASS, ELSET=M
+2, 1
+*MASS, ELSET=M
+1.
+*BOUNDARY
+1, 2, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR={integrator}
+{dt}, {period}
+{controls}*CLOAD
+1, 1, 10.
+*END STEP
+"""
+"""A mass of 1 on a spring of 100 is let go under a load of 10: it swings about 0.1 with w = 10."""
+OFF = "*CONTROLS, ENERGY DRIFT=OFF\n"
+
+
+def swing(integrator, dt=0.02, period=20.0, controls=""):
+    return run_text(SPRING.format(integrator=integrator, dt=dt, period=period, controls=controls))
+
+
+def told(history, text):
+    return [notice for notice in history.notices if text in notice]
+
+
+def test_backward_euler_finds_rest_and_says_what_it_took():
+    """From 0 the load does 10 * 0.1 = 1 of work, of which the spring keeps 0.5."""
+    history = swing("BACKWARD EULER")
+    assert history.u[-1, 0] == pytest.approx(0.1, rel=1e-8)
+    assert np.diff(history.energy_error).max() <= 1e-15  # it takes in every increment
+    assert history.energy_error[-1] == pytest.approx(-0.5, rel=1e-9)
+    (notice,) = told(history, "numerical damping of BACKWARD EULER")
+    assert "has taken 0.5 of energy" in notice
+
+
+def test_backward_euler_with_short_increments_takes_nothing_worth_a_word():
+    assert not told(swing("BACKWARD EULER", dt=1e-4, period=0.5), "numerical damping")
+
+
+def test_backward_euler_books_dampers_by_their_own_work():
+    """The force of a damper at the end of the increment times its elongation: never negative."""
+    text = chain(2, young=1e4, dt=0.004, period=0.4, dynamic=", TIME INTEGRATOR=BACKWARD EULER")
+    history = run_text(text.replace("*DENSITY", "*DAMPING, ALPHA=2., BETA=0.01\n*DENSITY"))
+    assert np.diff(history.energy[:, 4]).min() >= 0.0
+
+
+def test_backward_euler_may_take_energy_but_not_gain_it():
+    deck = SPRING.format(integrator="BACKWARD EULER", dt=0.02, period=1, controls="")
+    trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
+    trajectory.open()
+    watch, motion = trajectory.last.watch, trajectory.progress.motion
+    motion.tally[groups.KINETIC] -= 0.5
+    assert watch.leaves(trajectory.progress, 0.02) == ""
+    motion.tally[groups.KINETIC] += 1.0
+    with pytest.raises(fem.EnergyDrift, match=r"off by 0\.5"):
+        watch.leaves(trajectory.progress, 0.02)
+
+
+def test_other_losses_stop_a_run_and_are_named():
+    with pytest.raises(fem.EnergyDrift, match="numerical damping of GENERALIZED ALPHA took it"):
+        swing("GENERALIZED ALPHA, RHO=0")
+    with pytest.raises(fem.EnergyDrift, match="numerical damping of NEWMARK took it"):
+        swing("NEWMARK, GAMMA=0.6, BETA=0.3025")
+
+
+def test_off_goes_on_but_says_when_it_would_have_stopped():
+    deck = Path("inputs/sdnl100_3periods.inp").read_text(encoding="utf-8")
+    with pytest.raises(fem.EnergyDrift) as failure:
+        run_text(deck)
+    stop = failure.value.history.time[-1]
+    history = run_text(deck.replace("ENERGY DRIFT=0.1", "ENERGY DRIFT=OFF"))
+    (notice,) = told(history, "ENERGY DRIFT=OFF goes on regardless")
+    assert f"at t = {stop:.6g}, more than 0.1" in notice
+    (end,) = told(history, "at the end")
+    assert f"off by {history.energy_error[-1] - history.energy_error[0]:.3g} at the end" in end
+    assert not told(swing("NEWMARK", controls=OFF), "energy balance")
+
+
+@pytest.mark.parametrize("controls", ["", OFF])
+def test_steps_too_short_to_be_judged_say_so_at_their_end(controls):
+    """Five increments of a period each; with a hundredth of it there is nothing to say."""
+    deck = chain(1, young=1e4, dt=0.08, period=0.4).replace(", ENERGY DRIFT=OFF", "")
+    deck = deck.replace("*DYNAMIC", controls + "*DYNAMIC", 1)
+    (notice,) = told(run_text(deck), "at the end, where the step has exchanged")
+    assert "too few increments to stop it" in notice
+    assert not told(run_text(deck.replace("0.08, 0.4", "1e-4, 5e-4")), "energy balance")

@@ -1,0 +1,84 @@
+"""Where the points of a sweep are computed: what the numbers decide that weigh starts and compilations."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fem.deck import parse_deck
+from fem.sweeping import workers
+from fem.sweeping.block import Answer, Job
+from fem.sweeping.row import layout_of
+from tests.sweeping.swings import SWING
+
+MODEL = parse_deck(SWING)
+LAYOUT = layout_of(MODEL)
+
+
+def jobs(count: int) -> list[Job]:
+    return [Job(point, MODEL, LAYOUT) for point in range(count)]
+
+
+@pytest.fixture
+def places(monkeypatch) -> dict[str, Any]:
+    """Nothing is computed: where it would be, and the seconds that a run takes."""
+    found: dict[str, Any] = {"crews": [], "lanes": [], "seconds": 0.0, "now": 0.0}
+
+    @contextmanager
+    def crew(count: int):
+        found["crews"].append(count)
+        yield None
+
+    def solve_block(block: Any, *_: Any) -> list[Answer]:
+        found["now"] += found["seconds"] * len(block)
+        return [Answer(job.point, "", ()) for job in block]
+
+    def march_block(block: Any, may_compile: bool) -> dict[int, Answer]:
+        found["lanes"].append((len(block), may_compile))
+        return {}
+
+    monkeypatch.setattr(workers, "crew", crew)
+    monkeypatch.setattr(workers, "spread", lambda team, work: ([] for _ in work))
+    monkeypatch.setattr(workers, "solve_block", solve_block)
+    monkeypatch.setattr(workers, "march_block", march_block)
+    monkeypatch.setattr(workers, "is_first_start", lambda: False)
+    monkeypatch.setattr(workers, "likely_seconds", lambda model: found["seconds"])
+    monkeypatch.setattr(workers, "time", SimpleNamespace(perf_counter=lambda: found["now"]))
+    return found
+
+
+@pytest.mark.parametrize(("seconds", "is_spread"), [(0.49, False), (0.51, True)])
+def test_processes_are_started_for_more_than_five_seconds_of_work(places, seconds, is_spread):
+    places["seconds"] = seconds
+    list(workers.on_this_machine(iter(jobs(10)), 10, 2))
+    assert places["crews"] == ([2] if is_spread else [])
+
+
+@pytest.mark.parametrize(("count", "tries_lanes"), [(63, False), (64, True)])
+def test_lanes_are_tried_from_64_points_on(places, count, tries_lanes):
+    places["seconds"] = 1e-6
+    list(workers.on_this_machine(iter(jobs(count)), count, 1))
+    assert bool(places["lanes"]) == tries_lanes
+
+
+@pytest.mark.parametrize(("processes", "seconds", "pays"), [(1, 0.099, False), (1, 0.101, True), (2, 0.101, False)])
+def test_lanes_are_compiled_for_more_than_ten_seconds_of_work_a_process(places, processes, seconds, pays):
+    places["seconds"] = seconds
+    list(workers.on_this_machine(iter(jobs(102)), 102, processes))
+    assert places["lanes"][0] == (100, pays)
+
+
+def test_each_worker_gets_four_blocks_of_half_a_second_where_there_are_enough_points():
+    for seconds, count, size in ((1e-9, 80, 10), (1e-9, 10_000, 256), (0.1, 1000, 5), (0.3, 100, 1), (9.0, 10, 1)):
+        sizes = [len(block) for block in workers.blocks(iter(jobs(count)), count, 2, seconds)]
+        assert sum(sizes) == count and max(sizes) == size and len(sizes) >= 4 * 2
+
+
+def test_a_guess_at_the_seconds_of_a_run_follows_its_increments_and_bars():
+    """A millisecond and 0.2 microseconds for each bar (and ten more) in each increment."""
+    long = parse_deck(SWING, {"end": 1e4})
+    assert workers.likely_seconds(MODEL) == pytest.approx(1e-3 + 20 * 11 * 2e-7)
+    assert workers.likely_seconds(long) == pytest.approx(1e-3 + 1e6 * 11 * 2e-7)
