@@ -59,25 +59,25 @@ def _periods() -> list[Row]:
     """Periods, energy, the exact angle at the end."""
     small, exact = 2 * np.pi / SWING.omega0, pendulum.period(SWING.omega0, SWING.theta0)
     final = float(calcpad.exact(SWING, SWING.times)[0][-1])
-    why = "40-digit recomputation of the worksheet; its last digit"
+    why = "40-digit recomputation of the worksheet; half a unit of its last digit, or round-off"
     return [
         Row(Target("small-angle period [s]", calcpad.PERIOD_SMALL, "absolute", why, 5e-9), small),
         Row(Target("exact period [s]", calcpad.PERIOD_EXACT, "absolute", why, 5e-9), exact),
         Row(Target("error of the small-angle period", calcpad.PERIOD_ERROR, "absolute", why, 5e-8), 1 - small / exact),
-        Row(Target("energy at the start [J]", calcpad.ENERGY, "absolute", why, 1e-12), float(_energy(SWING.theta0, 0))),
-        Row(Target("exact angle at 10 s [rad]", calcpad.EXACT_FINAL, "absolute", why, 1e-12), final),
+        Row(Target("energy at the start [J]", calcpad.ENERGY, "absolute", why, 1e-14), float(_energy(SWING.theta0, 0))),
+        Row(Target("exact angle at 10 s [rad]", calcpad.EXACT_FINAL, "absolute", why, 1e-13), final),
     ]
 
 
 def _methods(paths: dict[str, Any]) -> list[Row]:
     """Angle, angular velocity and energy at 10 s by each method."""
     rows = []
-    why = "40-digit recomputation of the worksheet's steps; ten printed decimals"
+    why = "40-digit recomputation of the worksheet's steps; half a unit of its ten decimals"
     for method, (theta, omega) in paths.items():
         found = (theta[-1], omega[-1], _energy(theta[-1], omega[-1]))
         names = ("angle [rad]", "angular velocity [rad/s]", "energy [J]")
         for name, value, computed in zip(names, calcpad.FINAL[method], found, strict=True):
-            rows.append(Row(Target(f"{method}: {name} at 10 s", value, "absolute", why, 1e-9), float(computed)))
+            rows.append(Row(Target(f"{method}: {name} at 10 s", value, "absolute", why, 5e-11), float(computed)))
     return rows
 
 
@@ -90,9 +90,9 @@ def _printed(paths: dict[str, Any]) -> list[Row]:
     for method, (theta, omega) in paths.items():
         printed = calcpad.PRINTED_STEPS[method]
         pairs += [(f"{method} theta_2", printed[0], theta[1]), (f"{method} omega_2", printed[1], omega[1])]
-    why = "published: Calcpad worksheet; 1 % covers three digits (E_0 = 4.9: two)"
+    why = "published: Calcpad worksheet; half a unit of three digits is up to 0.5 %"
     return [
-        Row(Target(f"as printed: {name}", value, "relative", why, 0.01), float(computed))
+        Row(Target(f"as printed: {name}", value, "relative", why, 0.005), float(computed))
         for name, value, computed in pairs
     ]
 
@@ -132,10 +132,10 @@ def _orders(name: str, order: int, divisions: tuple[int, int]) -> list[Row]:
         _, theta, stopped = bar(name, division)
         reached = not stopped and len(theta) == division * SWING.steps + 1
         errors.append(np.abs(theta[::division] - exact).max() if reached else np.nan)
-    why = "ODE: point mass on an elastic bar, DOP853 to 1e-12; 0.05 for the next term of the error"
+    why = "ODE: point mass on an elastic bar, DOP853 to 1e-12; 0.015 for the next term of the error (0.005)"
     quantity = f"bar, {name}: order of the angle, h/{divisions[0]} to h/{divisions[1]}"
     found = float(tools.orders(np.array(errors), divisions[1] / divisions[0])[0])
-    return [Row(Target(quantity, float(order), "order", why, 0.05), found)]
+    return [Row(Target(quantity, float(order), "order", why, 0.015), found)]
 
 
 def _remark(name: str, times: Any, theta: Any, stopped: str) -> str:
