@@ -19,8 +19,14 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.constraints import reduction
 from fem.errors import ModelError
+from fem.solve.linear.factors import refine
 from fem.solve.rods.constraints import over_independent
 from fem.solve.stage import Stage
+
+MASSLESS = (
+    "the mass matrix of nodes with ropes is singular: give them mass (*DENSITY, *MASS), or MASS=LUMPED or CONSISTENT "
+    "in *SOLID SECTION"
+)
 
 
 class Network:
@@ -69,15 +75,28 @@ class Network:
 
 
 def _solver(matrix: Any) -> Any:
-    """M^-1 as a function."""
+    """M^-1 as a function, its answers checked (``refine``); ModelError where M is singular."""
     diagonal = matrix.diagonal()
     dense = isinstance(matrix, np.ndarray)
     count = np.count_nonzero(matrix) if dense else matrix.count_nonzero()
     if count == np.count_nonzero(diagonal):
         return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
-    if dense:
-        inverse = np.linalg.inv(matrix)
-        return lambda right: inverse @ right
+    try:
+        inverse = np.linalg.inv(matrix) if dense else None
+        once = _factor(matrix).solve if inverse is None else inverse.__matmul__
+    except (np.linalg.LinAlgError, RuntimeError) as error:
+        raise ModelError(MASSLESS) from error
+
+    def solve(right: Floats) -> Floats:
+        found = refine(once, matrix, right)
+        if found is None:
+            raise ModelError(MASSLESS)
+        return found
+
+    return solve
+
+
+def _factor(matrix: Any) -> Any:
     from scipy.sparse.linalg import splu
 
-    return splu(matrix.tocsc()).solve
+    return splu(matrix.tocsc())
