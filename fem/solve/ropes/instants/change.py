@@ -145,9 +145,9 @@ class Instant:
     def _share(self, loss: Floats) -> Floats:
         """Energy lost of the ropes, none negative; what rods and round-off add goes by the same shares."""
         total, mine = float(loss.sum()), np.maximum(loss[self.at], 0.0)
-        if mine.sum() <= 0.0:
+        if mine.sum() <= 0.0 or total < 0.0:  # round-off of a lossless impact
             self.hidden += total
-            return mine
+            return np.zeros(len(mine))
         return np.asarray(mine * (total / mine.sum()))
 
     def _apply(self, pull: Floats, rate: Floats) -> Floats:
