@@ -95,7 +95,7 @@ class ActiveSet(Watched):
                         if alone or np.array_equal(wrong, worst):
                             raise
                 if alone:
-                    raise why or self._cycle(wrong, begin, kept)
+                    raise why or self._cycle(wrong, begin, kept, len(tried))
                 alone = True
 
     def _changed(self, taut: Flags, wrong: Flags, pushed: Flags, pull: Floats, now: float) -> Flags:
@@ -201,11 +201,12 @@ class ActiveSet(Watched):
             "a damped *DYNAMIC step finds a shape)"
         )
 
-    def _cycle(self, wrong: Flags, now: float, kept: Record) -> Failed:
-        """No set of taut ropes fits: note which ropes change for ever, and let the increment be cut back."""
+    def _cycle(self, wrong: Flags, now: float, kept: Record, tried: int) -> Failed:
+        """No set of the ropes tried fits: note which ropes change for ever, and let the increment be cut back."""
+        which = "no choice" if tried < MOST_TRIALS else f"none of {tried} choices"
         names = ", ".join(self._name(int(e)) for e in self.ropes.bars[wrong][:NAMED])
         self.trouble = (
-            f"step {self.marching.number} stopped at t = {now:.9g}: no choice of taut ropes is in equilibrium; {names} "
+            f"step {self.marching.number} stopped at t = {now:.9g}: {which} of taut ropes is in equilibrium; {names} "
             "would push when taut and be too long when slack. Smaller increments, or a damped "
             "*DYNAMIC step, may find one. Everything computed so far is written"
         )

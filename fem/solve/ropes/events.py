@@ -49,7 +49,7 @@ class Events(Switched):
         """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once."""
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
-        self.taut[:] = False
+        self.taut[:] = self.states.basis[:] = False
         self.now = now
         tally, nothing = motion.tally.copy(), np.zeros(len(gap), np.bool_)
         try:
@@ -103,8 +103,10 @@ class Events(Switched):
         try:
             kept, chunk = self._through(begin, end, dt)
         except (Failed, NoPulls, NoInstant) as error:
+            gap = float(motion.memory[groups.PREVIOUS_GAP])  # for the message
             restore(motion, saved)
             restore(self.states, states)
+            motion.memory[groups.PREVIOUS_GAP] = gap
             self.marching.stage = self.stages.of(self.states.basis)
             if isinstance(error, Failed):
                 raise

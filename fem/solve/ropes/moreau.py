@@ -7,8 +7,9 @@ gradients of the lengths at (u + u1)/2; ropes that are at their length there pul
     rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping/law.py``
 
 Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
-Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it and,
-where that is not enough, from the velocities (where supports move it is their work): energy never rises by itself.
+Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it
+and, where that is not enough or there is no impact, exchanged with the velocities (where supports move it is their
+work): energy never rises by itself.
 First order in dt where there are impacts, else second.
 Sources: Jean, Comput. Methods Appl. Mech. Eng. 177 (1999) 235-257; Acary & Brogliato, Numerical Methods for Nonsmooth
 Dynamical Systems (2008), ch. 10.
@@ -34,7 +35,7 @@ from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
-from fem.solve.ropes.stepping.books import close_books, slow_down
+from fem.solve.ropes.stepping.books import close_books, take_from_motion
 from fem.solve.ropes.stepping.law import Law, support_lag
 from fem.solve.ropes.stepping.lengths import Lengths
 from fem.solve.stage import Stage
@@ -220,8 +221,8 @@ class Moreau:
                 motion.tally[groups.WORK] += given
             else:
                 taken -= given
-        if taken < 0.0:
-            slow_down(stage, -taken)
+        if taken < 0.0 or not np.any(law.arrives):
+            motion.tally[groups.WORK] -= taken + take_from_motion(stage, -taken)  # what rests cannot give it
             taken = 0.0
         self._note(k, near, pull, law.arrives, loss, taken)
         return float(

@@ -131,5 +131,6 @@ class Switched(Watched):
             else:
                 spare += found.loss[r]
         for r, what in happened:
-            self._happens(now, r, what, float(found.loss[r] + spare[0]))
-            spare[0] = 0.0
+            told = max(float(spare[0]), 0.0)
+            self._happens(now, r, what, float(found.loss[r]) + told)
+            spare[0] -= told

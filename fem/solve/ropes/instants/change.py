@@ -31,6 +31,8 @@ SLOW = 1e-10
 """Share of the largest velocity below which a rope becomes taut without an impact."""
 RESTING = 1e-12
 """The same below which the ends of a rope keep their distance."""
+EXACT = 1e-7
+"""Share of the largest velocity or acceleration by which rates of lengths may be off in the end."""
 MOST_ROUNDS = 20
 """Impacts of one instant that follow from each other."""
 
@@ -107,11 +109,9 @@ class Instant:
     def _hold(self) -> None:
         """Rates of rods and taut ropes to zero: those of a secant scheme vanish in the middle of the increment only."""
         held = ~self.one_sided
-        held[self.at] = self.taut
-        (rows,) = np.nonzero(held)
-        pull = np.zeros(len(held))
+        held[self.at] = self.basis
         rate = multiply(self.stage, self.motion.v)
-        pull[rows] = np.linalg.lstsq(self.network.compliance[np.ix_(rows, rows)], rate[rows], rcond=None)[0]
+        pull, _ = self._solve(held, rate, np.zeros(len(held), np.bool_), self.motion.v)
         self.hidden += float(self._apply(pull, rate).sum())
 
     def _collide(
@@ -145,17 +145,18 @@ class Instant:
     def _share(self, loss: Floats) -> Floats:
         """Energy lost of the ropes, none negative; what rods and round-off add goes by the same shares."""
         total, mine = float(loss.sum()), np.maximum(loss[self.at], 0.0)
-        if mine.sum() <= 0.0:
+        if mine.sum() <= 0.0 or total < 0.0:  # round-off of a lossless impact
             self.hidden += total
-            return mine
+            return np.zeros(len(mine))
         return np.asarray(mine * (total / mine.sum()))
 
     def _apply(self, pull: Floats, rate: Floats) -> Floats:
         """Impulses into velocities and energies; the energy they take, of rods and ropes."""
         motion, tally = self.motion, self.motion.tally
-        before = self._kinetic()
+        before, fastest = self._kinetic(), float(np.abs(motion.v).max(initial=0.0))
         motion.v[:] += self.network.change(pull)
         after = rate - self.network.compliance @ pull
+        self._verify(multiply(self.stage, motion.v) - after, fastest)
         loss = 0.5 * pull * (rate + after)
         gain, lost = self._kinetic() - before, float(loss.sum())
         tally[groups.KINETIC] += gain
@@ -183,6 +184,8 @@ class Instant:
         pull, acts = self._solve(keep, right, one_sided, free)
         motion.a[:] = free + network.change(pull)
         motion.lagged[:] = motion.a
+        rest = np.where(acts, multiply(stage, motion.a) + centripetal(stage.bars, motion.v), 0.0)
+        self._verify(rest, float(np.abs(free).max(initial=0.0)) + float(np.abs(right).max(initial=0.0)))
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
         motion.multiplier[stage.bars.rods] += pull
         motion.force[:] += multiply_transposed(stage, pull)
@@ -203,6 +206,14 @@ class Instant:
             error.bar = int(self.stage.bars.rods[rows[error.worst]])
             raise
         return pull, acts
+
+    def _verify(self, off: Floats, size: float) -> None:
+        """NoPulls where rates of lengths (rods and ropes) are off from what they should be; size: of what changes."""
+        relative = np.abs(off) * self.stage.bars.constants[INV_LENGTH, self.stage.bars.rods]
+        if relative.max(initial=0.0) > EXACT * size:
+            error = NoPulls(int(relative.argmax()))
+            error.bar = int(self.stage.bars.rods[error.worst])
+            raise error
 
     def _settle(self, stage: Stage) -> None:
         """Reactions."""

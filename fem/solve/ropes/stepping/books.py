@@ -29,12 +29,16 @@ def close_books(
     return error
 
 
-def slow_down(stage: Stage, energy: float) -> float:
-    """Take energy from the motion, as much as there is; returns how much it was."""
+QUICKER = 1e-2
+"""Share of the kinetic energy that may be given back to the motion of an increment."""
+
+
+def take_from_motion(stage: Stage, energy: float) -> float:
+    """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was."""
     work, bars = stage.work, stage.bars
     multiply_mass(stage.nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
     kinetic = 0.5 * float(work.v @ work.momentum)
-    taken = min(energy, kinetic)
+    taken = min(max(energy, -QUICKER * kinetic), kinetic)
     if kinetic > 0.0:
         work.v[:] *= np.sqrt(1.0 - taken / kinetic)
     return taken

@@ -4,8 +4,8 @@ With G the mean gradients of the increment, vbar = (v + v1)/2, w the relative ve
 of a length:
 
     an increment without impacts   G vbar <= 0: the length of what pulls stays as it was, nothing is lost
-    one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G vbar >= 0 where
-                                   something pulls: impulses take dt lambda.(G vbar) and never give any
+    one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G vbar >= 0
+                                   where something pulls: impulses take dt lambda.(G vbar) and never give any
 
 s1 = G v1 + (d1 - d).w1/2 and G vbar = (G v + G v1)/2 are linear in G v1. Supports move by dt vbar and a little more,
 dt ``lag``: what that does to lengths the correction of positions undoes, and its energy is work of the supports.
