@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +13,7 @@ from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, first_environment, next_environment
 from fem.assembly.system import System, linearised
-from fem.errors import CommandError
+from fem.errors import CommandError, ModelError
 from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
@@ -54,7 +57,27 @@ def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = 
     if wanted not in SOLVERS:
         raise CommandError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
     keep_memory()
-    Run(model, sink, wanted, record_all, fields).run()
+    with overflow_told():
+        Run(model, sink, wanted, record_all, fields).run()
+
+
+@contextmanager
+def overflow_told() -> Iterator[None]:
+    """ModelError where numbers outside the compiled loops overflow, or become none; there NOT_FINITE says so.
+
+    What the caller ignores (kernels as Python functions) stays ignored.
+    """
+    warned: dict[str, Any] = {
+        kind: "raise" for kind, how in np.geterr().items() if how == "warn" and kind in ("over", "invalid")
+    }
+    try:
+        with np.errstate(**warned):
+            yield
+    except (FloatingPointError, OverflowError) as error:
+        raise ModelError(
+            f"numbers of this model are too large or too small to be reckoned with ({error}): look for a modulus, an "
+            "area, a density, a mass, a load, a velocity or a length that is far from all others"
+        ) from error
 
 
 def keep_memory() -> None:
