@@ -88,13 +88,14 @@ def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
     tmp_path, monkeypatch, capfd, cluster, victims, message
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("fem.sweeping.cluster.ANSWER_SECONDS", 3 if victims == "workers" else 30)
     write_swing(tmp_path)
     address, scheduler, workers = cluster
     path, seen = tmp_path / "there" / "sweep.csv", []
 
     def kill() -> None:
         wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") > 1)
+        if victims == "workers":
+            monkeypatch.setattr("fem.sweeping.cluster.ANSWER_SECONDS", 2)  # not before: the workers have to start
         for process in [scheduler] if victims == "scheduler" else workers:
             process.send_signal(signal.SIGKILL)
         seen.append(time.monotonic())
@@ -104,7 +105,7 @@ def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
     command = ["sweep", "swing.inp", "--vary", f"end=400:800:{POINTS}", "--quiet", "--output"]
     assert main([*command, "there", "--scheduler", address]) == 1
     killer.join()
-    assert time.monotonic() - seen[0] < 20.0
+    assert time.monotonic() - seen[0] < 60.0
     errors = capfd.readouterr().err
     assert errors.startswith(f"fem: error: the Dask scheduler at {address} {message}") and errors.count("\n") == 1
     assert 1 < path.read_bytes().count(b"\n") <= POINTS
