@@ -14,7 +14,8 @@ class EnergyMomentum:
     M a1 + f_dg(u, u1) + C (v + v1)/2 = (f_ext(t) + f_ext(t1))/2
     f_dg . (u1 - u) = W(u1) - W(u); viscous stresses and dashpots follow the mean rate of strain of the increment
 
-    Accelerations and reactions therefore belong to the increment (to its middle, to second order), u and v to its end.
+    Accelerations and reactions therefore belong to the increment (to its middle, to second order), u and v to its end;
+    those of rods are projected for the tables (``solve/rods/project.py``).
     Sources: Simo & Tarnow, Z. angew. Math. Phys. 43 (1992) 757-792; Gonzalez, J. Nonlinear Sci. 6 (1996) 449-467.
     """
 
