@@ -12,6 +12,7 @@ from typing import Any
 
 from fem.errors import CommandError
 from fem.files.own import Names, OwnFolder, read_record
+from fem.files.room import Room
 from fem.files.whole import replace_file
 from fem.model import Model
 from fem.results.run_record import RESULTS, deck_name, origin_of, plain
@@ -73,6 +74,7 @@ class SweepTable:
     ) -> None:
         folder = None if own is None else own.path
         self._about = {} if own is None else own.about()
+        self._room = Room() if own is None else own.room
         self.rows: dict[int, list[str]] = {}
         self._folder, self._identity, self._heads = folder, identity, heads
         self._columns: list[str] = identity["columns"]
@@ -121,7 +123,7 @@ class SweepTable:
             "verdict": verdict,
         }
         text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        replace_file(self._folder / RECORD, text.encode(errors="backslashreplace"))
+        self._room.replace(self._folder / RECORD, text.encode(errors="backslashreplace"))
 
     def _read(self, path: Path) -> None:
         """Take over the whole lines of an earlier start that belong to this sweep."""
