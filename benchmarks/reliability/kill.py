@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import signal
@@ -26,11 +27,11 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 TRIALS, FEW = 100, 4
 INCREMENTS, SHORT = 20_000, 3_000
 PROMPT = 2.0
-"""Seconds from the signal to the end."""
+"""Seconds from the signal to the end, where the machine has a processor for us."""
 AGAIN = 10
 """After every so many trials the deck is run once more into the same folder."""
 START = 0.3
-"""Seconds in which Python itself starts: a signal then finds nobody to answer."""
+"""Seconds in which Python itself starts, or more: a signal then finds nobody to answer, and nothing written."""
 
 
 def run(work: Path, is_short: bool) -> Iterator[Trial]:
@@ -60,9 +61,11 @@ def killed(work: Path, whole: Path, sent: signal.Signals, after: float) -> Trial
         expected = {-sent: "killed", 0: "completed"}
     else:
         expected = {128 + sent: "interrupted", 0: "completed"}
+        if not (work / "out").exists():
+            expected |= {-sent: "before Python began"}
     if code not in expected:
         trial.faults.append(f"exit code {code} after {after:.2f} s: {errors.strip()[-200:]}")
-    if seconds > PROMPT:
+    if seconds > PROMPT * crowd():
         trial.faults.append(f"ended {seconds:.1f} s after the signal")
     trial.end = expected.get(code, str(code))
     if (work / "out").is_dir():
@@ -70,6 +73,11 @@ def killed(work: Path, whole: Path, sent: signal.Signals, after: float) -> Trial
     elif trial.end == "interrupted":
         trial.end = "before the first step"
     return trial
+
+
+def crowd() -> float:
+    """How many processes want each processor, at least one."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def faults_of(folder: Path, whole: Path, end: str) -> list[str]:
