@@ -86,11 +86,11 @@ def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1)
         deck.write_text(deck_text(increments=increments), encoding="utf-8")
         everything = models(deck, count)
         swept = []
-        for _ in range(PASSES):
+        for number in range(PASSES):
+            output = Path(folder) / f"pass{number}"
             began = time.perf_counter()
-            fem.sweep(deck, {"SHAKE": np.linspace(0.0, LARGEST, count)}, output=folder, workers=1)
+            fem.sweep(deck, {"SHAKE": np.linspace(0.0, LARGEST, count)}, output=output, workers=1)
             swept.append(time.perf_counter() - began)
-            (Path(folder) / "sweep.json").unlink()  # else the next one finds it done
     run.run_ensemble(everything[:8], increments)  # compile, or load
     march = run.march_all
     marching: list[tuple[float, float]] = []

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from fem.cli import main
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # before anything has begun Ctrl-C ends without a traceback
+
+from fem import cli
+from fem.commands.signals import SIGNALS
+
+
+def main() -> int:
+    """The process: once a command is done, no signal changes its answer."""
+    code = cli.main()
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    return code
+
 
 if __name__ == "__main__":
     raise SystemExit(main())

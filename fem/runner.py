@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fem.compiled.folder import is_first_start
 from fem.deck import read_deck
-from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence
+from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence, from_system
 from fem.model import Model
 from fem.outlet import FanOut, InterruptGuard
 from fem.results import run_record
@@ -172,5 +172,7 @@ def verdict_of(error: BaseException) -> str:
         return "error: not enough memory"
     if isinstance(error, NoConvergence):
         return run_record.ENERGY_DRIFT if isinstance(error, EnergyDrift) else run_record.NO_CONVERGENCE
+    if isinstance(error, OSError):
+        error = from_system(error, "cannot write")
     text = str(error).partition("\n")[0]
     return f"error: {text}" if isinstance(error, FemError) else f"error: {type(error).__name__}: {text}"

@@ -27,6 +27,7 @@ from fem.files.whole import PART, GrowingFile, replace_file
 from fem.outlet import InterruptGuard
 from fem.pictures.fields import read_field, read_list
 from fem.solve.marching import Marching
+from fem.sweeping.table import SweepTable
 from tests.files.test_own import DECK
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -207,6 +208,17 @@ def test_a_full_disk_is_named_and_exit_4(here: Path, monkeypatch: pytest.MonkeyP
     assert main(["run", "swing.inp", "--quiet"]) == MachineError.exit_code == 4
     assert capsys.readouterr().err.startswith("fem: error: cannot write results/swing/")
     assert record()["verdict"].startswith("error: cannot write")
+
+
+def test_a_sweep_on_a_full_disk_says_so(here: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "out/sweep.csv")
+
+    monkeypatch.setattr(SweepTable, "add", full)
+    assert main(["sweep", "swing.inp", "--vary", "g=1,2", "--output", "out", "--quiet"]) == 4
+    assert "out/sweep.csv: No space left on device" in capsys.readouterr().err
+    verdict = json.loads(Path("out/sweep.json").read_text())["verdict"]
+    assert verdict == "error: cannot write out/sweep.csv: No space left on device"
 
 
 # ------------------------------------------------------------------------------------------ nobody reads

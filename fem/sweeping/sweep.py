@@ -19,7 +19,7 @@ from fem.errors import CommandError, DeckError
 from fem.files.own import OwnFolder
 from fem.model import Model
 from fem.results.history import History
-from fem.results.run_record import COMPLETED, INTERRUPTED, deck_name
+from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
 from fem.sweeping.block import Answer, Job, Question, no_answer
 from fem.sweeping.console import SweepConsole
@@ -229,7 +229,6 @@ def carry_out(plan: Plan, own: OwnFolder | None, workers: int | None, scheduler:
     missing = [point for point in range(len(plan.grid)) if point not in table.rows]
     console = SweepConsole(deck_name(plan.model), plan.grid, len(table.rows), plan.notices) if is_shown else None
     failed = sum(row[len(plan.grid.names) + 1] != COMPLETED for row in table.rows.values())
-    ending = INTERRUPTED
     try:
         with closing(computed(plan, missing, workers, scheduler)) as blocks:
             for answers in blocks:
@@ -239,6 +238,9 @@ def carry_out(plan: Plan, own: OwnFolder | None, workers: int | None, scheduler:
                 if console is not None:
                     console.move(len(table.rows), failed)
         ending = f"{failed} failed" if failed else COMPLETED
+    except BaseException as error:
+        ending = verdict_of(error)
+        raise
     finally:
         table.close(ending)
         if console is not None and own is not None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from fem.errors import CommandError
 from fem.files.own import Names, OwnFolder, read_record
+from fem.files.room import Room
 from fem.files.whole import replace_file
 from fem.model import Model
 from fem.results.run_record import RESULTS, deck_name, origin_of, plain
@@ -99,6 +100,7 @@ class SweepTable:
     ) -> None:
         folder = None if own is None else own.path
         self._about = {} if own is None else own.about()
+        self._room = Room() if own is None else own.room
         self.rows: dict[int, list[str]] = {}
         self.broken = 0
         self._folder, self._identity, self._heads = folder, identity, heads
@@ -154,7 +156,7 @@ class SweepTable:
             "verdict": verdict,
         }
         text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        replace_file(self._folder / RECORD, text.encode(errors="backslashreplace"))
+        self._room.replace(self._folder / RECORD, text.encode(errors="backslashreplace"))
 
     def _replace(self) -> None:
         """Write the table anew from its rows."""

@@ -81,6 +81,24 @@ def test_rows_of_an_old_mesh_are_not_kept(binary: Path) -> None:
     assert places[0] != places[1] == places[2]
 
 
+def test_rows_of_meshes_named_by_a_parameter_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    nodes = "*NODE, NSET=NALL\n1, 0., 0., 0.\n2, {}, 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=EALL\n1, 1, 2\n"
+    Path("bar.inp").write_text(
+        DECK.replace("g = 9.81", "g = 9.81\nn = 1\n*HEADING\nmany meshes").replace("mesh/m.xdmf", "mesh<n>.inc")
+    )
+    for name, length in (("mesh1.inc", 1.0), ("mesh2.inc", 2.0), ("mesh-2.5.inc", 3.0), ("mesh_of_others.inc", 9.0)):
+        Path(name).write_text(nodes.format(length))
+    model = read_deck("bar.inp")
+    assert {Path(file).name for file in model.files} == {"bar.inp", "mesh1.inc", "mesh2.inc", "mesh-2.5.inc"}
+    first = fem.sweep("bar.inp", {"n": [1.0, 2.0]}, output="out")["U2_2_min"].tolist()
+    Path("mesh_of_others.inc").write_text("")
+    assert read_deck("bar.inp").digest == model.digest
+    Path("mesh2.inc").write_text(nodes.format(4.0))
+    second = fem.sweep("bar.inp", {"n": [1.0, 2.0]}, output="out")["U2_2_min"].tolist()
+    assert first[0] == second[0] and first[1] != second[1]
+
+
 @pytest.mark.parametrize("target", ["../../outside.bin", "/etc/hostname", "sub/link.bin"])
 def test_parts_outside_the_folder_are_not_read(binary: Path, target: str) -> None:
     (binary.parent / "outside.bin").write_bytes(bytes(48))

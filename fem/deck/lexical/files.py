@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import re
 from pathlib import Path
 
-from fem.deck.lexical.fields import Field
+from fem.deck.lexical.fields import REFERENCE, Field
 from fem.deck.lexical.mesh_parts import leads_outside, parts_of
 from fem.deck.lexical.source import Mistake, Place, Source, shown
 
@@ -18,6 +20,7 @@ MESH_FILES = (
     ".mdpa", ".f3grid", ".h5m", ".cgns", ".xml", ".post", ".gz", ".dato", ".pf3",
 )  # fmt: skip
 """Extensions meshio reads; files of any other are deck text (so is an ``all.msh`` as written by CalculiX' cgx)."""
+NUMBER = r"[-+.\dEe]+"
 OUTSIDE = "included files must lie in the folder of the deck or below it"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -30,6 +33,7 @@ class DeckFiles:
 
     def __init__(self, stored: dict[Path, bytes] | None = None) -> None:
         self.stored: dict[Path, bytes] = {} if stored is None else stored
+        self.counts_others = stored is None
         self.root: Path | None = None
         self.chain: list[Path] = []
         self.count = 0
@@ -103,6 +107,20 @@ class DeckFiles:
                 raise Mistake(field.place, f"{what} keeps {shown(inner)} in another file", OUTSIDE)
         if inner := leads_outside(resolved):
             raise Mistake(field.place, f"{shown(field.text)} keeps {shown(inner)} in another file", OUTSIDE)
+
+    def count_others(self, field: Field, place: Place) -> None:
+        """``mesh<n>.inp`` is another file for another n: all there are count in the hash, by which sweeps go on."""
+        pieces = REFERENCE.split(field.text)[::2]
+        folder = place.source.folder
+        if len(pieces) == 1 or folder is None or Path(field.text).is_absolute() or not self.counts_others:
+            return
+        name = re.compile(NUMBER.join(map(re.escape, pieces)))
+        for path in sorted(folder.glob("*".join(map(glob.escape, pieces)))):
+            if name.fullmatch(path.relative_to(folder).as_posix()) and path.is_file():
+                resolved = resolve(path, field.place, field.text)
+                if self.root is not None and resolved.is_relative_to(self.root):
+                    self.hash.update(path.name.encode(errors="surrogateescape"))
+                    self.read_mesh(resolved, field)
 
     def read(self, resolved: Path, place: Place) -> bytes:
         """All bytes of a regular file."""

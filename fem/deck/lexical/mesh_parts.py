@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import Any
 
 XDMF = (".xdmf", ".xmf")
 HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -20,14 +18,16 @@ def parts_of(path: Path, content: bytes) -> list[str]:
     """The names of files that a mesh file refers to, as they stand in it."""
     if path.suffix.lower() not in XDMF:
         return []
+    from xml.etree import ElementTree
+
     try:
         return list(dict.fromkeys(name for _, name, _ in references(ElementTree.fromstring(content))))
     except ElementTree.ParseError:
         return []  # meshio says what is wrong
 
 
-def references(root: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, str, str]]:
-    """Items whose numbers are in another file: the item, the name of the file, the rest of the text."""
+def references(root: Any) -> Iterator[tuple[Any, str, str]]:
+    """Elements of XML whose numbers are in another file: the element, the name of the file, the rest of the text."""
     for item in root.iter():
         form = item.get("Format", "") if item.tag.rpartition("}")[2] == "DataItem" else ""
         if form in SEPARATORS and "Reference" not in item.attrib:
@@ -45,6 +45,9 @@ def readable(path: Path) -> Iterator[Path]:
     if path.suffix.lower() not in XDMF or not parts_of(path, path.read_bytes()):
         yield path
         return
+    import tempfile
+    from xml.etree import ElementTree
+
     tree = ElementTree.parse(path)
     with tempfile.TemporaryDirectory(prefix="fem-mesh-") as folder:
         for number, (item, name, rest) in enumerate(references(tree.getroot())):
@@ -60,6 +63,8 @@ def link(path: Path, place: Path) -> None:
     try:
         place.symlink_to(path.resolve())
     except OSError:
+        import shutil
+
         shutil.copyfile(path, place)
 
 

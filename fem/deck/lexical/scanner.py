@@ -117,6 +117,8 @@ class Scanner:
         value = parameters["INPUT"].value
         field = value if value is not None else Field("", parameters["INPUT"].place)
         resolved = self.files.find(field, place)
+        for entry in entries:
+            self.files.count_others(entry._replace(text=entry.text.partition("=")[2].strip()), place)
         if self.files.is_mesh(resolved):
             self.files.read_mesh(resolved, field)
             self.close()
