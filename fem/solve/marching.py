@@ -93,12 +93,10 @@ class Marching:
         try:
             while not self.clock.is_finished:
                 self.advance()
-        except KeyboardInterrupt:  # the motion may be in the middle of an iteration: no field of it
+        except (NoConvergence, KeyboardInterrupt) as error:
             self.say(self.watch.closing(self.progress, self.clock.dt))
-            raise
-        except NoConvergence:
-            self.say(self.watch.closing(self.progress, self.clock.dt))
-            self._send_frame(is_end=True)
+            if isinstance(error, NoConvergence):  # after Ctrl-C the motion may be in the middle of an iteration
+                self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
             self.say(instability_notice(self.stage))
@@ -119,8 +117,7 @@ class Marching:
         if isinstance(procedure, Dynamic):
             self.say(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
-                self.events.start(motion, now)
-                stage = self.stage
+                stage = self.events.start(motion, now)
             start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)

@@ -173,7 +173,7 @@ def prepare(
     row[LAGS] = float(not is_static and not scheme.secant and (row[WM] != 1.0 or row[WF] != 1.0))
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
     if isinstance(scheme, CentralDifference):
-        choice = nothing_to_solve("central differences, lumped mass")
+        choice = Choice(NOTHING, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, links, may_iterate, wanted, is_static)
@@ -241,12 +241,6 @@ def no_tree() -> Tree:
     """For solvers that follow no elimination order."""
     nothing = np.zeros(0, np.int64)
     return Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing, nothing)
-
-
-def nothing_to_solve(reason: str) -> Choice:
-    """For explicit steps."""
-    nothing = np.zeros(0, np.int64)
-    return Choice(NOTHING, no_tree(), nothing, 0, reason, "", "")
 
 
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:

@@ -61,8 +61,7 @@ NEGLIGIBLE = 1e-3
 """An energy error below this part of the allowed share of the energies themselves never counts as drift: a wheel that
 spins freely exchanges next to nothing."""
 ROUND_OFF = 1e-14
-"""Energies lose about this share of force times displacement (that of the increment, where nothing has moved), summed
-over the dofs, to round-off."""
+"""Share of force times displacement (of the increment, where nothing has moved), summed, that round-off takes."""
 
 
 @kernel

@@ -99,15 +99,7 @@ from fem.solve.newton.groups import (
     Ropes,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import (
-    begin,
-    correct,
-    evaluate,
-    onset_of,
-    residual,
-    scale_of,
-    worst,
-)  # fmt: skip
+from fem.solve.newton.iterate import begin, correct, evaluate, onset_of, residual, scale_of, worst
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities

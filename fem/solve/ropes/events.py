@@ -45,8 +45,11 @@ class Events(Switched):
 
     # The start
 
-    def start(self, motion: Motion, now: float) -> None:
-        """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once."""
+    def start(self, motion: Motion, now: float) -> Stage:
+        """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once.
+
+        Returns the stage of these states.
+        """
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
         self.taut[:] = self.states.basis[:] = False
@@ -59,6 +62,7 @@ class Events(Switched):
         self.lost_at_start = float(motion.tally[groups.DISSIPATED] - tally[groups.DISSIPATED])
         motion.tally[:] = tally  # the books are opened after this
         self._pending = [event for event in self._pending if event.event == "impact"]
+        return self.marching.stage
 
     def open(self, motion: Motion, is_first: bool) -> Stage:
         """Impacts at the start into the books, which are open now; the stage as rows show it."""

@@ -67,8 +67,7 @@ from fem.solve.variation.groups import (
     Variation,
 )  # fmt: skip
 
-DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA
-"""Orders of what is solved for, which also are the rows of a perturbation."""
+DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved for, and rows of a perturbation
 
 
 @inner_kernel
