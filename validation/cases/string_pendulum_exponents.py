@@ -32,7 +32,8 @@ TIME = 2000.0
 STIFFNESSES, SOFT = (250.0, 500.0, 1000.0), (0.01, 1.0, 10.0, 1000.0)
 WINDOW = (10.0, 11.75)
 REGULAR = -0.05
-TRANSIENT = "transient chaos near 6.75 may end sooner or later"
+TRANSIENT = 6.75
+"""Chaos of the rigid pendulum ends by itself there, sooner or later: no run of 2000 s says anything."""
 SCATTER = 0.025
 """Standard error of an exponent of 2000 s in the window of chaos: a run is another one on every processor."""
 SWEEPS: dict[str, tuple[str, dict[str, tuple[float, ...]], dict[str, float], Lyapunov]] = {
@@ -160,8 +161,8 @@ def multiplier(tangent: Any, two: Any) -> list[Row]:
     text = f"{source}; three standard errors, {SCATTER:g} of each exponent"
     return [
         Row(
-            Target("fig. 9: amplitudes of 61 judged as in fig. 4", 61, "absolute", f"{source}; 2: {TRANSIENT}", 2),
-            float(same.sum()),
+            Target("fig. 9: amplitudes but 6.75 judged as in fig. 4, of 60", 60, "exact", source),
+            float(same[tangent["A"] != TRANSIENT].sum()),
         ),
         Row(
             Target("fig. 9: mean chaotic exponent less that of fig. 4", 0, "absolute", text, 1.5 * SCATTER),
