@@ -9,7 +9,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import LEAST, MAX_ENTRIES, MAX_LABEL, MOST
+from fem.deck.lexical.fields import MAX_ENTRIES, MAX_LABEL
 
 
 def labelled_numbers(card: Card, columns: tuple[int, ...]) -> tuple[Ints, Floats] | None:
@@ -25,15 +25,9 @@ def labelled_numbers(card: Card, columns: tuple[int, ...]) -> tuple[Ints, Floats
     if table is None or len(table) != len(texts):
         return None
     labels, values = table["label"], table["values"].reshape(len(table), count - 1)
-    if not is_usual(values) or not fits(labels):
+    if not np.isfinite(values).all() or not fits(labels):
         return None
     return np.ascontiguousarray(labels), np.ascontiguousarray(values)
-
-
-def is_usual(values: Floats) -> bool:
-    """All are numbers of a size that decks may have."""
-    sizes = np.abs(values)
-    return bool(sizes.max(initial=0.0) <= MOST and not np.any((sizes < LEAST) & (sizes > 0.0)))
 
 
 def integers(card: Card, columns: tuple[int, ...]) -> Ints | None:
