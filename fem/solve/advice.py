@@ -147,7 +147,7 @@ def failure_message(
             f"{stage.system.name_dof(int(control[WORST]))}."
         )
         gap = float(progress.motion.memory[PREVIOUS_GAP])
-        if len(stage.bars.rods) and gap > ROD_STRAIN:
+        if gap > ROD_STRAIN:
             what = (
                 f"no convergence in {limit} iterations: rods or taut ropes are still off their lengths by the strain "
                 f"{gap:.3g} (the relative residual is {norm:.3g})."
