@@ -27,7 +27,7 @@ NOTHING = 1e-12
 """Share of the largest equation that is added to the size of each: one of zeros has no size of its own."""
 SINGULAR = 1e-14
 """A dense matrix whose condition number, rows and columns scaled, is beyond the inverse of this is singular."""
-MOST_SOLVES, HELPS, SCALINGS = 10, 0.5, 3
+MOST_SOLVES, HELPS, SCALINGS = 10, 0.5, 6
 ANALYSE, FACTORISE, SOLVE, RELEASE = 11, 22, 33, -1
 
 
