@@ -52,7 +52,7 @@ def started(work: Path, output: str, cache: Path, before: tuple[str, ...] = (), 
     place = {"FEM_CACHE_DIR": str(cache), "XDG_CACHE_HOME": str(work / "home"), **variables}
     words = [*before, *command("run", DECK, "--output", output, "--quiet")]
     done = subprocess.run(
-        words, cwd=work, env={**environment(), **place}, capture_output=True, text=True, timeout=300, check=False
+        words, cwd=work, env={**environment(), **place}, capture_output=True, text=True, timeout=600, check=False
     )
     return f"exit code {done.returncode}", done.stderr
 
