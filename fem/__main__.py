@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # before anything has begun Ctrl-C ends without a traceback
@@ -11,9 +12,9 @@ from fem import cli
 from fem.commands.signals import SIGNALS
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The process: once a command is done, no signal changes its answer."""
-    code = cli.main()
+    code = cli.main(arguments)
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     return code
