@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from fem.deck.handler import Handler
+from fem.deck.lexical.parameters.traced import Course, Otherwise, Traced, Values, plain
 from fem.deck.lexical.scanner import checked_overrides
-from fem.deck.lexical.traced import Course, Otherwise, Traced, Values, plain
 from fem.deck.reader import read_file
 from fem.model import Model
 

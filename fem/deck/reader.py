@@ -11,9 +11,9 @@ from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.handler import Handler
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.files import DeckFiles
+from fem.deck.lexical.parameters.traced import Course
 from fem.deck.lexical.scanner import Scanner
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed
-from fem.deck.lexical.traced import Course
 from fem.deck.resolve.model import build_model, with_origin
 from fem.deck.step_cards.steps import close_step
 from fem.deck.step_draft import StepDraft

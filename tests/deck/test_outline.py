@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import fem
 from fem.deck import deck_reader, outline, read_deck
-from fem.deck.lexical.traced import Course, Otherwise
+from fem.deck.lexical.parameters.traced import Course, Otherwise
 from tests.sweeping.swings import write_swing
 
 INPUTS = sorted(path for path in Path("inputs").glob("*.inp") if "*PARAMETER" in path.read_text())

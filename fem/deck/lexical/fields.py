@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from fem.deck.lexical.parameters.traced import Traced, TracedText
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, listing, shown, squeezed
-from fem.deck.lexical.traced import Traced, TracedText
 
 MAX_ENTRIES = 16
 MAX_NAME = 80

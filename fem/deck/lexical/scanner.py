@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fem.deck.lexical.arithmetic import RESERVED, ArithmeticMistake
 from fem.deck.lexical.card import Card, Parameter, Piece
 from fem.deck.lexical.fields import MAX_NAME, Field, split_line, substitute, trimmed
 from fem.deck.lexical.files import DeckFiles
-from fem.deck.lexical.known import Parameters
+from fem.deck.lexical.parameters.arithmetic import RESERVED, ArithmeticMistake
+from fem.deck.lexical.parameters.known import Parameters
+from fem.deck.lexical.parameters.traced import Course
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, shown, squeezed
-from fem.deck.lexical.traced import Course
 from fem.errors import CommandError
 
 ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)

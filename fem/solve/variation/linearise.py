@@ -14,10 +14,9 @@ differentiated, mu and nu being the multipliers they found:
     M dd + dG^T mu + G^T dmu = 0,    G (dv1 + dd) + dG v1 = 0
     M de + dG^T nu + G^T dnu = - df1 - C (dv1 + dd),    G de + dG a1 + 2 (v_j - v_i).(dv_j - dv_i) = 0
 
-de being the perturbation of the accelerations of the end, from which those of the recursion follow.
-
-ENERGY MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing);
-so that this is not taken for a motion, dv1 is projected in its case, too, with mu = 0.
+de being the perturbation of the accelerations of the end, from which those of the recursion follow. ENERGY
+MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing); so that
+this is not taken for a motion, dv1 is projected in its case, too, with mu = 0.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from fem.deck.lexical.traced import plain
+from fem.deck.lexical.parameters.traced import plain
 
 
 class Parameters:

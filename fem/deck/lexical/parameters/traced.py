@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fem.deck.lexical.arithmetic import ArithmeticMistake, evaluate
+from fem.deck.lexical.parameters.arithmetic import ArithmeticMistake, evaluate
 
 Values = Mapping[str, float]
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
