@@ -77,6 +77,8 @@ def start_dependents(stage: Stage, field: Floats, what: str, least: float) -> No
     than 1e-12 of the largest value anywhere, and by more than ``least``.
     """
     links = stage.links
+    if len(links.slave) == 0:
+        return
     given = field[links.slave].copy()
     largest = float(np.abs(field).max(initial=0.0))
     owner = np.repeat(np.arange(len(links.slave)), np.diff(links.start))

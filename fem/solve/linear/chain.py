@@ -34,8 +34,8 @@ class Tree(NamedTuple):
     parent   (n,)  node that takes over the equations of a node, -1 at a root
     link     (n,)  bar between a node and its parent, -1 at a root
     sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
-    child    (n,)  the first child of a node, -1 for none (looked at only where there are rods)
-    sibling  (n,)  the next child of the same parent, -1 for none
+    child    (n,)  the first child of a node, -1 for none (empty where there are no rods)
+    sibling  (n,)  the next child of the same parent, -1 for none (likewise)
     role     (n,)  LEAF: no node hands over to it; FIRST: it is the first to hand over to its parent
     """
 

@@ -69,8 +69,8 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     linked = np.flatnonzero(via >= 0)
     is_first = np.isin(np.arange(count), linked[nodes[via[linked], 0] == linked])
     leaves_first = np.ascontiguousarray(sequence[::-1])
-    roles = _roles(leaves_first, parent)
-    return Tree(leaves_first, parent, via, np.where(is_first, 1.0, -1.0), *_children(parent), roles)
+    lists = _children(parent) if len(system.bars.rods) else (nodes[:0, 0], nodes[:0, 0])
+    return Tree(leaves_first, parent, via, np.where(is_first, 1.0, -1.0), *lists, _roles(leaves_first, parent))
 
 
 def _roles(sequence: Ints, parent: Ints) -> Ints:
