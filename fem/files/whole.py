@@ -39,27 +39,30 @@ def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
 
 
 class GrowingFile:
-    """A new file that grows by whole pieces: what a full disk cuts short is taken back, and nothing comes after it."""
+    """A file that grows by whole pieces: what a full disk cuts short is taken back, and nothing comes after it.
 
-    def __init__(self, path: Path) -> None:
-        """OSError: there is a file of that name."""
+    size       bytes in it;  is_broken: a piece had no room
+    """
+
+    def __init__(self, path: Path, is_new: bool = True) -> None:
+        """OSError: there is a file of that name, and it ought to be new."""
         self._path = path
-        self._file = path.open("xb", buffering=0)
-        self._size = 0
-        self._is_broken = False
+        self._file = path.open("xb" if is_new else "ab", buffering=0)
+        self.size = os.fstat(self._file.fileno()).st_size
+        self.is_broken = False
 
     def add(self, content: bytes | memoryview) -> None:
         """Append all of it. OSError names the file."""
-        left = memoryview(b"" if self._is_broken else content)
+        left = memoryview(b"" if self.is_broken else content)
         try:
             while left:
                 count = self._file.write(left)
-                self._size += count
+                self.size += count
                 left = left[count:]
         except OSError as error:
-            self._is_broken = True
+            self.is_broken = True
             with contextlib.suppress(OSError):
-                self._file.truncate(self._size - (len(content) - len(left)))
+                self._file.truncate(self.size - (len(content) - len(left)))
             error.filename = str(self._path)
             raise
 

@@ -10,17 +10,15 @@ import csv
 import io
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from fem.errors import CommandError
 from fem.files.own import Names, OwnFolder, read_record
 from fem.files.room import Room
-from fem.files.whole import replace_file
+from fem.files.whole import GrowingFile, replace_file
 from fem.model import Model
 from fem.results.run_record import RESULTS, deck_name, origin_of, plain
 
@@ -76,17 +74,6 @@ def lines_in(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
 
 
-def append(file: FileIO, content: bytes) -> None:
-    """All of it, or (OSError: a full disk) nothing."""
-    before, rest = os.fstat(file.fileno()).st_size, memoryview(content)
-    try:
-        while rest:
-            rest = rest[file.write(rest) :]
-    except OSError:
-        file.truncate(before)
-        raise
-
-
 class SweepTable:
     """The rows of a sweep, by point, and their file if there is a folder.
 
@@ -116,7 +103,7 @@ class SweepTable:
             self.record("running")
             self._replace()  # whole again: the last line of a killed sweep may be half a line
             self._is_sorted = list(self.rows) == sorted(self.rows)
-            self._sums, self._file = ((folder / name).open("ab", buffering=0) for name in (SUMS, TABLE))
+            self._sums, self._file = (GrowingFile(folder / name, is_new=False) for name in (SUMS, TABLE))
 
     def add(self, answers: Iterable[tuple[int, str, Sequence[int | float]]]) -> None:
         """Append the rows of some points: (point, verdict, numbers)."""
@@ -130,18 +117,18 @@ class SweepTable:
         if self._folder is not None:
             content = lines_of(new.values())
             self._size += len(content)
-            append(self._sums, self._checksums(content))  # first: no whole row is ever without
-            append(self._file, content)
+            self._sums.add(self._checksums(content))  # first: no whole row is ever without
+            self._file.add(content)
 
     def close(self, verdict: str) -> None:
         """Sort the rows into grid order, whoever computed them when, and say how the sweep ended."""
         self.rows = {point: self.rows[point] for point in sorted(self.rows)}
         if self._folder is None:
             return
-        is_whole = os.fstat(self._file.fileno()).st_size == self._size  # Ctrl-C may have come before the writing
         self._sums.close()
         self._file.close()
-        if not (self._is_sorted and is_whole):
+        is_full = self._sums.is_broken or self._file.is_broken  # then the rows that are there are whole
+        if not is_full and not (self._is_sorted and self._file.size == self._size):  # Ctrl-C came before the writing
             self._replace()
         self.record(verdict)
 

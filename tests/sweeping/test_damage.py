@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Callable
-from io import FileIO
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,6 @@ from hypothesis import strategies as st
 
 import fem
 from fem.sweeping import block, workers
-from fem.sweeping.table import append
 from tests.sweeping.swings import write_swing
 
 GRID = {"length": [1.0, 2.0], "gravity": [1.0, 5.0, 9.0]}
@@ -135,24 +132,3 @@ def test_rows_of_another_sweep_are_not_taken_over(finished):
 
     before, after, seen, _ = go_on(finished, damage)
     assert after == before and seen == [0, 1, 2, 3, 4, 5]
-
-
-def test_a_full_disk_leaves_whole_lines(tmp_path):
-    """The write that does not fit is taken back; what was written stays."""
-
-    class Full(FileIO):
-        room = 1500
-
-        def write(self, content: object) -> int:
-            part = memoryview(content)[: max(0, Full.room - os.fstat(self.fileno()).st_size)]  # type: ignore[arg-type]
-            if not part:
-                raise OSError(28, "No space left on device")
-            return super().write(part)
-
-    path = tmp_path / "full.csv"
-    with Full(path, "ab") as file:
-        append(file, b"x" * 1000 + b"\n")
-        with pytest.raises(OSError, match="No space"):
-            append(file, b"y" * 1000 + b"\n")
-        append(file, b"z" * 300 + b"\n")
-    assert path.read_bytes() == b"x" * 1000 + b"\n" + b"z" * 300 + b"\n"
