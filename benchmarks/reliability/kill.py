@@ -36,6 +36,9 @@ START = 0.3
 
 def run(work: Path, is_short: bool) -> Iterator[Trial]:
     """All trials."""
+    for number in (signal.SIGHUP, signal.SIGINT):  # `nohup` and `&` have them ignored, here and in all that we start
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     chance = random.Random(1)
     whole, seconds = reference(work, SHORT if is_short else INCREMENTS)
     for number in range(FEW if is_short else TRIALS):
