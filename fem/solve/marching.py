@@ -13,12 +13,7 @@ from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
-from fem.solve.advice import (
-    automatic_notice,
-    failure_message,
-    out_of_increments,
-    snap_notice,
-)
+from fem.solve.advice import automatic_notice, failure_message, out_of_increments, snap_notice
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
@@ -36,6 +31,7 @@ from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import ropes_of, stages_of
+from fem.solve.ropes.stepping.start import SettingOff
 from fem.solve.ropes.watched import NOTHING, Failed
 from fem.solve.stage import Stage, loading, record
 from fem.solve.start import (
@@ -79,13 +75,13 @@ class Marching:
         self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))
         self.numbers += len(self.thermal) if self.system.expansions else 0
         self.told: dict[str, None] = {}
-        self.has_begun = False
+        self.has_begun = self.has_jumped = False
         self.watch = EnergyWatch(stage, step)
         self.patience = Patience(self.say)
         stages = stages_of(stage, step.controls, run.solver)
         self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
         self.active = ActiveSet(self, stages) if stages and not stage.is_dynamic else None
-        self.has_jumped = False
+        self.at_start = SettingOff(self, explicit, run.solver) if isinstance(explicit, Moreau) else self.events
 
     def run(self, procedure: Static | Dynamic) -> None:
         """From the start of the step to its end."""
@@ -115,6 +111,8 @@ class Marching:
         stage = self.stage
         before, carried, is_first = motion.v.copy(), motion.u.copy(), not self.whole.has_started
         if isinstance(procedure, Dynamic):
+            if self.at_start:
+                self.at_start.hold(motion, now)
             self.say(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
                 stage = self.events.start(motion, now)
@@ -133,6 +131,8 @@ class Marching:
         if self.explicit:
             self.say(self.explicit.notice)
             self.explicit.refuse(held, motion)
+        if isinstance(self.at_start, SettingOff):
+            stage = self.at_start.begin(motion, instant)
         if isinstance(procedure, Dynamic):
             self.say(initial_acceleration(stage, motion, held, procedure))
             self.say(snap_notice(stage, self.clock.dt))
@@ -140,7 +140,7 @@ class Marching:
                 self.say(automatic_notice(self.clock))
         start = motion.u.copy()
         open_energies(stage, motion, instant, is_first and np.array_equal(start, carried))
-        shown = self.events.open(motion, is_first) if self.events else stage
+        shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
@@ -154,8 +154,8 @@ class Marching:
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
         motion.u[:] = start
-        if self.events:
-            self.events.tell()
+        if self.at_start:
+            self.at_start.tell()
 
     def say(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""

@@ -230,7 +230,7 @@ def test_moreau_keeps_a_rope_taut_below_a_support_that_moves(kind, restitution):
     deck = deck.replace("2, 3, 0.0\n", "2, 1, 0.0\n")
     deck = deck.replace("*DLOAD", f"*CONTROLS, IMPACT=MOREAU\n*BOUNDARY, AMPLITUDE=S{given}\n1, 3, 3, {size}\n*DLOAD")
     history = run_text(deck)
-    assert [event.event for event in history.events] == ["taut"]
+    assert not history.events
     assert abs(history.energy[-1, 4]) < 1e-12
     top, bob = history.positions(1)[:, 2], history.positions(2)[:, 2]
     assert np.abs(top - bob - 1.0).max() < 1e-11

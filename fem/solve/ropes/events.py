@@ -7,25 +7,17 @@ sizes until the instant is known to ``RESOLUTION``; there the states change and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.errors import ModelError
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.ledger import note_increment
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.first import NoInstant, Search
-from fem.solve.ropes.instants.sharing import Shares
-from fem.solve.ropes.states import Stages, gaps_of
+from fem.solve.ropes.states import gaps_of
 from fem.solve.ropes.switching import ALLOWED, Switched
 from fem.solve.ropes.watched import NOTHING, Failed, copy_of, restore
-from fem.solve.stage import Stage
-
-if TYPE_CHECKING:
-    from fem.solve.marching import Marching
 
 RESOLUTION, SHARE = 1e-10, 1e-7
 """Time to which events are located, and the same as a share of an increment: the smaller one holds."""
@@ -36,54 +28,7 @@ MOST_EVENTS = 1000
 
 
 class Events(Switched):
-    """The ropes of one dynamic step. now: how far an increment has come."""
-
-    def __init__(self, marching: Marching, stages: Stages) -> None:
-        super().__init__(marching, stages)
-        self.now, self.lost_at_start = -np.inf, 0.0
-        self.shares = Shares(stages)
-
-    # The start
-
-    def start(self, motion: Motion, now: float) -> Stage:
-        """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once.
-
-        Returns the stage of these states.
-        """
-        gap = self._gaps(motion)
-        self._refuse_too_long(gap)
-        self.taut[:] = self.states.basis[:] = False
-        self.now = now
-        tally, nothing = motion.tally.copy(), np.zeros(len(gap), np.bool_)
-        try:
-            self._change(motion, now, nothing, nothing)
-        except NoPulls as error:
-            raise ModelError(f"at the start of the step {self._no_pulls(error)}") from None
-        self.lost_at_start = float(motion.tally[groups.DISSIPATED] - tally[groups.DISSIPATED])
-        motion.tally[:] = tally  # the books are opened after this
-        self._pending = [event for event in self._pending if event.event == "impact"]
-        return self.marching.stage
-
-    def open(self, motion: Motion, is_first: bool) -> Stage:
-        """Impacts at the start into the books, which are open now; the stage as rows show it."""
-        tally, lost = motion.tally, self.lost_at_start
-        tally[groups.DISSIPATED] += lost
-        tally[groups.TOTAL0 if is_first else groups.WORK] += lost
-        tally[groups.WORK0] = tally[groups.WORK]
-        self._share()
-        return self.shown
-
-    # Increments
-
-    @property
-    def shown(self) -> Stage:
-        """With all ropes that are taut, as rows and fields show it."""
-        return self.stages.of(self.taut)
-
-    @property
-    def has_shared(self) -> bool:
-        """Some taut ropes repeat others: every increment is looked at."""
-        return bool(np.any(self.taut != self.states.basis))
+    """The ropes of one dynamic step."""
 
     def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
         """A chunk of increments, up to the one with an event; one at a time while ropes share their pull."""
@@ -206,16 +151,6 @@ class Events(Switched):
             self._happens(now, r, "slack")
         self.ropes.allowance[repeat] = ALLOWED * square[repeat]
 
-    def _share(self) -> None:
-        """Pulls of ropes that repeat each other."""
-        if not self.has_shared:
-            return
-        self.shares.put_in(self.marching.progress.motion, self.taut, self.now)
-        self.marching.say(
-            f"the lengths of {self._names(self.shares.group)} depend on each other: the motion determines the force "
-            "that they pull with together, which they share so that the sum of the squares of T is least"
-        )
-
     def _note(self, kept: Record, chunk: Loading) -> None:
         """The row of an increment that ends with an event shows the state after it."""
         self._share()
@@ -227,10 +162,6 @@ class Events(Switched):
         )  # fmt: skip
 
     # Trouble
-
-    def _no_pulls(self, error: NoPulls) -> str:
-        name = self.marching.system.name_bar(error.bar)
-        return f"no pulls of ropes and rods keep all lengths: {name} is pulled apart"
 
     def _no_end(self) -> str:
         names = self._names(self.holds > 0) if self.holds.any() else self._names(self.can_pull)

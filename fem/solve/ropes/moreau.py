@@ -33,7 +33,6 @@ from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.iterate import combine, evaluate, inertia_forces, residual
 from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
 from fem.solve.ropes.stepping.books import close_books, take_from_motion
 from fem.solve.ropes.stepping.law import Law, support_lag
@@ -62,7 +61,8 @@ class Moreau:
     def __init__(self, stage: Stage, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
         moves = (stage.nodes.free != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)
-        self.stage, self.ropes = stage, ropes[moves[ropes]]  # one between two supports has nothing to pull
+        self.stage, self.all = stage, ropes
+        self.ropes: Ints = ropes[moves[ropes]]  # one between two supports has nothing to pull
         ropes = self.ropes
         self.index: Ints = np.concatenate([ropes, bars.rods])
         self.lengths = Lengths(stage, self.index)
@@ -76,19 +76,17 @@ class Moreau:
         self.happened: list[tuple[int, int, str, float]] = []
 
     def refuse(self, held: Ints, motion: Motion) -> None:
-        """ModelError where a free dof has no mass (held ones rest, nothing acts on them) or a rope is too long."""
+        """ModelError where a free dof has no mass (held ones rest, nothing acts on them)."""
         massless = (self.stage.nodes.free == 1) & (self.stage.nodes.mass <= 0.0)
         massless[held] = False
         if np.any(massless):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass, or hold it")
-        strain = np.where(self.one_sided, self.lengths.gaps(motion.u) / self.lengths.square, 0.0)
-        worst = int(strain.argmax())
-        if strain[worst] > SAME_LENGTH:
-            raise ModelError(
-                f"{self._name(worst)} is a rope that is longer than its length at the start of the step, by the strain "
-                f"{strain[worst]:.3g}"
-            )
+
+    def begin(self, taut: Flags) -> None:
+        """Which ropes of the model (r,) are taut at the start of the step."""
+        self.pulls[:] = np.isin(self.index, self.all[taut])
+        self.holds[:] = self.pulls
 
     def tell(self, sink: Sink, number: int, before: int, times: Floats) -> None:
         """Pass on the events of a chunk whose increments end at times[1:]; number of the step, increments before."""

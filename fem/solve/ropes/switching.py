@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.errors import ModelError
 from fem.mechanics.bar import RESTITUTION
+from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.instants.change import Change, Instant
+from fem.solve.ropes.instants.complementarity import NoPulls
+from fem.solve.ropes.instants.sharing import Shares
 from fem.solve.ropes.states import Stages
-from fem.solve.ropes.watched import Watched
-from fem.solve.stage import loading
+from fem.solve.ropes.watched import Watched, copy_of, restore
+from fem.solve.stage import Stage, loading
 from fem.solve.start import small_or_sparse_mass
 
 if TYPE_CHECKING:
@@ -47,10 +51,11 @@ class States(NamedTuple):
 
 
 class Switched(Watched):
-    """Ropes that change their states at instants.
+    """Ropes that change their states at instants. now: the last one.
 
     holds (r,)          how often each rope was held in this increment
     let_go, stuck (r,)  ropes that went slack at this instant; that came back at once
+    held_back (3n,)     velocities that ``hold`` took
     """
 
     def __init__(self, marching: Marching, stages: Stages) -> None:
@@ -65,6 +70,76 @@ class Switched(Watched):
         self.let_go: Flags = np.zeros(count, np.bool_)
         self.stuck: Flags = np.zeros(count, np.bool_)
         self.mass = small_or_sparse_mass(stages.first)
+        self.now, self.lost_at_start = -np.inf, 0.0
+        self.held_back: Floats = np.zeros(stages.first.system.size)
+        self.shares = Shares(stages)
+
+    def hold(self, motion: Motion, now: float) -> None:
+        """Rates of ropes that pull at the end of the last step to zero, before supports set off anew.
+
+        Secant schemes keep lengths in the middle of increments only. What that takes is work from outside.
+        """
+        pulls = self.can_pull & (motion.multiplier[self.ropes.bars] > 0.0)
+        if not pulls.any():
+            return
+        stage, saved = self.stages.of(pulls), copy_of(motion)
+        chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
+        instant = Instant(self.stages, motion, chunk, now, pulls, pulls, pulls, self.mass)
+        try:
+            instant.hold()
+            self.held_back = saved.v - motion.v
+        except NoPulls:  # the start finds out
+            pass
+        restore(motion, saved)
+        motion.v[:] -= self.held_back
+
+    def start(self, motion: Motion, now: float) -> Stage:
+        """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once.
+
+        Returns the stage of these states. ModelError where no pulls keep all lengths.
+        """
+        gap = self._gaps(motion)
+        self._refuse_too_long(gap)
+        self.taut[:] = self.states.basis[:] = False
+        self.now = now
+        tally, nothing = motion.tally.copy(), np.zeros(len(gap), np.bool_)
+        try:
+            self._change(motion, now, nothing, nothing)
+        except NoPulls as error:
+            raise ModelError(f"at the start of the step {self._no_pulls(error)}") from None
+        self.lost_at_start = float(motion.tally[groups.DISSIPATED] - tally[groups.DISSIPATED])
+        motion.tally[:] = tally  # the books are opened after this
+        self._pending = [event for event in self._pending if event.event == "impact"]
+        return self.marching.stage
+
+    def open(self, motion: Motion, is_first: bool) -> Stage:
+        """Impacts at the start into the books, which are open now; the stage as rows show it."""
+        tally, lost = motion.tally, self.lost_at_start
+        tally[groups.DISSIPATED] += lost
+        tally[groups.TOTAL0 if is_first else groups.WORK] += lost
+        tally[groups.WORK0] = tally[groups.WORK]
+        self._share()
+        return self.shown
+
+    @property
+    def shown(self) -> Stage:
+        """With all ropes that are taut, as rows and fields show it."""
+        return self.stages.of(self.taut)
+
+    @property
+    def has_shared(self) -> bool:
+        """Some taut ropes repeat others: every increment is looked at."""
+        return bool(np.any(self.taut != self.states.basis))
+
+    def _share(self) -> None:
+        """Pulls of ropes that repeat each other."""
+        if not self.has_shared:
+            return
+        self.shares.put_in(self.marching.progress.motion, self.taut, self.now)
+        self.marching.say(
+            f"the lengths of {self._names(self.shares.group)} depend on each other: the motion determines the force "
+            "that they pull with together, which they share so that the sum of the squares of T is least"
+        )
 
     def _change(self, motion: Motion, now: float, released: Flags, stuck: Flags) -> None:
         """The event itself, at ``now``. released (r,): taut ropes that go slack.
@@ -134,3 +209,7 @@ class Switched(Watched):
             told = max(float(spare[0]), 0.0)
             self._happens(now, r, what, float(found.loss[r]) + told)
             spare[0] -= told
+
+    def _no_pulls(self, error: NoPulls) -> str:
+        name = self.marching.system.name_bar(error.bar)
+        return f"no pulls of ropes and rods keep all lengths: {name} is pulled apart"

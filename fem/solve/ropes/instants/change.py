@@ -87,7 +87,7 @@ class Instant:
         mine = self.mine
         speed = length[mine] * float(np.abs(self.motion.v).max(initial=0.0))
         if self.stage.scheme.secant:
-            self._hold()
+            self.hold()
         stays, struck, loss = self._collide(stuck[mine], slowest[mine], restitution[mine], speed)
         if released.any() and not struck.any():
             stays &= ~self._with_those(released[mine])
@@ -100,19 +100,19 @@ class Instant:
 
         return Change(of_all(acts), of_all(basis), of_all(struck), of_all(loss), self.hidden)
 
-    def _with_those(self, released: Flags) -> Flags:
-        """Ropes that go slack, and those that have repeated nothing but them: their pull ends, too."""
-        stays, repeats = ~self.one_sided, np.zeros(len(self.one_sided), np.bool_)
-        stays[self.at], repeats[self.at] = self.basis & ~released, self.taut & ~self.basis
-        return released | outside(self.network.rows, stays, repeats)[self.at]
-
-    def _hold(self) -> None:
+    def hold(self) -> None:
         """Rates of rods and taut ropes to zero: those of a secant scheme vanish in the middle of the increment only."""
         held = ~self.one_sided
         held[self.at] = self.basis
         rate = multiply(self.stage, self.motion.v)
         pull, _ = self._solve(held, rate, np.zeros(len(held), np.bool_), self.motion.v)
         self.hidden += float(self._apply(pull, rate).sum())
+
+    def _with_those(self, released: Flags) -> Flags:
+        """Ropes that go slack, and those that have repeated nothing but them: their pull ends, too."""
+        stays, repeats = ~self.one_sided, np.zeros(len(self.one_sided), np.bool_)
+        stays[self.at], repeats[self.at] = self.basis & ~released, self.taut & ~self.basis
+        return released | outside(self.network.rows, stays, repeats)[self.at]
 
     def _collide(
         self, stuck: Flags, slowest: Floats, restitution: Floats, speed: Floats

@@ -1,0 +1,37 @@
+"""Where a step over impacts sets off: taut ropes, impacts, pulls and accelerations are those of an instant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fem.solve.newton.groups import Loading, Motion
+from fem.solve.ropes.moreau import Moreau
+from fem.solve.ropes.states import Stages
+from fem.solve.ropes.switching import Switched
+from fem.solve.stage import Stage
+from fem.solve.start import evaluate_start
+
+if TYPE_CHECKING:
+    from fem.solve.marching import Marching
+
+
+class SettingOff(Switched):
+    """The ropes of one step before its first increment."""
+
+    def __init__(self, marching: Marching, moreau: Moreau, wanted: str) -> None:
+        stage = moreau.stage
+        super().__init__(marching, Stages(stage, moreau.all, marching.step.controls, wanted))
+        self.moreau = moreau
+
+    def begin(self, motion: Motion, instant: Loading) -> Stage:
+        """The stage of the states in which ropes set off, the state evaluated; the march is of that without them.
+
+        Without impacts lengths go on to be kept in the middle of increments, as in the step before.
+        """
+        found = self.start(motion, self.marching.clock.start)
+        if not self._pending:
+            motion.v[:] += self.held_back
+        self.marching.stage = self.moreau.stage
+        self.moreau.begin(self.taut)
+        evaluate_start(found, motion, instant)
+        return found

@@ -1,0 +1,68 @@
+"""Where steps with ropes set off: T, A and RF of increment 0 are those of the start, and going on is no event."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem.errors import ModelError
+from tests.decks import run_text
+from tests.solve.test_ropes import EVENT_SCHEMES, GRAVITY, events, hung
+from tests.solve.test_ropes_together import ACROSS, MORE_THAN_NEEDED
+
+
+def swung(integrator: str, impact: str, steps: int = 1) -> str:
+    """A mass that sets off sideways with 2 below its pin, its rope of length 1 taut all the time."""
+    deck = hung(0.5, integrator=integrator, rise=0.0, dt=0.01, period=0.3)
+    deck = deck.replace("TYPE=DISPLACEMENT\n2, 3, 0.0", "TYPE=VELOCITY\n2, 1, 2.").replace("2, 1, 2\n*", "2, 2\n*")
+    deck = deck.replace("*DLOAD", f"*CONTROLS, IMPACT={impact}\n*DLOAD")
+    return deck + (steps - 1) * deck[deck.index("*STEP") :]
+
+
+@pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
+def test_a_rope_taut_at_the_start_pulls_at_increment_0(impact):
+    """Statics of an instant: T = m (g + v^2/l), the mass accelerates towards its pin; no event."""
+    history = run_text(swung("NEWMARK", impact))
+    assert not history.events
+    assert abs(history.of_element(1, "T")[0] - (GRAVITY + 4.0)) < 1e-12
+    assert np.abs(history.a[0][3:] - [0.0, 0.0, 4.0]).max() < 1e-12
+    assert np.abs(history.reactions[0][:3] - [0.0, 0.0, GRAVITY + 4.0]).max() < 1e-12
+
+
+@pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
+@pytest.mark.parametrize("integrator", EVENT_SCHEMES)
+def test_a_rope_that_stays_taut_meets_no_impact_where_a_step_begins(integrator, impact):
+    """Two steps go on as one does: no event, nothing lost, T goes on smoothly, its second differences small."""
+    history = run_text(swung(integrator, impact, steps=2))
+    assert not history.events
+    assert abs(history.energy[-1, 4]) < 1e-12
+    later = history.of_element(1, "T")[np.diff(history.time, prepend=-1.0) > 0.0]
+    assert np.abs(np.diff(later, 2)[1:]).max() < 0.02
+
+
+def test_ropes_that_share_their_pull_share_it_from_increment_0_on():
+    """Time stepping tells of four ropes that hold one node the pulls that events do."""
+    deck = MORE_THAN_NEEDED.replace("5, 3, 0.1", "5, 3, 0.")
+    first = [run_text(deck.replace("*DLOAD", f"*CONTROLS, IMPACT={impact}\n*DLOAD")) for impact in ("EVENT", "MOREAU")]
+    pulls = np.array([[history.of_element(k, "T")[0] for k in (1, 2, 3, 4)] for history in first])
+    assert pulls.max() > 1.0
+    assert np.abs(pulls[0] - pulls[1]).max() < 1e-12
+    assert np.abs(first[0].reactions[0] - first[1].reactions[0]).max() < 1e-12
+
+
+def test_impacts_at_the_start_of_time_stepping_are_in_the_books():
+    """A mass that sets off against its taut rope loses m v^2/2 at once, as with events."""
+    deck = hung(0.0, rise=0.0, period=0.01).replace("TYPE=DISPLACEMENT\n2, 3, 0.0", "TYPE=VELOCITY\n2, 3, -3.")
+    history = run_text(deck.replace("*DLOAD", "*CONTROLS, IMPACT=MOREAU\n*DLOAD"))
+    assert events(history, "impact") == [(0.0, pytest.approx(4.5, abs=1e-12))]
+    assert abs(history.energy[-1, 4] - 4.5) < 1e-12
+    assert np.abs(history.energy_error).max() < 1e-12
+
+
+@pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
+def test_motion_across_straight_ropes_is_refused(impact):
+    """A mass between two ropes in a straight line sets off across them: no finite pull bends its path."""
+    start = "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 3, 1.\n*STEP"
+    deck = ACROSS.replace("<INTEGRATOR>", "NEWMARK").replace("<MOVED>", f"*CONTROLS, IMPACT={impact}")
+    with pytest.raises(ModelError, match="at the start of the step no pulls of ropes and rods keep all lengths: elem"):
+        run_text(deck.replace("*STEP", start))
