@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,20 @@ def fem(*words: str | bytes, **options: Any) -> subprocess.CompletedProcess[byte
 
 
 # ------------------------------------------------------------------------------------------ signals
+@pytest.fixture(autouse=True)
+def heeded() -> Iterator[None]:
+    """Signals do what they do in a terminal; those of tests that run in the background are ignored."""
+    usual = {
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGINT: signal.default_int_handler,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_in_the_solver_keeps_what_is_right(here: Path, monkeypatch: pytest.MonkeyPatch, sent: int) -> None:
     """The signal finds the motion ahead of what has been accepted: no field may show that."""
