@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.reliability.full import has_namespaces
 from benchmarks.reliability.trial import ROOT, Trial, command, environment
 from fem.compiled.folder import cache_folder
 from fem.compiled.store import Unit, seal, sealed, unsealed
@@ -40,7 +41,7 @@ def run(work: Path, is_short: bool) -> Iterator[Trial]:
         yield damaged(work, name, DAMAGES[name], LARGE)
     yield foreign(work, OPEN)
     yield temporary(work)
-    if os.geteuid() == 0 and has_namespaces():
+    if has_namespaces():
         yield mounted(work, "may only be read", "mount --bind cache cache && mount -o remount,ro,bind cache", 0)
         yield mounted(work, "full disk", "rm -r cache/* && mount -t tmpfs -o size=100k tmpfs cache", 1)
     yield four_at_once(work)
@@ -64,15 +65,7 @@ def judged(work: Path, kind: str, end: str, said: str, notes: int) -> Trial:
         trial.faults.append(f"{end}: {said.strip()[-200:]}")
     if said.count("note: ") != notes:
         trial.faults.append(f"{notes} notes expected: {said.strip()[-300:]}")
-    contents = [
-        {
-            path.name: path.read_bytes()
-            for path in (work / name).rglob("*")
-            if path.is_file() and path.name != "run.json"
-        }
-        for name in ("whole", "out")
-    ]
-    if contents[0] != contents[1]:
+    if answers(work / "whole") != answers(work / "out"):
         trial.faults.append("the answers are others")
     return trial
 
@@ -94,13 +87,6 @@ def unit_of(cache: Path, part: str) -> Path:
     """The file of a unit."""
     (found,) = cache.glob(f"kernels-*/*{part}*.unit")
     return found
-
-
-def has_namespaces() -> bool:
-    """Whether we may mount what nobody else sees."""
-    return (
-        shutil.which("unshare") is not None and subprocess.run(["unshare", "-m", "true"], check=False).returncode == 0
-    )
 
 
 # ------------------------------------------------------------------------------------------------------------- damaging

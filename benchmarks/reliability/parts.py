@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.reliability import full, kill
+from benchmarks.reliability import cache, full, kill
 from benchmarks.reliability.trial import Trial
 
 PARTS: dict[str, Callable[[Path, bool], Iterator[Trial]]] = {
     "kill": kill.run,
     "full": full.run,
+    "cache": cache.run,
 }
 LIMIT = 900.0
 """Seconds that a part may take: what is left then is not tried, and said to be missing."""
@@ -54,12 +55,13 @@ def bounded(trials: Iterator[Trial], limit: float) -> tuple[list[Trial], bool]:
 def table(part: str, trials: Sequence[Trial]) -> str:
     """A line for each kind of trial, then every fault."""
     kinds = collections.Counter(trial.kind for trial in trials)
-    lines = [f"{'part':8}{'kind':24}{'trials':>7}{'faulty':>7}   what came of it"]
+    width = 2 + max(map(len, [*kinds, "kind"]))
+    lines = [f"{'part':8}{'kind':{width}}{'trials':>7}{'faulty':>7}   what came of it"]
     for kind, count in kinds.items():
         found = [trial for trial in trials if trial.kind == kind]
         ends = collections.Counter(trial.end for trial in found)
         faulty = sum(bool(trial.faults) for trial in found)
         told = ", ".join(f"{number} {end}" for end, number in sorted(ends.items()))
-        lines.append(f"{part:8}{kind:24}{count:7d}{faulty:7d}   {told}")
+        lines.append(f"{part:8}{kind:{width}}{count:7d}{faulty:7d}   {told}")
     lines += [f"  {trial.kind}: {fault}" for trial in trials for fault in trial.faults]
     return "\n".join(lines)

@@ -98,6 +98,20 @@ def test_plain_numba_does_what_our_machine_code_does(tmp_path: Path) -> None:
     assert answers[0].stdout == answers[1].stdout and "[0.0, 0.0" in answers[0].stdout
 
 
+def test_what_a_call_leaves_out_is_compiled_ahead_as_its_default(tmp_path: Path) -> None:
+    ahead = """
+from fem.compiled.kernel import kinds_of
+from fem.compiled.plain.dispatchers import compile_plain, dispatcher
+given = np.array([1.0, 2.0]), Pair(np.array([[1.0, 2.0], [3.0, 4.0]]), None), 1, 2.0, True
+compile_plain(several, kinds_of(given))
+assert is_compiled(several, *given)
+assert several(*given) == (21.0, 2, True)
+assert len(dispatcher(several).overloads) == 1  # what was compiled ahead is what runs
+"""
+    answer = run(KERNELS + ahead, tmp_path, "numba")
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("changed", SHIMS)
 def test_a_numba_that_has_changed_gives_one_sentence_and_the_same_answers(changed: str, tmp_path: Path) -> None:
     answer = run(SHIMS[changed] + KERNELS + CALLS, tmp_path, "")

@@ -52,17 +52,18 @@ def type_of_kernel(value: Kernel, context: Any) -> Any:
 
 def compile_plain(kernel: Kernel, kinds: Kind) -> None:
     """Compile a kernel for arguments of these kinds, or take it from disk."""
-    dispatcher(kernel).compile(types_of(kinds))
+    dispatcher(kernel).compile(types_of(kernel, kinds))
 
 
-def types_of(kinds: Kind) -> tuple[Any, ...]:
-    """numba's types of arguments."""
-    return tuple(type_of(kind) for kind in kinds)
+def types_of(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
+    """numba's types of arguments; those that are left out are compiled in, as their defaults."""
+    left_out = list(kernel.signature.parameters.values())[len(kinds) :]
+    return (*map(type_of, kinds), *(types.Omitted(parameter.default) for parameter in left_out))
 
 
 def is_in_memory(kernel: Kernel, kinds: Kind) -> bool:
     """A kernel has code for arguments of these kinds."""
-    return types_of(kinds) in dispatcher(kernel).overloads
+    return types_of(kernel, kinds) in dispatcher(kernel).overloads
 
 
 def call(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:

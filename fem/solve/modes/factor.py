@@ -46,6 +46,8 @@ class Factor:
 
         pencil, self.below = self.pencil, -1
         matrix = _bordered(pencil, self.shift, is_apart)
+        matrix.indices = matrix.indices.astype(np.int32)  # structural_rank of old SciPy takes no others
+        matrix.indptr = matrix.indptr.astype(np.int32)
         if not np.isfinite(matrix.data).all() or structural_rank(matrix) < matrix.shape[0]:  # SuperLU would crash
             return False
         self._scale = _equilibration(matrix)
