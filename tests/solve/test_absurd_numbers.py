@@ -40,3 +40,25 @@ def test_models_built_without_a_deck_say_what_overflows(young, area):
 def test_an_overflow_in_the_march_is_told():
     with pytest.raises(fem.FemError):
         run_text(chain(1, dynamic=", TIME INTEGRATOR=BACKWARD EULER").replace("9.81", "1E99"))
+
+
+GROWING = chain(1, dt=0.05, period=1.0, dynamic=", BETA=1E-30, GAMMA=0.5")
+"""Newmark's scheme with BETA = 0: 16 times beyond its critical increment, the motion grows until v.M v overflows."""
+THIN = chain(1).replace("*ELASTIC\n1000000.0\n*DENSITY\n1.\n", "*INEXTENSIBLE\n")
+THIN = (
+    THIN.replace("MASS=LUMPED\n1.", "MASS=LUMPED\n5E-324")
+    .replace("*MATERIAL", "*ELEMENT, TYPE=MASS, ELSET=BOB\n9, 2\n*MASS, ELSET=BOB\n1.\n*MATERIAL", 1)
+    .replace("LINE, GRAV", "BOB, GRAV")
+)
+"""A rod whose tension is finite, while T/A is not."""
+HEAVY = chain(3, dt=1e-3, period=0.02, young=1.0, dynamic=", EXPLICIT").replace("9.81", "1E60")
+"""Velocities whose squares overflow, in a motion whose forces do not."""
+
+
+@pytest.mark.parametrize("text", [GROWING, THIN, HEAVY])
+def test_what_only_energies_and_stresses_show_is_told_and_in_no_table(text, tmp_path):
+    with pytest.raises(fem.FemError, match=r"step 1 .*too large to be reckoned with"):
+        fem.run(fem.parse_deck(text), output=tmp_path)
+    for table in tmp_path.glob("*.csv"):
+        numbers = {word for line in table.read_text().lower().split() for word in line.split(",")}
+        assert not numbers & {"inf", "-inf", "nan"}
