@@ -31,6 +31,18 @@ UNRESOLVED_REMARK = (
     "a smaller dtmin resolves them"
 )
 
+OUT_OF_RANGE = (
+    "look for a modulus, an area, a density, a mass, a load, a velocity or a length that is far from all others"
+)
+
+
+def overflow_message(number: int, increment: int, time: float) -> str:
+    """Where numbers that forces do not show (energies, stresses) have become infinite."""
+    return (
+        f"step {number} stopped in increment {increment} at t = {time:.9g}: its energies, motion or stresses are too "
+        f"large to be reckoned with; {OUT_OF_RANGE}, and whether the motion grows without bound"
+    )
+
 
 def automatic_notice(clock: ErrorClock) -> str:
     """How long automatic increments of dynamics will be."""
@@ -177,8 +189,8 @@ def snap_notice(stage: Stage, dt: float) -> str:
     constants = constants[:, family[bars, 1]]
     slack = (constants[bar.MINUS] < 1.0) | (constants[bar.PLUS] < 1.0)
     length = 1.0 / constants[bar.INV_LENGTH]
-    density = mass[bars] / (length * constants[bar.AREA])
     with np.errstate(divide="ignore", invalid="ignore"):
+        density = mass[bars] / (length * constants[bar.AREA])
         time = np.where(
             slack & (density > 0.0) & (constants[bar.YOUNG] > 0.0),
             0.5 * length * np.sqrt(density / constants[bar.YOUNG]),

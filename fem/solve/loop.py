@@ -18,6 +18,7 @@ from fem.mechanics.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
+from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
 from fem.solve.marching import Marching
@@ -58,25 +59,25 @@ def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = 
         raise CommandError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
     keep_memory()
     with overflow_told():
-        Run(model, sink, wanted, record_all, fields).run()
+        run = Run(model, sink, wanted, record_all, fields)
+    run.run()
 
 
 @contextmanager
-def overflow_told() -> Iterator[None]:
+def overflow_told(where: str = "") -> Iterator[None]:
     """ModelError where numbers outside the compiled loops overflow, or become none; there NOT_FINITE says so.
 
     What the caller ignores (kernels as Python functions) stays ignored.
     """
     warned: dict[str, Any] = {
-        kind: "raise" for kind, how in np.geterr().items() if how == "warn" and kind in ("over", "invalid")
+        kind: "raise" for kind, how in np.geterr().items() if how == "warn" and kind in ("over", "divide", "invalid")
     }
     try:
         with np.errstate(**warned):
             yield
     except (FloatingPointError, OverflowError) as error:
         raise ModelError(
-            f"numbers of this model are too large or too small to be reckoned with ({error}): look for a modulus, an "
-            "area, a density, a mass, a load, a velocity or a length that is far from all others"
+            f"{where}numbers of this model are too large or too small to be reckoned with ({error}): {OUT_OF_RANGE}"
         ) from error
 
 
@@ -109,7 +110,8 @@ class Run:
     def run(self) -> None:
         """All steps in order."""
         for number, step in enumerate(self.model.steps, start=1):
-            self._step(number, step)
+            with overflow_told(f"step {number}: "):
+                self._step(number, step)
 
     def _step(self, number: int, step: Step) -> None:
         procedure, motion = step.procedure, self.progress.motion

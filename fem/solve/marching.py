@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.errors import NoConvergence
+from fem.errors import ModelError, NoConvergence
 from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
-from fem.solve.advice import automatic_notice, failure_message, out_of_increments, snap_notice
+from fem.solve.advice import automatic_notice, failure_message, out_of_increments, overflow_message, snap_notice
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.loose import hold_loose_directions
@@ -24,7 +24,7 @@ from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
 from fem.solve.newton.patience import Patience
-from fem.solve.outcome import frame_of, jumps_of, remarks_of, rows_of
+from fem.solve.outcome import before_overflow, frame_of, jumps_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities
 from fem.solve.ropes.active import ActiveSet
@@ -270,15 +270,20 @@ class Marching:
 
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
+        good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
         self.progress.increment = int(increment[-1])
-        self.sink.rows(
-            rows_of(
-                self.number, kept, rows, increment, time, dt, cutbacks, self.nodes, self.elements,
-                self.clock.is_finished, len(self.arc.last) > 0,
-            )
-        )  # fmt: skip
+        is_whole = len(good) == len(rows)
+        if len(good):
+            self.sink.rows(
+                rows_of(
+                    self.number, kept, good, increment[: len(good)], time, dt, cutbacks, self.nodes, self.elements,
+                    self.clock.is_finished and is_whole, len(self.arc.last) > 0,
+                )
+            )  # fmt: skip
+        if not is_whole:
+            raise ModelError(overflow_message(self.number, int(increment[len(good)]), float(time[rows[len(good)]])))
 
     def _send_frame(self, is_end: bool) -> None:
         """The whole field, where VTK or the end of the step (or of the run) ask for it."""

@@ -43,6 +43,19 @@ def rows_of(
     )  # fmt: skip
 
 
+def before_overflow(kept: Record, rows: Ints) -> Ints:
+    """Those of ``rows`` before the first one with a number that overflowed, or is none.
+
+    Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
+    """
+    for array in (kept.ledger, kept.kinematics, kept.values):
+        is_all = len(rows) == 0 or int(rows[-1]) == len(rows) - 1
+        finite = np.isfinite(array[: len(rows)] if is_all else array[rows])
+        if not finite.all():
+            rows = rows[: int(finite.reshape(len(rows), -1).all(axis=1).argmin())]
+    return rows
+
+
 def frame_of(
     stage: Stage, number: int, increment: int, time: float, motion: Motion, thermal: Floats, is_end: bool, is_due: bool
 ) -> Frame:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import fem
+from fem.solve.ensemble.run import march_together, run_ensemble
 from tests.decks import chain, run_text
 
 
@@ -40,3 +41,34 @@ def test_models_built_without_a_deck_say_what_overflows(young, area):
 def test_an_overflow_in_the_march_is_told():
     with pytest.raises(fem.FemError):
         run_text(chain(1, dynamic=", TIME INTEGRATOR=BACKWARD EULER").replace("9.81", "1E99"))
+
+
+GROWING = chain(1, dt=0.05, period=1.0, dynamic=", BETA=1E-30, GAMMA=0.5")
+"""Newmark's scheme divides by BETA: round-off grows until v.M v overflows."""
+THIN = chain(1).replace("*ELASTIC\n1000000.0\n*DENSITY\n1.\n", "*INEXTENSIBLE\n")
+THIN = (
+    THIN.replace("MASS=LUMPED\n1.", "MASS=LUMPED\n5E-324")
+    .replace("*MATERIAL", "*ELEMENT, TYPE=MASS, ELSET=BOB\n9, 2\n*MASS, ELSET=BOB\n1.\n*MATERIAL", 1)
+    .replace("LINE, GRAV", "BOB, GRAV")
+)
+"""A rod whose tension is finite, while T/A is not."""
+HEAVY = chain(3, dt=1e-3, period=0.02, young=1.0, dynamic=", EXPLICIT").replace("9.81", "1E60")
+"""Velocities whose squares overflow, in a motion whose forces do not."""
+
+
+@pytest.mark.parametrize("text", [GROWING, THIN, HEAVY])
+def test_what_only_energies_and_stresses_show_is_told_and_in_no_table(text, tmp_path):
+    with pytest.raises(fem.FemError, match=r"step 1 .*too large to be reckoned with"):
+        fem.run(fem.parse_deck(text), output=tmp_path)
+    for table in tmp_path.glob("*.csv"):
+        numbers = {word for line in table.read_text().lower().split() for word in line.split(",")}
+        assert not numbers & {"inf", "-inf", "nan"}
+
+
+def test_lanes_whose_energies_overflow_run_alone_and_say_so():
+    text = "*PARAMETER\ng = 1.\n" + chain(1, dt=1e-8, period=5e-8, young=1e-300).replace("9.81", "<g>")
+    models = [fem.parse_deck(text, {"g": gravity}) for gravity in (9.81, 1e164, 5.0)]
+    assert [set(marched.numbers) for marched in march_together(models)] == [{0, 2}]
+    results = run_ensemble(models)
+    assert [result.error is None for result in results] == [True, False, True]
+    assert "too large to be reckoned with" in str(results[1].error)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.compiled import is_compiled
 from fem.errors import FemError
 from fem.lanes.arrays import Fixed
@@ -125,9 +125,16 @@ def march_together(
         if not march_all(whole, stage, every, threads, may_compile):
             return
         reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
-        done = {numbers[start + lane]: lane for lane in np.flatnonzero(reasons == DONE).tolist()}
         rows = record_of_lanes(whole, increments, time, dt, probes, elements)
+        good = (reasons == DONE) & finite_lanes(rows)[: len(part)]
+        done = {numbers[start + lane]: lane for lane in np.flatnonzero(good).tolist()}
         yield Marched(rows, done, whole.outcome.array[:, SOLVES].ravel().astype(np.int64))
+
+
+def finite_lanes(rows: Rows) -> Flags:
+    """(lanes,) whose energies and stresses never overflowed; a run of their own says it of the others."""
+    finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
+    return np.asarray(finite.ravel())
 
 
 def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | None]:
