@@ -25,6 +25,8 @@ SHORT = 1e-2
 """Share of an increment below which tensions are interpolated."""
 MOST_EVENTS = 1000
 """Instants of events in one increment beyond which there is no end to them."""
+PUSH = 1e-9
+"""Share of the largest force that is no push."""
 
 
 class Events(Switched):
@@ -63,6 +65,7 @@ class Events(Switched):
         if self.has_shared:
             self._look_at_shared(end)
             self._note(kept, chunk)
+        self._own_to_pushes(motion)
         self.tell()
         return kept, chunk
 
@@ -162,6 +165,18 @@ class Events(Switched):
         )  # fmt: skip
 
     # Trouble
+
+    def _own_to_pushes(self, motion: Motion) -> None:
+        """Ropes that are held although they push are named: what their rows show is the error of the increments."""
+        pull = np.where(self.taut, motion.multiplier[self.ropes.bars] * self.length, 0.0)
+        forces = motion.force, motion.reaction, self.marching.stage.work.load, pull
+        pushes = pull < -PUSH * max(float(np.abs(force).max(initial=0.0)) for force in forces)
+        if pushes.any():
+            self.marching.say(
+                f"{self._names(pushes)} is held at its length with T < 0 for a while, since the local error of "
+                "the increments makes it too long as soon as it is slack: ropes do not push, these T and the motion "
+                "there are wrong. Use a time integrator of second order"
+            )
 
     def _no_end(self) -> str:
         names = self._names(self.holds > 0) if self.holds.any() else self._names(self.can_pull)
