@@ -122,10 +122,11 @@ def test_a_lost_point_is_tried_again_by_the_next_start(tmp_path):
     identity = {"deck": {}, "grid": {}, "columns": ["point", "A", "verdict", "u"], "versions": {}}
     heads = [[str(point + 1), "0.5"] for point in range(3)]
     own = OwnFolder(tmp_path, RECORD, Origin(tmp_path / "a.inp", ""), Names(frozenset((RECORD, SUMS, TABLE))))
-    table = SweepTable(own, identity, heads, resume=True)
-    table.add([(0, COMPLETED, [1.0]), (1, f"{LOST}: its process died", [1.0]), (2, "no convergence", [1.0])])
-    table.close("1 failed")
-    assert list(SweepTable(own, identity, heads, resume=True).rows) == [0, 2]
+    with own:
+        table = SweepTable(own, identity, heads, resume=True)
+        table.add([(0, COMPLETED, [1.0]), (1, f"{LOST}: its process died", [1.0]), (2, "no convergence", [1.0])])
+        table.close("1 failed")
+        assert list(SweepTable(own, identity, heads, resume=True).rows) == [0, 2]
 
 
 def test_a_sweep_survives_a_killed_process_with_the_same_bytes(tmp_path, monkeypatch):
