@@ -26,7 +26,8 @@ OTHER = Unit("fem_other_kernel_4567", "d", ("fem_some_kernel_0123",), (), b"othe
 
 @pytest.fixture
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A home without any cache; nothing is known, nothing was said."""
+    """A home without any cache; nothing is known, nothing was said. Units are ours, whoever compiles the tests."""
+    monkeypatch.setenv("FEM_COMPILER", "")
     monkeypatch.setenv("FEM_CACHE_DIR", str(tmp_path / "chosen"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(store, "_made", {})
