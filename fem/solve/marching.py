@@ -173,9 +173,8 @@ class Marching:
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
         if self.explicit:
             count += BOOKS - (self.progress.increment + count) % BOOKS
-        count = min(count, self.schedule.next_field(self.progress.increment) - self.progress.increment)
-        count = min(count, self.most - self.progress.increment)
-        return max(1, count)
+        done = self.progress.increment
+        return max(1, min(count, self.schedule.next_field(done) - done, self.most - done))
 
     def _plan(self) -> tuple[Floats, Floats]:
         """Times and increments of the next chunk; it ends where a field is due because of its instant."""
@@ -262,8 +261,7 @@ class Marching:
         self._send_frame(self.clock.is_finished)
 
     def _remark(self, ledger: Floats) -> None:
-        watches = self.clock.is_static and not self.has_jumped
-        jumps = jumps_of(ledger, self.progress.increment) if watches else []
+        jumps = jumps_of(ledger, self.progress.increment) if self.clock.is_static and not self.has_jumped else []
         self.has_jumped |= bool(jumps)
         for text in remarks_of(ledger, jumps):
             self.say(text)
@@ -290,26 +288,24 @@ class Marching:
         now = self.progress
         is_due = self.schedule.is_vtk_due(now.increment, now.time, is_end)
         if is_due or is_end:
+            shown = self.events.shown if self.events else self.stage
             self.sink.frame(
-                frame_of(
-                    self.events.shown if self.events else self.stage, self.number, now.increment, now.time, now.motion,
-                    self.thermal, is_end, is_due,
-                )
-            )  # fmt: skip
+                frame_of(shown, self.number, now.increment, now.time, now.motion, self.thermal, is_end, is_due)
+            )
 
     # Trouble
 
     def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""
-        if self.progress.increment == 0 and self.clock.is_static and not self.active:
-            refuse_mechanism(self.stage, self.progress.motion, self.progress.time, self.number)
+        now = self.progress
+        if now.increment == 0 and self.clock.is_static and not self.active:
+            refuse_mechanism(self.stage, now.motion, now.time, self.number)
         if self.explicit:
-            now = self.progress
             raise NoConvergence(self.explicit.failure(reason, self.number, now.time, dt, now.motion, self.thermal))
         if self.clock.cut(reason):
-            self.progress.cutbacks += 1
-            self.sink.event(Event(self.number, self.progress.increment + 1, self.progress.time, 0, "cutback"))
+            now.cutbacks += 1
+            self.sink.event(Event(self.number, now.increment + 1, now.time, 0, "cutback"))
             return
-        where = self.number, self.stage, self.step, self.clock, self.progress
+        where = self.number, self.stage, self.step, self.clock, now
         trouble = getattr(self.events or self.active, "trouble", "")
         raise NoConvergence(trouble or failure_message(*where, reason, control, ledger, dt))
