@@ -26,7 +26,7 @@ from fem.solve.newton.march import march
 from fem.solve.newton.patience import Patience
 from fem.solve.outcome import before_overflow, frame_of, jumps_of, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
-from fem.solve.rods.start import consistent_velocities
+from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
@@ -120,9 +120,12 @@ class Marching:
         instant = loading(stage, motion, np.array([now, now]), np.ones(1))
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
-        if isinstance(procedure, Dynamic) and len(stage.bars.rods) and not self.events:  # which have made them so
-            self.say(consistent_velocities(stage, motion, before if is_first else None, small_or_sparse_mass(stage)))
-            evaluate_start(stage, motion, instant)
+        if isinstance(procedure, Dynamic) and len(stage.bars.rods):
+            if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
+                refuse_stretching(stage, before, ropes_of(self.system))
+            if not self.events:  # which have made them consistent
+                self.say(consistent_velocities(stage, motion, small_or_sparse_mass(stage)))
+                evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_loose_directions(stage, self.step)
         self.say(notice)
@@ -176,17 +179,13 @@ class Marching:
         done = self.progress.increment
         return max(1, min(count, self.schedule.next_field(done) - done, self.most - done))
 
-    def _plan(self) -> tuple[Floats, Floats]:
-        """Times and increments of the next chunk; it ends where a field is due because of its instant."""
-        times, steps = self.clock.plan(self._count())
-        due = int(times[1:].searchsorted(self.schedule.next_instant())) + 1
-        return times[: due + 1], steps[:due]
-
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
         if self.progress.increment >= self.most:
             raise NoConvergence(out_of_increments(self.number, self.progress, self.clock, self.most))
-        times, steps = self._plan()
+        times, steps = self.clock.plan(self._count())
+        last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
+        times, steps = times[: last + 1], steps[:last]
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
         control = np.zeros(groups.CONTROL, np.int64)
@@ -242,8 +241,8 @@ class Marching:
             )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)
-            forcing = forcing_of(int(control[groups.PHASE]), self.progress.motion.memory)
-            if not stage.solver_of(int(control[groups.PHASE])).solve(stage.work, forcing):
+            phase = int(control[groups.PHASE])
+            if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, self.progress.motion.memory)):
                 return SINGULAR
             self.patience.note_refusal(stage)
 

@@ -98,3 +98,13 @@ def solvers_of(text: str) -> list[str]:
 
     solve(fem.parse_deck(text), Starts(), fields=False)
     return Starts.texts
+
+
+@pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
+def test_ropes_beside_a_rod_do_not_take_up_velocities_that_would_stretch_it(impact):
+    rope = "*NODE\n3,3,0,0\n4,3,0,-1\n*ELEMENT, TYPE=T3D2, ELSET=L\n3,3,4\n*ELEMENT, TYPE=MASS, ELSET=M\n4,4\n"
+    rope += "*MATERIAL, NAME=J\n*INEXTENSIBLE\n*NO COMPRESSION\n*SOLID SECTION, ELSET=L, MATERIAL=J\n1.\n"
+    text = ROD.format(x=0.0, z=-1.0, kind="VELOCITY", dof=3, value=-0.5, more=rope + "*BOUNDARY\n3,1,3\n")
+    text = text.replace("0.01, 0.02\n", f"0.01, 0.02\n*CONTROLS, IMPACT={impact}\n")
+    with pytest.raises(fem.ModelError, match="element 1 keeps its length, but the velocities"):
+        run_text(text)

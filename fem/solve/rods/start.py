@@ -22,36 +22,41 @@ from fem.solve.rods.constraints import DENSE, SAME_RATE, multiply, multiply_tran
 from fem.solve.stage import Stage
 
 
-def consistent_velocities(stage: Stage, motion: Motion, before: Floats | None, mass: Any) -> str:
-    """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
+def refuse_stretching(stage: Stage, before: Floats, ropes: Ints) -> None:
+    """ModelError where the deck's velocities ``before`` (3n,) change the length of a rod that is no rope.
 
-    before  (3n,) the deck's velocities, without what supports do from now on; ModelError where they change lengths.
-            None in later steps, whose velocities are those of a march (which may keep lengths in the middle of
-            increments only)
+    The state must have been evaluated into ``stage.work``.
+    """
+    rods = stage.bars.rods
+    rate = np.where(np.isin(rods, ropes), 0.0, multiply(stage, before) / _lengths(stage))
+    worst = int(np.abs(rate).argmax())
+    if abs(rate[worst]) > SAME_RATE * float(np.abs(before).max(initial=0.0)):
+        raise ModelError(
+            f"{stage.system.name_bar(int(rods[worst]))} keeps its length, but the velocities at the start change it at "
+            f"a rate of {rate[worst]:.6g}; give its nodes velocities of a rigid motion"
+        )
+
+
+def consistent_velocities(stage: Stage, motion: Motion, mass: Any) -> str:
+    """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
 
     An impulse along the rods passes the jump on: v' = v - M^-1 G^T mu with G v' = 0.
     """
-    length = np.sqrt((stage.work.store[2:5, stage.bars.rods] ** 2).sum(axis=0))
-    speed, wrong = 0.0, np.zeros(0, np.int64)
-    if before is not None:
-        speed, rate = float(np.abs(before).max(initial=0.0)), multiply(stage, before)
-        wrong = np.flatnonzero(np.abs(rate) > SAME_RATE * length * speed)
-    if len(wrong):
-        worst = wrong[np.abs(rate[wrong] / length[wrong]).argmax()]
-        raise ModelError(
-            f"{stage.system.name_bar(int(stage.bars.rods[worst]))} keeps its length, but the velocities at the start "
-            f"change it at a rate of {rate[worst] / length[worst]:.6g}; give its nodes velocities of a rigid motion"
-        )
-    rate = multiply(stage, motion.v)
+    rate, speed = multiply(stage, motion.v), float(np.abs(motion.v).max(initial=0.0))
     if not np.any(rate):
         return ""
     change = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.free)
     if change is None:
         raise ModelError("rods pass on the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
     motion.v[:] += change[0]
-    if np.abs(rate / length).max() <= SAME_RATE * max(speed, float(np.abs(motion.v).max(initial=0.0))):
+    if np.abs(rate / _lengths(stage)).max() <= SAME_RATE * max(speed, float(np.abs(motion.v).max(initial=0.0))):
         return ""
     return "supports set off with a jump of velocity, which rods pass on to their nodes at once"
+
+
+def _lengths(stage: Stage) -> Floats:
+    """(rods,) of the gradients of rods: their lengths."""
+    return np.asarray(np.sqrt((stage.work.store[2:5, stage.bars.rods] ** 2).sum(axis=0)))
 
 
 def consistent_accelerations(stage: Stage, motion: Motion, mass: Any, right: Floats, known: Floats, free: Ints) -> bool:
