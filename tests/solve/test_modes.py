@@ -144,19 +144,11 @@ def trusses():
     return st.tuples(st.integers(0, 2**32 - 1), st.sampled_from(sorted(RULES)), st.sampled_from([1.0, 6.0, 11.0]))
 
 
-def assert_agree(first, second, **limits):
-    """Frequencies of two searches; where one has fewer, each of these is among those of the other."""
-    few, many = sorted((first, second), key=len)
-    nearest = np.abs(many[:, None] - few).argmin(axis=0)
-    assert len(set(nearest)) == len(few)
-    np.testing.assert_allclose(few, many[nearest], **limits)
-
-
 @settings(max_examples=12, deadline=None)
 @given(trusses())
-@example((3242, "LUMPED", 11.0))  # turned, one mode is left out
+@example((3242, "LUMPED", 11.0))  # turned, a mode is confirmed by the third shift only
 def test_turning_a_truss_changes_no_mode(drawn):
-    """Nor does seeking a few of them by Lanczos; stiffnesses from 1 to 1e11 in one model. What is lost is told."""
+    """Nor does seeking a few of them by Lanczos; stiffnesses from 1 to 1e11 in one model."""
     seed, rule, width = drawn
     generator = np.random.default_rng(seed)
     places = generator.normal(size=(6, 3))
@@ -171,11 +163,9 @@ def test_turning_a_truss_changes_no_mode(drawn):
         for moved, dense in ((places, 150), (places @ turn, 150), (places @ turn, 0)):
             patch.setattr(pencil, "DENSE", dense)
             wanted = 15 if dense else 4
-            history, omega = run(deck(moved, bars, stiffness, wanted, held=["1,1,3"], tension=tension, rule=rule))
-            assert len(omega) == wanted or any("left out" in notice for notice in history.notices)
-            found.append(omega)
-    assert_agree(found[1], found[0], rtol=1e-9, atol=1e-9 * found[0][3])
-    assert_agree(found[2], found[1][found[1] <= found[2][-1] * (1.0 + 1e-6)], rtol=1e-9)
+            found.append(run(deck(moved, bars, stiffness, wanted, held=["1,1,3"], tension=tension, rule=rule))[1])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-9 * found[0][3])
+    np.testing.assert_allclose(found[2], found[1][:4], rtol=1e-9)
 
 
 def test_mode_that_was_overlooked_is_counted_and_found(monkeypatch):

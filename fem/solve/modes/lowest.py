@@ -61,6 +61,7 @@ class _Ladder:
         order = np.argsort(np.concatenate([self.squares, squares]), kind="stable")
         self.squares = np.concatenate([self.squares, squares])[order]
         self.shapes = np.concatenate([self.shapes, shapes], axis=1)[:, order]
+        self.failed = self.failed[~_are_among(self.failed, squares)]  # another shift has confirmed what one could not
         seen = np.sort(seen[~_are_among(seen, self.failed)])
         if len(seen) and abs(seen[0] - self._previous) <= 1e-2 * abs(self._previous):  # a shift beside it was no help
             of_it = _are_among(seen, seen[:1])
