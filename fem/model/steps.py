@@ -140,10 +140,28 @@ class Step:
     outputs: tuple[OutputRequest, ...] = ()
 
 
-def outputs_in_force(steps: tuple[Step, ...], index: int) -> tuple[OutputRequest, ...]:
+Requests: TypeAlias = tuple[OutputRequest, ...]
+
+
+def outputs_in_force(steps: tuple[Step, ...], index: int) -> Requests:
     """Requests that hold in step ``index``: those of a kind hold until a later step states that kind again."""
-    latest: dict[str, tuple[OutputRequest, ...]] = {}
-    for step in steps[: index + 1]:
+    global _latest
+    latest = _latest  # one look: threads may run other models
+    if latest[0] is not steps:
+        latest = _latest = steps, _all_in_force(steps)
+    return latest[1][index]
+
+
+def _all_in_force(steps: tuple[Step, ...]) -> list[Requests]:
+    """The same for every step."""
+    latest: dict[str, Requests] = {}
+    found: list[Requests] = []
+    for step in steps:
         for kind in {request.kind for request in step.outputs}:
             latest[kind] = tuple(request for request in step.outputs if request.kind == kind)
-    return tuple(request for kind in sorted(latest) for request in latest[kind])
+        found.append(tuple(request for kind in sorted(latest) for request in latest[kind]))
+    return found
+
+
+_latest: tuple[tuple[Step, ...], list[Requests]] = ((), [])
+"""The steps asked of last: a run asks of each of its steps in turn, and may have thousands."""
