@@ -9,7 +9,7 @@ and the derivatives of these. Rules from step to step as for loads (``assembly/c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,10 +57,7 @@ class Supports:
 
     def jumping(self, u: Floats, time: float, size: float) -> Ints:
         """Dofs whose place just after a time is not the one in u (3n,), by more than round-off of a model so large."""
-        factors = [evaluate(c, np.array([time]), -order, True, self.start)[0] for order, c in self.groups]
-        rates = [(time - self.start) if order == 2 else 0.0 for order, _ in self.groups]
-        place = self.base + self.value * np.array(factors)[self.group] + self.rate * np.array(rates)[self.group]
-        found: Ints = (self.supported & (np.abs(place - u) > 1e-12 * max(1.0, size))).nonzero()[0]
+        found: Ints = jumps([self], u[None], time, size)[0].nonzero()[0]
         return found
 
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
@@ -91,6 +88,21 @@ class Supports:
                 chosen = dofs[columns]
                 rate = self.rate[chosen] if order == 2 else np.zeros(len(chosen))
                 yield columns, order, curve, self.base[chosen], rate, self.value[chosen]
+
+
+def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> Flags:
+    """(k, 3n) dofs that ``Supports.jumping`` finds in each of k models with the same supported dofs; u (k, 3n)."""
+    of_value, of_rate = [], []
+    for number, one in enumerate(supports):
+        if number == 0 or one.groups != supports[number - 1].groups:
+            factors = [evaluate(c, np.array([time]), -order, True, one.start)[0] for order, c in one.groups]
+            rates = [(time - one.start) if order == 2 else 0.0 for order, _ in one.groups]
+        of_value.append(factors)
+        of_rate.append(rates)
+    group = supports[0].group
+    base, rate, value = (np.array([getattr(one, name) for one in supports]) for name in ("base", "rate", "value"))
+    place = base + value * np.array(of_value)[:, group] + rate * np.array(of_rate)[:, group]
+    return np.asarray(supports[0].supported & (np.abs(place - u) > 1e-12 * max(1.0, size)))
 
 
 def no_supports(system: System) -> Supports:

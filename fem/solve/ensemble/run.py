@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.supports import jumps
 from fem.compiled import is_compiled
 from fem.errors import FemError
 from fem.lanes.arrays import Fixed
@@ -149,8 +151,6 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | No
             if stage is None:
                 time, _ = instants(model)
                 first = sample(model, time)
-                if has_jump(first):
-                    return [], [], None
                 stage = template(first, time)
                 if stage is not None:
                     numbers, samples = [number], [first]
@@ -161,15 +161,21 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | No
             one = sample(model, time, known)
         except FemError:  # its own run will say so
             continue
-        if has_same_shape(one, known) and (one.supports is known.supports or not has_jump(one)):
+        if has_same_shape(one, known):
             numbers.append(number)
             samples.append(one)
-    return numbers, samples, stage
+    if stage is None:
+        return [], [], None
+    stay = standing(samples)
+    return list(compress(numbers, stay)), list(compress(samples, stay)), stage if stay[0] else None
 
 
-def has_jump(one: Sample) -> bool:
-    """A support is not where it is prescribed at the start: lanes have no jumps."""
-    return len(one.supports.jumping(one.u, 0.0, float(np.abs(one.system.coordinates).max(initial=0.0)))) > 0
+def standing(samples: Sequence[Sample]) -> Flags:
+    """(samples,) whose supports are where they are prescribed at the start: lanes have no jumps."""
+    systems = {id(one.system): one.system for one in samples}
+    size = min(float(np.abs(system.coordinates).max()) for system in systems.values())
+    jumping = jumps([one.supports for one in samples], np.array([one.u for one in samples]), 0.0, size)
+    return np.asarray(~jumping.any(axis=1))
 
 
 def template(first: Sample, time: Floats) -> Stage | None:
