@@ -14,7 +14,6 @@ from fem.solve.marching import Marching
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Record
 from fem.solve.ropes.moreau import Moreau
-from fem.solve.ropes.watched import NOTHING
 from fem.solve.variation.carry import carry
 from fem.solve.variation.groups import SINCE, WRITTEN, Variation, new_variation
 
@@ -60,11 +59,21 @@ class Varied(Marching):
         growth[0, count] = self.elapsed
         self.variation = self.variation._replace(growth=growth)
         self.variation.counter[WRITTEN] = 0
+        coefficients = stage.coefficients._replace(extrapolation=self.extrapolation)
         reason = carry(
-            self.every, UNIT, control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation,
-            stage.choice.solver, stage.nodes, stage.bars, NOTHING, self.system.springs, stage.links, stage.choice.tree,
-            stage.choice.equation, chunk, self.arc, self.progress.motion, stage.work, kept, self.variation,
-        )  # fmt: skip
+            self.every,
+            UNIT,
+            control,
+            coefficients,
+            stage.limits,
+            stage.problem,
+            chunk,
+            self.arc,
+            self.progress.motion,
+            stage.work,
+            kept,
+            self.variation,
+        )
         if reason == groups.NEED_SOLVE:
             raise CommandError(
                 "the tangent of an increment has no safe pivot for the compiled solver: use --method two"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from fem.arrays import Floats, Ints
@@ -10,6 +13,7 @@ from fem.errors import ModelError
 from fem.mechanics import bar
 from fem.mechanics.bar import CONSTANTS, Bars
 from fem.mechanics.blocks import blocks_of
+from fem.mechanics.families import FAMILIES, FIRST
 from fem.mechanics.laws import BILINEAR, RIGID, TABLE
 from fem.mechanics.mass import SHARES
 from fem.mechanics.springs import Springs
@@ -230,29 +234,49 @@ class _Builder:
         model, mesh = self.model, self.mesh
         table = np.array(self.table, float).reshape(-1, 3)
         bars = self._bars(table)
-        return System(
-            model=model,
-            coordinates=np.ascontiguousarray(mesh.coordinates, float),
-            labels=mesh.node_labels,
-            bars=bars,
-            springs=Springs(self.dofs, self.spring_constants, table),
-            mass=self.mass,
-            damping=self.damping,
-            family=self.family,
-            element_nodes=self.nodes,
-            element_labels=self.labels,
-            element_mass=self.element_mass,
-            element_damping=self.element_damping,
-            volume=self.volume,
-            planar=self.planar,
-            expansions=tuple(self.expansions),
-            equations=tuple(
-                tuple((3 * node + dof - 1, factor) for node, dof, factor in equation.terms)
-                for equation in model.equations
-            ),
-            node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
-            element_index={label: index for index, label in enumerate(self.labels.tolist())},
+        crossing = np.flatnonzero((self.dofs[:, 1] >= 0) & (self.dofs[:, 0] // 3 != self.dofs[:, 1] // 3))
+        pair = np.full(len(self.dofs), -1, np.int64)
+        pair[crossing] = np.arange(len(crossing))
+        return with_families(
+            System(
+                model=model,
+                coordinates=np.ascontiguousarray(mesh.coordinates, float),
+                labels=mesh.node_labels,
+                bars=bars,
+                springs=Springs(self.dofs, self.spring_constants, table, pair),
+                families=(),
+                pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
+                mass=self.mass,
+                damping=self.damping,
+                family=self.family,
+                element_nodes=self.nodes,
+                element_labels=self.labels,
+                element_mass=self.element_mass,
+                element_damping=self.element_damping,
+                volume=self.volume,
+                planar=self.planar,
+                expansions=tuple(self.expansions),
+                equations=tuple(
+                    tuple((3 * node + dof - 1, factor) for node, dof, factor in equation.terms)
+                    for equation in model.equations
+                ),
+                node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
+                element_index={label: index for index, label in enumerate(self.labels.tolist())},
+            )
         )
+
+
+def with_families(system: System) -> System:
+    """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
+    owns: list[Any] = []
+    pairs, family = system.pairs, system.family
+    for place, one in enumerate(FAMILIES):
+        own = one.assemble(system.model, system, len(pairs))
+        owns.append(own)
+        pairs = np.concatenate([pairs, one.pairs(own)])
+        elements = one.elements(own)
+        family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
+    return replace(system, families=tuple(owns), pairs=np.ascontiguousarray(pairs)) if owns else system
 
 
 def table_rows(table: tuple[tuple[float, float], ...]) -> list[tuple[float, float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,8 @@ BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY = 0, 1, 2
 class System:
     """The assembled model. n nodes, m bars (axial elements), s springs between dofs, k elements in all.
 
-    bars, springs   arrays the kernels read
+    bars, springs   arrays the kernels read, families the groups of all others (``mechanics/families.py``)
+    pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
     damping         (n,)    its mass-proportional damping
     family          (k, 2)  of each element: family and index in it
@@ -39,6 +41,8 @@ class System:
     labels: Ints
     bars: Bars
     springs: Springs
+    families: tuple[Any, ...]
+    pairs: Ints
     mass: Floats
     damping: Floats
     family: Ints

@@ -85,7 +85,10 @@ def is_special(its: Any) -> bool:
 def leaf_types(arguments: Any) -> Iterator[Any]:
     """Types of arguments, groups member by member."""
     for its in arguments:
-        yield from members(its)
+        if is_tuple(its):
+            yield from leaf_types(members(its))
+        else:
+            yield its
 
 
 def check_arrays(reader: Reader, arguments: Any) -> None:

@@ -54,11 +54,11 @@ def kinds_of(arguments: Iterable[Any]) -> Kind:
 
 
 def leaves_of(arguments: Iterable[Any]) -> list[Any]:
-    """The arguments, groups member by member."""
+    """The arguments, groups member by member, and groups of groups."""
     leaves: list[Any] = []
     for argument in arguments:
         if isinstance(argument, tuple):
-            leaves.extend(argument)
+            leaves.extend(leaves_of(argument))
         else:
             leaves.append(argument)
     return leaves

@@ -38,6 +38,7 @@ from fem.mechanics.laws import (
     table_point,
     table_secant,
 )
+from fem.mechanics.protocol import Trial
 from fem.mechanics.strain import ENGINEERING, GREEN, LINEAR, measure
 
 # Rows of Bars.constants
@@ -49,6 +50,7 @@ CONSTANTS = 21
 
 # Rows of the store: the nine numbers of a bar, and the constraint of a rod
 GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
+LOST = GAP  # of a viscous bar, which is no rod: the part of its pull that does not come from stored energy
 STORED = 10
 STRIP = 256
 """Bars evaluated in one go: their numbers stay in the fastest cache."""
@@ -84,9 +86,8 @@ class Bars(NamedTuple):
 
 @inner_kernel
 def evaluate_block(
-    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int,
-    weight: float, rate: float, onset: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats,
-    multiplier: Floats, store: Floats, force: Floats,
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int, trial: Trial,
+    bars: Bars, store: Floats, force: Floats, flow: Floats,
 ) -> float:  # fmt: skip
     """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
 
@@ -94,12 +95,12 @@ def evaluate_block(
     between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest is
     branch-free and runs on vectors of bars.
     """
-    constants, table = bars.constants, bars.table
-    take_differences(first, last, at, Q, Q + 1, Q + 2, u1, bars.nodes, store)
+    constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
+    take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, store)
     if secant:
-        take_differences(first, last, at, P, P + 1, P + 2, u0, bars.nodes, store)
+        take_differences(first, last, at, P, P + 1, P + 2, trial.u0, bars.nodes, store)
     if is_viscous:
-        take_differences(first, last, at, GEOMETRIC, ALPHA, PULL, v1, bars.nodes, store)
+        take_differences(first, last, at, GEOMETRIC, ALPHA, PULL, trial.v1, bars.nodes, store)
     energy = 0.0
     for number in range(last - first):
         e, s = np.uintp(first + number), np.uintp(at + number)
@@ -146,7 +147,7 @@ def evaluate_block(
                 stress, modulus = bilinear(t0, t1, young, plus, minus)
             else:
                 stress, modulus = active * t1, 0.5 * active * young
-        rx, ry, rz, approach, drag = 0.0, 0.0, 0.0, 0.0, 0.0
+        rx, ry, rz, approach, drag, own = 0.0, 0.0, 0.0, 0.0, 0.0, stress
         if is_viscous and secant:
             eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
             total = stress + eta * active_rise(t0, t1, rise, plus, minus)
@@ -158,7 +159,7 @@ def evaluate_block(
             rx, ry, rz = store[GEOMETRIC, s], store[ALPHA, s], store[PULL, s]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
             eta = constants[VISCOUS, e]
-            elastic, viscous = damped_shares(t1, eta * slope1 * approach, eta, young * onset, plus, minus)
+            elastic, viscous = damped_shares(t1, eta * slope1 * approach, eta, young * trial.onset, plus, minus)
             drag = area * eta * viscous
             if law == BILINEAR:
                 stress, modulus = elastic * t1, 0.5 * elastic * young
@@ -168,11 +169,11 @@ def evaluate_block(
         if not secant:
             stiffness *= 2.0
             half = 1.0
-        alpha = weight * stiffness * inverse * inverse * inverse
+        alpha = trial.weight * stiffness * inverse * inverse * inverse
         if is_viscous and not secant:
             viscosity = drag * slope1 * slope1
             normal += viscosity * approach
-            inverse3 = weight * inverse * inverse * inverse
+            inverse3 = trial.weight * inverse * inverse * inverse
             along = alpha + inverse3 * viscosity * rate
             across = 0.0
             if kind != LINEAR:
@@ -181,19 +182,24 @@ def evaluate_block(
             qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
             alpha = 1.0
         if law == RIGID:
-            normal, alpha = multiplier[e] / inverse, np.inf
+            normal, alpha = trial.multiplier[e] / inverse, np.inf
             store[GAP, s] = e1 / (inverse * inverse)
         pull = normal * inverse
+        lost = (normal - area * own * slope) * inverse
         if not tangent:
             store[P, s] = pull * px
             store[P + 1, s] = pull * py
             store[P + 2, s] = pull * pz
+            if is_viscous:
+                store[Q, s] = lost * px
+                store[Q + 1, s] = lost * py
+                store[Q + 2, s] = lost * pz
             continue
         stiffening = 0.0
         if kind != LINEAR:
             starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
             stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, pull)
-        store[GEOMETRIC, s] = weight * half * stiffening
+        store[GEOMETRIC, s] = trial.weight * half * stiffening
         store[ALPHA, s] = alpha
         store[P, s] = px
         store[P + 1, s] = py
@@ -202,82 +208,66 @@ def evaluate_block(
         store[Q + 1, s] = qy
         store[Q + 2, s] = qz
         store[PULL, s] = pull
+        if is_viscous:
+            store[LOST, s] = lost
     add_forces(first, last, at, P, PULL if tangent else -1, bars.nodes, store, force)
+    if is_viscous:
+        add_forces(first, last, at, P if tangent else Q, LOST if tangent else -1, bars.nodes, store, flow)
     return energy
 
 
 @inner_kernel
 def add_run(
-    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int,
-    weight: float, rate: float, onset: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats,
-    multiplier: Floats, store: Floats, force: Floats,
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, trial: Trial,
+    bars: Bars, store: Floats, force: Floats, flow: Floats,
 ) -> float:  # fmt: skip
     """``evaluate_block`` for a run of bars of one kind, strip by strip."""
     energy = 0.0
     for start in range(first, last, STRIP):
         energy += evaluate_block(
             kind, law, secant, is_viscous, tangent, start, min(start + STRIP, last), start if tangent else 0,
-            weight, rate, onset, u0, u1, v1, bars, thermal, multiplier, store, force,
+            trial, bars, store, force, flow,
         )  # fmt: skip
     return energy
 
 
 @inner_kernel
 def add_common(
-    kind: int, tangent: bool, first: int, last: int, weight: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars,
-    thermal: Floats, multiplier: Floats, store: Floats, force: Floats,
-) -> float:  # fmt: skip
+    kind: int, tangent: bool, first: int, last: int, trial: Trial, bars: Bars, store: Floats, force: Floats
+) -> float:
     """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
 
     Of few bars each is a loop of one, which it drops too: everything stays in registers.
     """
     if last - first >= FEW:
-        return add_run(
-            kind, BILINEAR, False, False, tangent, first, last, weight, 0.0, 0.0, u0, u1, v1, bars, thermal,
-            multiplier, store, force,
-        )  # fmt: skip
+        return add_run(kind, BILINEAR, False, False, tangent, first, last, trial, bars, store, force, force)
     energy = 0.0
     for e in range(first, last):
         energy += evaluate_block(
-            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, weight, 0.0, 0.0, u0, u1, v1, bars,
-            thermal, multiplier, store, force,
-        )  # fmt: skip
+            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, trial, bars, store, force, force
+        )
     return energy
 
 
 @called_kernel
 def add_other(
-    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int,
-    weight: float, rate: float, onset: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars, thermal: Floats,
-    multiplier: Floats, store: Floats, force: Floats,
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, trial: Trial,
+    bars: Bars, store: Floats, force: Floats, flow: Floats,
 ) -> float:  # fmt: skip
     """``add_run`` for all other kinds, which are told apart while it runs."""
-    energy: float = add_run(
-        kind, law, secant, is_viscous, tangent, first, last, weight, rate, onset, u0, u1, v1, bars, thermal,
-        multiplier, store, force,
-    )  # fmt: skip
+    energy: float = add_run(kind, law, secant, is_viscous, tangent, first, last, trial, bars, store, force, flow)
     return energy
 
 
 @kernel
-def evaluate_bars(
-    secant: bool, weight: float, rate: float, u0: Floats, u1: Floats, v1: Floats,
-    bars: Bars, thermal: Floats, multiplier: Floats, force: Floats, store: Floats, tangent: bool = True,
-    onset: float = 0.0,
-) -> float:  # fmt: skip
-    """Internal force of all bars and their nine numbers; returns the energy stored at u1.
+def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: Floats, store: Floats) -> float:
+    """Internal force of all bars and their numbers; returns the energy stored at u1.
 
-    secant        False: at u1; True: discrete gradient between u0 and u1
-    weight        of the force in the equilibrium of the scheme; goes into the tangent only
-    rate          dv1/du1 of the scheme, 1/dt where secant; 0 switches viscosity off (statics)
-    u0, u1, v1    (3n,)        displacements and velocity
-    thermal       (m,)         thermal strain at the end of the increment, its mean where secant
-    multiplier    (m,)         N/L0 of rods
-    force         (3n,)        out, added to
-    store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0
     tangent       False (a literal): forces only, the store is room
-    onset         du1/dv1 of the scheme, for the damping of cables that become taut (``damped_shares``); 0: no increment
+    force, flow   (3n,)        out, added to: all of it, and what does not come from the stored energy
+    store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0
     """
+    secant, rate = trial.secant, trial.rate
     blocks = bars.blocks
     energy = 0.0
     for b in range(blocks.shape[0]):
@@ -285,16 +275,9 @@ def evaluate_bars(
         viscous = rate != 0.0 and blocks[b, 4] == 1
         is_plain = law == BILINEAR and not secant and not viscous
         if is_plain and kind == GREEN:
-            energy += add_common(
-                GREEN, tangent, first, last, weight, u0, u1, v1, bars, thermal, multiplier, store, force
-            )
+            energy += add_common(GREEN, tangent, first, last, trial, bars, store, force)
         elif is_plain and kind == ENGINEERING:
-            energy += add_common(
-                ENGINEERING, tangent, first, last, weight, u0, u1, v1, bars, thermal, multiplier, store, force
-            )
+            energy += add_common(ENGINEERING, tangent, first, last, trial, bars, store, force)
         else:
-            energy += add_other(
-                kind, law, secant, viscous, tangent, first, last, weight, rate, onset, u0, u1, v1, bars, thermal,
-                multiplier, store, force,
-            )  # fmt: skip
+            energy += add_other(kind, law, secant, viscous, tangent, first, last, trial, bars, store, force, flow)
     return energy

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.lanes.choose import common, some, where
+from fem.compiled import called_kernel, kernel
+from fem.lanes.choose import common, some
 from fem.mechanics.bar import (
     AREA,
     BASE,
@@ -25,8 +26,9 @@ from fem.mechanics.bar import (
     YOUNG,
     Bars,
 )
-from fem.mechanics.laws import RIGID, TABLE, active_rise, bilinear, damped_shares, releases, share, table_point
-from fem.mechanics.springs import DAMPING, Springs, gap, spring_point
+from fem.mechanics.families import values_of_others
+from fem.mechanics.laws import RIGID, TABLE, bilinear, damped_shares, share, table_point
+from fem.mechanics.springs import Springs
 from fem.mechanics.strain import LINEAR, LOG, measure
 
 
@@ -82,40 +84,11 @@ def bar_point(
 
 
 @kernel
-def stored_energy(u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats) -> float:
-    """Energy stored in all bars and springs at displacement u (v only serves the shared evaluation)."""
+def energy_of_bars(u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats) -> float:
+    """Energy stored in all bars at displacement u (v only serves the shared evaluation)."""
     total = 0.0
     for e in range(bars.nodes.shape[0]):
         total += bar_point(e, u, v, bars, thermal, multiplier)[5]
-    for s in range(springs.dofs.shape[0]):
-        total += spring_point(s, u, v, springs)[3]
-    return total
-
-
-@inner_kernel
-def internal_dissipation(
-    u0: Floats, u1: Floats, v0: Floats, v1: Floats, bars: Bars, springs: Springs, thermal: Floats,
-    multiplier: Floats, onset0: float, onset1: float, late: float,
-) -> float:  # fmt: skip
-    """Energy dissipated by viscous stresses and dashpots in one increment: mean force times elongation.
-
-    onset0, onset1  as in ``evaluate_bars``, of the increment before and of this one
-    late            share of the force at the end in the mean
-
-    A cable that lets go between both ends may make that product negative: it has taken nothing then.
-    """
-    total = 0.0
-    for e in range(bars.nodes.shape[0]):
-        if some(bars.constants[VISCOUS, e] != 0.0):
-            strain0, _, viscous0, _, _, _ = bar_point(e, u0, v0, bars, thermal, multiplier, onset0)
-            strain1, _, viscous1, _, _, _ = bar_point(e, u1, v1, bars, thermal, multiplier, onset1)
-            volume = bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
-            mean = (1.0 - late) * viscous0 + late * viscous1
-            total += max(mean * (strain1 - strain0), 0.0) * volume
-    for s in range(springs.dofs.shape[0]):
-        x0, _, viscous0, _ = spring_point(s, u0, v0, springs)
-        x1, _, viscous1, _ = spring_point(s, u1, v1, springs)
-        total += ((1.0 - late) * viscous0 + late * viscous1) * (x1 - x0)
     return total
 
 
@@ -134,37 +107,6 @@ def thermal_work(
             stress0 = bar_point(e, u0, v, bars, thermal0, multiplier)[1]
             stress1 = bar_point(e, u1, v, bars, thermal1, multiplier)[1]
             total -= 0.5 * (stress0 + stress1) * change * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
-    return total
-
-
-@called_kernel
-def secant_dissipation(
-    rate: float, u0: Floats, u1: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats
-) -> float:
-    """Energy dissipated in one increment of length 1/``rate`` by the secant forces of ``evaluate``; never negative.
-
-    thermal (m,) its mean in the increment; v only serves the shared evaluation.
-    """
-    constants = bars.constants
-    total = 0.0
-    for e in range(bars.nodes.shape[0]):
-        if some(constants[VISCOUS, e] != 0.0):
-            strain0, strain1 = (
-                bar_point(e, u0, v, bars, thermal, multiplier)[0],
-                bar_point(e, u1, v, bars, thermal, multiplier)[0],
-            )
-            young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
-            shift = constants[STRESS0, e] - young * thermal[e]
-            t0, t1 = young * strain0 + shift, young * strain1 + shift
-            eta, rise = constants[VISCOUS, e] * rate, strain1 - strain0
-            stress = bilinear(t0, t1, young, plus, minus)[0]
-            viscous = eta * active_rise(t0, t1, rise, plus, minus)
-            soft = min(plus, minus) * (0.5 * (t0 + t1) + eta * rise)
-            viscous = where(releases(stress + viscous, soft, plus, minus), soft - stress, viscous)
-            total += viscous * (strain1 - strain0) * constants[AREA, e] / constants[INV_LENGTH, e]
-    for s in range(springs.dofs.shape[0]):
-        change = gap(springs.dofs, s, u1) - gap(springs.dofs, s, u0)
-        total += springs.constants[s, DAMPING] * rate * change * change
     return total
 
 
@@ -192,20 +134,20 @@ def secant_thermal_work(
 
 @kernel
 def element_values(
-    elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, thermal: Floats, multiplier: Floats,
-    values: Floats, onset: float = 0.0,
+    elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, families: tuple[Any, ...] | None, thermal: Floats,
+    multiplier: Floats, values: Floats, onset: float = 0.0,
 ) -> None:  # fmt: skip
     """Strain E, stress S, conjugate force N and force along the bar T of listed elements.
 
-    elements (q, 2) int   family (0 bar, 1 spring between dofs, 2 point mass) and index in it
+    elements (q, 2) int   kind (0 bar, 1 spring between dofs, 2 point mass, more: a family) and index in it
     values   (q, 4)       out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
 
-    onset          as in ``evaluate_bars``, of the increment that ends here
+    onset          as in ``Trial``, of the increment that ends here
     Springs between dofs: elongation, then the force three times. Point masses: zeros.
     """
     for k in range(elements.shape[0]):
-        family, index = elements[k, 0], elements[k, 1]
-        if family == 0:
+        number, index = elements[k, 0], elements[k, 1]
+        if number == 0:
             strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier, onset)
             total = stress + viscous
             area = bars.constants[AREA, index]
@@ -217,9 +159,7 @@ def element_values(
                 values[k, 2] = values[k, 3]
             elif bars.kinds[index, 0] == LINEAR:
                 values[k, 2] *= bars.constants[CONJUGATE, index]
-        elif family == 1:
-            x, pull, viscous, _ = spring_point(index, u, v, springs)
-            values[k, 0] = x
-            values[k, 1] = values[k, 2] = values[k, 3] = pull + viscous
         else:
-            values[k, 0] = values[k, 1] = values[k, 2] = values[k, 3] = 0.0
+            for c in range(4):
+                values[k, c] = 0.0
+            values_of_others(number, index, springs, families, u, v, values[k])

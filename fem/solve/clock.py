@@ -181,7 +181,7 @@ class ErrorClock(Clock):
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
         self.largest = procedure.dt_max or max(procedure.dt, 0.01 * procedure.period)
         self.limits, self.memory = stage.limits, motion.memory
-        self.limits[[LEAD, CHANGE, LAG, EXPONENT]] = error_constants(stage.row)
+        self.limits[[LEAD, CHANGE, LAG, EXPONENT]] = error_constants(stage.coefficients)
         self.limits[TIME_ERROR] = controls.time_error
         self.limits[SHORTEST] = self.smallest * (1.0 + SHARP)
         self.limits[LEAST_SIZE] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())

@@ -115,14 +115,9 @@ def _loaded(stage: Stage, node: int, direction: Floats, step: Step) -> str:
 def _nodal_stiffness(stage: Stage) -> Floats:
     """(n, 3, 3) symmetric stiffness of everything attached to each node, neighbours kept still."""
     work, bars = stage.work, stage.bars
-    nodal_blocks(stage.row, 1.0, stage.nodes, stage.system.springs, work)
+    nodal_blocks(stage.coefficients, 1.0, stage.problem, work)
     blocks = work.block.reshape(-1, 3, 3).copy()
-    springs = stage.system.springs.dofs
-    for s in np.flatnonzero(springs[:, 1] >= 0):
-        if springs[s, 0] // 3 != springs[s, 1] // 3:
-            for dof in springs[s]:
-                blocks[dof // 3, dof % 3, dof % 3] += work.spring_stiffness[s]
-    share = bar_blocks(work.store, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
+    share = bar_blocks(work.tangent.store, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
     for end in range(2):
         np.add.at(blocks, bars.nodes[:, end], share)
     return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))

@@ -153,7 +153,7 @@ class Marching:
         first = record(stage, 1, self.nodes, self.elements)
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
         error, self.thermal = motion.tally[groups.ERROR0], instant.thermal[0]
-        note_increment(0, 0, 0.0, 0.0, 0, error, shown.bars, self.system.springs, self.thermal, motion, first)
+        note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
         motion.u[:] = start
@@ -233,12 +233,21 @@ class Marching:
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
         stage = self.stage
+        coefficients = stage.coefficients._replace(extrapolation=self.extrapolation)
+        problem = stage.problem._replace(ropes=ropes)
         while True:
             reason = march(
-                len(chunk.dt), control, stage.row, stage.scheme.secant, stage.limits, self.extrapolation,
-                stage.choice.solver, stage.nodes, stage.bars, ropes, self.system.springs, stage.links,
-                stage.choice.tree, stage.choice.equation, chunk, self.arc, self.progress.motion, stage.work, kept,
-            )  # fmt: skip
+                len(chunk.dt),
+                control,
+                coefficients,
+                stage.limits,
+                problem,
+                chunk,
+                self.arc,
+                self.progress.motion,
+                stage.work,
+                kept,
+            )
             if reason != groups.NEED_SOLVE:
                 return int(reason)
             phase = int(control[groups.PHASE])

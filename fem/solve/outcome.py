@@ -63,7 +63,7 @@ def frame_of(
     system = stage.system
     values = np.zeros((len(system.family), 4))
     element_values(
-        system.family, motion.u, motion.v, stage.bars, system.springs, thermal, motion.multiplier, values,
+        system.family, motion.u, motion.v, stage.bars, system.springs, system.families, thermal, motion.multiplier, values,
         float(motion.memory[groups.ONSET]),
     )  # fmt: skip
     u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))

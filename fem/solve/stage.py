@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from fem.assembly.environment import Environment, LoadSet, load_set, thermal_row
 from fem.assembly.system import System
 from fem.mechanics import bar
 from fem.mechanics.bar import STORED, Bars
+from fem.mechanics.families import acting_families, has_flow
 from fem.mechanics.links import Links
+from fem.mechanics.protocol import Tangent
 from fem.model import Controls
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import DirectSolver
@@ -27,26 +30,23 @@ from fem.solve.newton.groups import (
     CHAIN,
     CHAINS,
     EXTERNAL,
-    LAGS,
     LEDGER,
     LIMITS,
     NOTHING,
-    PROJECT,
     PROJECT_ACCELERATION,
     TIME_ERROR,
     UNSYMMETRIC_CHAIN,
-    WC,
-    WF,
-    WM,
     Loading,
     Motion,
     Nodes,
+    Problem,
     Record,
+    Ropes,
     Scratch,
     room,
 )
 from fem.solve.rods.waiting import PINNED
-from fem.solve.schemes import CentralDifference, Scheme
+from fem.solve.schemes import CentralDifference, Coefficients, Scheme
 
 NAMES = {
     EXTERNAL: "direct",
@@ -60,6 +60,8 @@ NAMES = {
 """Linear solvers as the user is told of them."""
 UNSYMMETRIC = {CG: BICGSTAB, CHAIN: UNSYMMETRIC_CHAIN}
 """What takes their place where the tangent is not symmetric."""
+NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
+"""For a march that watches none."""
 NEAR_FLOOR = 1e-6
 """Relative residual from which on an increment that iterates to round-off may stop when it no longer falls."""
 DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
@@ -91,7 +93,7 @@ class Choice:
 
 @dataclass(slots=True)
 class Stage:
-    """A step ready to march. ``row``: coefficients of its scheme; ``tangent``: made when first asked for."""
+    """A step ready to march. ``tangent``: made when first asked for."""
 
     system: System
     environment: Environment
@@ -100,7 +102,7 @@ class Stage:
     links: Links
     loads: LoadSet
     scheme: Scheme
-    row: Floats
+    coefficients: Coefficients
     limits: Floats
     choice: Choice
     work: Scratch
@@ -110,9 +112,18 @@ class Stage:
     _direct_mass: DirectSolver | None = field(default=None)
 
     @property
+    def problem(self) -> Problem:
+        """The groups the march reads."""
+        choice, system = self.choice, self.system
+        return Problem(
+            self.nodes, self.bars, system.springs, system.families, self.links, NO_ROPES, choice.solver, choice.tree,
+            choice.equation,
+        )  # fmt: skip
+
+    @property
     def is_dynamic(self) -> bool:
         """Inertia takes part."""
-        return bool(self.row[WM] != 0.0)
+        return bool(self.coefficients.wm != 0.0)
 
     @property
     def is_explicit(self) -> bool:
@@ -163,16 +174,21 @@ def prepare(
     nodes = Nodes(
         np.repeat(system.mass, 3),
         np.repeat(system.damping, 3) if np.any(system.damping) else np.zeros(0),
+        system.coordinates.reshape(-1),
         free,
         (free != 0).astype(float),
         np.zeros((0, 9)),
     )
-    row = np.array((*scheme.coefficients(), 0.0, 0.0))
-    is_static = bool(row[WM] == 0.0)
-    row[PROJECT] = float(len(bars.rods) > 0 and not is_static)
-    row[LAGS] = float(not is_static and not scheme.secant and (row[WM] != 1.0 or row[WF] != 1.0))
+    coefficients = scheme.coefficients()
+    is_static, is_explicit = coefficients.wm == 0.0, isinstance(scheme, CentralDifference)
+    is_late = not (is_static or is_explicit or coefficients.secant)
+    coefficients = coefficients._replace(
+        onset=1.0 / coefficients.vu if is_late else 0.0,
+        projects=len(bars.rods) > 0 and not is_static,
+        lags=is_late and (coefficients.wm != 1.0 or coefficients.wf != 1.0),
+    )
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
-    if isinstance(scheme, CentralDifference):
+    if is_explicit:
         choice = Choice(NOTHING, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
@@ -181,7 +197,7 @@ def prepare(
         solver = UNSYMMETRIC.get(choice.solver, choice.solver)
         choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
     return Stage(
-        system, environment, bars, nodes, links, load_set(system, environment), scheme, row,
+        system, environment, bars, nodes, links, load_set(system, environment), scheme, coefficients,
         limits_of(controls, bars), choice, scratch(system, bars, choice), symmetric,
     )  # fmt: skip
 
@@ -248,9 +264,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     size, count = system.size, len(system.labels)
     rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
     shapes: dict[str, int | tuple[int, int]] = {
-        "store": (STORED, len(bars.nodes)),
-        "off": len(bars.off_mass),
-        "spring_stiffness": len(system.springs.dofs),
+        "flow": size if has_flow(bars, system.springs, system.families) else 0,
         "block": (count, 9),
         "inverse": (count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0, 9),
         "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
@@ -263,7 +277,17 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "whole": (3, size if len(bars.rods) else 0),
         "pulls": (2, len(bars.nodes) if len(bars.rods) else 0),
     }
-    return Scratch(**{name: room(shapes.get(name, size)) for name in Scratch._fields})
+    arrays: dict[str, Any] = {name: room(shapes.get(name, size)) for name in Scratch._fields if name != "tangent"}
+    return Scratch(**arrays, tangent=no_tangent(system, bars))
+
+
+def no_tangent(system: System, bars: Bars) -> Tangent:
+    """Room for the tangent of a model."""
+    has_blocks = len(system.springs.dofs) > 0 or acting_families(system.families)
+    return Tangent(
+        bars.nodes, room((STORED, len(bars.nodes))), room(len(bars.off_mass)),
+        room((len(system.labels) if has_blocks else 0, 9)), system.pairs, room((len(system.pairs), 18)),
+    )  # fmt: skip
 
 
 def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
@@ -280,9 +304,10 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
         a = (v - start) / exact_dt[:, None]
         if len(thermal) > 1:
             warmth = 0.5 * (thermal[:-1] + thermal[1:])
-    share = stage.row[WC]
+    share = stage.coefficients.wc
     return Loading(
         exact_dt,
+        time,
         stage.loads.vectors,
         stage.loads.is_gravity,
         share * factors[1:] + (1.0 - share) * factors[:-1],

@@ -10,15 +10,15 @@ from fem.arrays import Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.mechanics.energy import stored_energy
+from fem.mechanics.families import has_flow
 from fem.mechanics.links import expand
 from fem.mechanics.mass import multiply_mass
 from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
 from fem.solve.linear.factors import refine, solve_dense
 from fem.solve.newton import groups
-from fem.solve.newton.groups import LAGS, Loading, Motion
-from fem.solve.newton.iterate import combine, evaluate, inertia_forces
+from fem.solve.newton.groups import Loading, Motion
+from fem.solve.newton.iterate import combine, evaluate_instant, inertia_forces, stored_energy
 from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.start import consistent_accelerations
 from fem.solve.stage import Stage, loading
@@ -42,7 +42,8 @@ def first_motion(system: System) -> Motion:
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     tally, memory = groups.room(groups.TALLY), groups.room(groups.MEMORY)
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
-    return Motion(u, v, a, force, reaction, multiplier, tally, memory, origin, lagged)
+    flow = groups.room(system.size if has_flow(system.bars, system.springs, system.families) else 0)
+    return Motion(u, v, a, force, flow, reaction, multiplier, tally, memory, origin, lagged)
 
 
 def start_supports(stage: Stage, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
@@ -109,7 +110,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     known = np.where(free == 0, motion.a, 0.0)
     expand(stage.links, known)
     kept = [array.copy() for array in (motion.a, motion.force, motion.multiplier)]
-    if len(unknown) == 0 or not (procedure.initial_acceleration or stage.row[LAGS] > 0.0):
+    if len(unknown) == 0 or not (procedure.initial_acceleration or stage.coefficients.lags):
         expand(stage.links, motion.a)
         return ""
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
@@ -126,7 +127,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
         if len(singular) == 0:
             motion.a[unknown] = right[unknown] / mass
     if len(singular):
-        stage.row[LAGS] = 0.0
+        stage.coefficients = stage.coefficients._replace(lags=False)
     if not procedure.initial_acceleration:
         motion.a[:], motion.force[:], motion.multiplier[:] = kept
         expand(stage.links, motion.a)
@@ -242,10 +243,10 @@ def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
     work = stage.work
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
-    evaluate(stage.row, False, 1.0, motion.u, stage.bars, stage.system.springs, acting.thermal[0], work)
-    motion.force[:] = work.force
+    evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal[0], stage.problem, work)
+    motion.force[:], motion.flow[:] = work.force, work.flow
     combine(acting.vectors, acting.factors, 0, work.load)
-    inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
+    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.drag)
 
 
 def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool) -> None:
@@ -256,15 +257,15 @@ def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool)
     """
     work, tally = stage.work, motion.tally
     work.force[:] = motion.force  # with the multipliers that the initial accelerations have brought
-    inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
-    balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, acting, motion.a, work)
+    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.drag)
+    balance_forces(stage.coefficients, False, -1, stage.problem, acting, motion.a, work)
     motion.reaction[:] = work.reaction
     before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
     tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
-    tally[groups.STRAIN] = stored_energy(
-        motion.u, motion.v, stage.bars, stage.system.springs, acting.thermal[0], motion.multiplier
-    )
+    work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
+    work.multiplier[:] = motion.multiplier
+    tally[groups.STRAIN] = stored_energy(float(acting.time[0]), acting.thermal[0], stage.problem, work)
     weights = acting.factors[0] * acting.is_gravity
     tally[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
     total = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]

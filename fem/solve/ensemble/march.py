@@ -13,19 +13,19 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.lanes.choose import common, local, some, where
 from fem.mechanics.bar import Bars
-from fem.mechanics.links import Links
+from fem.mechanics.protocol import Tangent
 from fem.mechanics.springs import Springs
-from fem.solve.linear.chain import Diagonal, Tree, solve_chain
+from fem.solve.linear.chain import Diagonal, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.convergence import is_converged
-from fem.solve.newton.groups import CORRECT, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.newton.groups import CORRECT, Loading, Motion, Nodes, Problem, Record, Scratch
 from fem.solve.newton.iterate import (
     begin,
     combine,
     correct,
-    evaluate,
+    evaluate_increment,
+    evaluate_instant,
     inertia_forces,
-    onset_of,
     residual,
     scale_of,
 )
@@ -33,6 +33,7 @@ from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, nodal_blocks
 from fem.solve.rods.project import end_accelerations
+from fem.solve.schemes.coefficients import Coefficients
 
 
 class Start(NamedTuple):
@@ -69,69 +70,80 @@ def fail(is_new: bool, reason: int, k: int, outcome: Floats) -> None:
 
 
 @called_kernel
-def solve_mass(k: int, nodes: Nodes, bars: Bars, tree: Tree, work: Scratch, outcome: Floats) -> None:
+def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None:
     """M du = residual, by the elimination of the chain with massive nodes and no stiffness."""
-    for e in range(work.store.shape[1]):
-        for c in range(work.store.shape[0]):
-            work.store[c, e] = 0.0
+    nodes, bars, tree = problem.nodes, problem.bars, problem.tree
+    for e in range(work.tangent.store.shape[1]):
+        for c in range(work.tangent.store.shape[0]):
+            work.tangent.store[c, e] = 0.0
+    its = work.tangent
+    mass = Tangent(its.ends, its.store, bars.off_mass, its.block, its.pairs, its.cross)
     is_safe = solve_chain(
-        True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.open, work.store, bars.off_mass,
-        work.block, work.residual, work.inverse, work.pinned, work.du, work.tau,
+        True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.open, mass, work.block, work.residual,
+        work.inverse, work.pinned, work.du, work.tau,
     )  # fmt: skip
     fail(not is_safe, NEED_SOLVE, k, outcome)
 
 
 @inner_kernel
-def end_lanes(
-    scheme: Floats, k: int, nodes: Nodes, bars: Bars, tree: Tree, loading: Loading, work: Scratch, outcome: Floats
-) -> None:
+def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, work: Scratch, outcome: Floats) -> None:
     """Accelerations of the end of increment k where those of the recursion lag."""
-    if scheme[groups.LAGS] == 0.0:
+    nodes, bars = problem.nodes, problem.bars
+    if not scheme.lags:
         return
     if bars.off_mass.shape[0] == 0:
         end_accelerations(k, nodes, loading, work)
         return
     combine(loading.vectors, loading.factors, k + 1, work.load)
-    inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+    inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
     for dof in range(work.a.shape[0]):
         rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
         work.residual[dof] = nodes.open[dof] * rest
         work.lagged[dof] = work.a[dof]
-    solve_mass(k, nodes, bars, tree, work, outcome)
+    solve_mass(k, problem, work, outcome)
     for dof in range(work.a.shape[0]):
         work.a[dof] += nodes.open[dof] * work.du[dof]
-    inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+    inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
 
 
 @inner_kernel
 def open_lanes(
-    scheme: Floats, needs_acceleration: bool, nodes: Nodes, bars: Bars, springs: Springs, links: Links, tree: Tree,
-    loading: Loading, motion: Motion, work: Scratch, record: Record, outcome: Floats,
-) -> None:  # fmt: skip
+    scheme: Coefficients,
+    needs_acceleration: bool,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    record: Record,
+    outcome: Floats,
+) -> None:
     """Internal forces, accelerations, reactions and energies at the start, and row 0 of the record.
 
     ``motion`` holds initial u and v and, at supports, a.
     """
+    nodes = problem.nodes
     size = motion.u.shape[0]
     for dof in range(size):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
     thermal = loading.thermal[0]
-    strain = evaluate(scheme, False, 1.0, motion.u, bars, springs, thermal, work)
+    strain = evaluate_instant(scheme, 1.0, loading.time[0], thermal, problem, work)
     combine(loading.vectors, loading.factors, 0, work.load)
-    inertia_forces(nodes, bars, motion.v, motion.a, work.inertia, work.drag)
+    inertia_forces(problem, motion.v, motion.a, work.inertia, work.drag)
     for dof in range(size):
         motion.force[dof] = work.force[dof]
+        if work.flow.shape[0] > 0:
+            motion.flow[dof] = work.flow[dof]
         rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
         work.residual[dof] = nodes.open[dof] * rest
     if needs_acceleration:
-        solve_mass(-1, nodes, bars, tree, work, outcome)
+        solve_mass(-1, problem, work, outcome)
         for dof in range(size):
             motion.a[dof] += nodes.open[dof] * work.du[dof]
-    for dof in range(size if scheme[groups.LAGS] > 0.0 else 0):
+    for dof in range(size if scheme.lags else 0):
         motion.lagged[dof] = motion.a[dof]
-    inertia_forces(nodes, bars, motion.v, motion.a, work.inertia, work.drag)
-    balance_forces(scheme, False, -1, nodes, bars, links, loading, motion.a, work)
-    kinetic, potential = kinetic_energy(nodes, bars, work), 0.0
+    inertia_forces(problem, motion.v, motion.a, work.inertia, work.drag)
+    balance_forces(scheme, False, -1, problem, loading, motion.a, work)
+    kinetic, potential = kinetic_energy(problem, work), 0.0
     for dof in range(size):
         motion.reaction[dof] = work.reaction[dof]
     for p in range(loading.vectors.shape[0]):
@@ -142,15 +154,23 @@ def open_lanes(
     tally[KINETIC], tally[STRAIN], tally[POTENTIAL] = kinetic, strain, potential
     tally[KINETIC0], tally[STRAIN0], tally[POTENTIAL0] = kinetic, strain, potential
     tally[TOTAL0] = kinetic + strain + potential
-    note_increment(0, 0, 0.0, 0.0, 0, 0.0, bars, springs, thermal, motion, record)
+    note_increment(0, 0, 0.0, 0.0, 0, 0.0, problem, thermal, motion, record)
 
 
 @inner_kernel
 def march_lanes(
-    scheme: Floats, secant: bool, symmetric: bool, limits: Floats, extrapolation: int, settling: int, stride: int,
-    nodes: Nodes, bars: Bars, springs: Springs, links: Links, tree: Tree, loading: Loading, motion: Motion,
-    work: Scratch, record: Record, outcome: Floats,
-) -> None:  # fmt: skip
+    scheme: Coefficients,
+    symmetric: bool,
+    limits: Floats,
+    settling: int,
+    stride: int,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    record: Record,
+    outcome: Floats,
+) -> None:
     """Advance all lanes through the increments of ``loading``.
 
     settling  increments before the energy watch begins
@@ -158,31 +178,30 @@ def march_lanes(
     record    rows 1, 2, ... (row 0 is the start)
     outcome   (OUTCOME,)  out
     """
+    nodes, bars, tree = problem.nodes, problem.bars, problem.tree
     memory = motion.memory
-    is_bare = springs.dofs.shape[0] == 0
+    is_bare = work.tangent.block.shape[0] == 0
     count = loading.dt.shape[0]
     row = 0
     for k in range(count):
         dt = loading.dt[k]
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
-        warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
-        onset = onset_of(scheme, secant, dt)
-        begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
+        begin(scheme, k, dt, problem, loading, motion, work)
         waits = outcome[REASON] != 0.0
         strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
         iteration = 0
         while True:
-            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, warmth, work, onset)
-            norm = residual(scheme, nodes, bars, links, work)
+            strain = evaluate_increment(scheme, k, problem, loading, motion, work)
+            norm = residual(scheme, problem, work)
             if iteration == 0:
                 if loading.support_dofs.shape[0] > 0:
-                    lift(scheme, dt, nodes, bars, springs, links, work)
+                    lift(scheme, dt, problem, work)
             else:
                 is_finite = (norm < HUGE) & (abs(strain) < HUGE)
                 fail(not (is_finite | waits), NOT_FINITE, k, outcome)
                 waits = waits | (not is_finite)
                 if common(limits[RELATIVE]) >= 0.0:
-                    scale = scale_of(scheme, dt, nodes, bars, work)
+                    scale = scale_of(scheme, dt, problem, work)
                 good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
                 flags = where(waits, flags, special)
                 spent = where(waits, spent, iteration)
@@ -196,18 +215,18 @@ def march_lanes(
                     break
             memory[PREVIOUS] = norm
             if not is_bare:
-                nodal_blocks(scheme, dt, nodes, springs, work)
+                nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
             is_safe = solve_chain(
-                symmetric, not is_bare, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual,
-                work.inverse, work.pinned, work.du, work.tau,
+                symmetric, not is_bare, tree, diagonal, nodes.open, work.tangent, work.block, work.residual, work.inverse,
+                work.pinned, work.du, work.tau,
             )  # fmt: skip
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
             waits = waits | (not is_safe)
             for dof in range(work.du.shape[0]):
                 work.du[dof] = where(waits, 0.0, work.du[dof])
             shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
-            correct(scheme, dt, shifted, bars, links, work)
+            correct(scheme, dt, shifted, problem, work)
             iteration += 1
         is_noted = (k + 1) % stride == 0 or k + 1 == count
         if common(limits[RELATIVE]) >= 0.0:
@@ -217,14 +236,14 @@ def march_lanes(
             memory[LAST_RESIDUAL] = where(remembers, norm, memory[LAST_RESIDUAL])
             memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
-            scale = scale_of(scheme, dt, nodes, bars, work)
-        end_lanes(scheme, k, nodes, bars, tree, loading, work, outcome)
-        error = close_increment(scheme, secant, k, strain, nodes, bars, springs, links, loading, motion, work, onset)
+            scale = scale_of(scheme, dt, problem, work)
+        end_lanes(scheme, k, problem, loading, work, outcome)
+        error = close_increment(scheme, k, strain, problem, loading, motion, work)
         outcome[SOLVES] += spent
         outcome[MOST] = max(outcome[MOST], spent)
         if is_noted:
             row += 1
-            note_increment(row, spent, norm, scale, flags, error, bars, springs, thermal, motion, record)
+            note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
         if k >= settling:
             fail(has_drifted(motion, dt, error, limits[DRIFT_SHARE]), DRIFT, k, outcome)
 
@@ -236,53 +255,80 @@ def at(packs: Floats, b: int) -> Floats:
     return block
 
 
+@inner_kernel
+def coefficients_of(row: Floats, options: Ints) -> Coefficients:
+    """The numbers of the scheme, known when this is compiled."""
+    return Coefficients(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], options[0] != 0,
+        row[12], row[13], False, row[15] > 0.0, options[1],
+    )  # fmt: skip
+
+
+@inner_kernel
+def of_block(b: int, problem: Problem) -> Problem:
+    """The part of block b."""
+    nodes, bars, springs = problem.nodes, problem.bars, problem.springs
+    return Problem(
+        Nodes(at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.free, nodes.open, at(nodes.held, b)),
+        Bars(
+            bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
+            at(bars.off_damping, b), bars.rods,
+        ),
+        Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair), None, problem.links,
+        problem.ropes, problem.solver, problem.tree, problem.equation,
+    )  # fmt: skip
+
+
+@inner_kernel
+def loading_of(b: int, loading: Loading) -> Loading:
+    """The part of block b."""
+    share = min(b, loading.factors.shape[0] - 1)
+    return Loading(
+        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[share],
+        loading.factors[share], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
+        loading.support_start[b], at(loading.thermal, b), at(loading.warmth, b),
+    )  # fmt: skip
+
+
+@inner_kernel
+def room_of(room: Scratch) -> Scratch:
+    """Room that lives in registers."""
+    its = room.tangent
+    tangent = Tangent(its.ends, local(its.store), local(its.off), local(its.block), its.pairs, local(its.cross))
+    return Scratch(
+        local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.load),
+        local(room.carry), local(room.residual), local(room.shift), local(room.inertia), local(room.momentum),
+        local(room.drag), local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), tangent,
+        local(room.block), local(room.inverse), local(room.reaction), local(room.band), local(room.unknowns),
+        local(room.krylov), local(room.kept), local(room.whole), local(room.pulls), local(room.lagged),
+    )  # fmt: skip
+
+
 @kernel
 def march_blocks(
-    first: int, last: int, stride: int, options: Ints, scheme: Floats, limits: Floats, nodes: Nodes, bars: Bars,
-    springs: Springs, links: Links, tree: Tree, loading: Loading, start: Start, room: Scratch, record: Record,
-    outcome: Floats,
+    first: int, last: int, stride: int, options: Ints, row: Floats, limits: Floats, problem: Problem, loading: Loading,
+    start: Start, room: Scratch, record: Record, outcome: Floats,
 ) -> None:  # fmt: skip
     """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
 
     options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
              whether the tangent is symmetric
+    row      the numbers of the scheme
 
     Arrays of packs (except those of ``room``) have the block as first axis, of length 1 where all blocks are alike.
     """
-    secant = options[0] != 0
+    scheme = coefficients_of(row, options)
     for b in range(first, last):
-        one_nodes = Nodes(at(nodes.mass, b), at(nodes.damping, b), nodes.free, nodes.open, at(nodes.held, b))
-        one_bars = Bars(
-            bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
-            at(bars.off_damping, b), bars.rods,
-        )  # fmt: skip
-        one_springs = Springs(springs.dofs, at(springs.constants, b), springs.table)
-        share = min(b, loading.factors.shape[0] - 1)
-        acting = Loading(
-            loading.dt, at(loading.vectors, b), loading.is_gravity, loading.weighted[share], loading.factors[share],
-            loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
-            loading.support_start[b], at(loading.thermal, b), at(loading.warmth, b),
-        )  # fmt: skip
+        one, acting = of_block(b, problem), loading_of(b, loading)
         motion = Motion(
-            local(room.u), local(room.v), local(room.a), local(room.force), local(room.force),
+            local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
             local(room.multiplier), local(start.tally), local(start.memory), local(room.u), local(room.lagged),
         )  # fmt: skip
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
-        work = Scratch(
-            local(room.u), local(room.v), local(room.a), local(room.force), local(room.load), local(room.carry),
-            local(room.residual), local(room.shift), local(room.inertia), local(room.momentum), local(room.drag),
-            local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), local(room.store),
-            local(room.off), local(room.spring_stiffness), local(room.block), local(room.inverse),
-            local(room.reaction), local(room.band), local(room.unknowns), local(room.krylov), local(room.kept),
-            local(room.whole), local(room.pulls), local(room.lagged),
-        )  # fmt: skip
+        work = room_of(room)
         kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
-        open_lanes(
-            scheme, options[3] != 0, one_nodes, one_bars, one_springs, links, tree, acting, motion, work, kept,
-            outcome[b],
-        )  # fmt: skip
+        open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])
         march_lanes(
-            scheme, secant, options[4] != 0, at(limits, b), options[1], options[2], stride, one_nodes, one_bars,
-            one_springs, links, tree, acting, motion, work, kept, outcome[b],
-        )  # fmt: skip
+            scheme, options[4] != 0, at(limits, b), options[2], stride, one, acting, motion, work, kept, outcome[b]
+        )

@@ -10,15 +10,17 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.supports import Supports
+from fem.assembly.system import System
 from fem.lanes.arrays import Driven, Fixed, Lanes
+from fem.mechanics.families import has_flow
 from fem.mechanics.links import Links
 from fem.model.curves import Constant, evaluate
 from fem.solve.ensemble.march import OUTCOME, Start
 from fem.solve.ensemble.sample import Sample
 from fem.solve.linear.chain import Tree
 from fem.solve.newton import groups
-from fem.solve.newton.groups import LEDGER, Loading, Nodes, Record, Scratch
-from fem.solve.stage import Stage, scratch
+from fem.solve.newton.groups import LEDGER, Loading, Nodes, Problem, Record, Ropes, Scratch
+from fem.solve.stage import NO_ROPES, Stage, scratch
 
 WIDTH = 8
 """Lanes of a pack: eight float64 fill the widest vector register there is."""
@@ -42,11 +44,7 @@ class Fleet:
 
     blocks: int
     limits: Any
-    nodes: Any
-    bars: Any
-    springs: Any
-    links: Any
-    tree: Any
+    problem: Any
     loading: Any
     start: Any
     room: Any
@@ -98,7 +96,7 @@ def fleet(
     nodes: Any = Nodes(
         per_dof([system.mass for system in systems]),
         per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1),
-        fixed(stage.nodes.free), fixed(stage.nodes.open), zeros(1, 0, 9, WIDTH, known=2),
+        fixed(np.zeros(0)), fixed(stage.nodes.free), fixed(stage.nodes.open), zeros(1, 0, 9, WIDTH, known=2),
     )  # fmt: skip
     record: Any = Record(
         zeros(blocks, rows, LEDGER, WIDTH, known=1), fixed(probes),
@@ -109,21 +107,42 @@ def fleet(
         name: pack([getattr(sample.bars, name) for sample in samples])
         for name in ("constants", "off_mass", "off_damping")
     }
-    room = scratch(stage.system, bars, stage.choice)
-    return Fleet(
-        blocks, pack([sample.limits for sample in samples]), nodes,
+    problem: Any = Problem(
+        nodes,
         bars._replace(
             nodes=fixed(bars.nodes), kinds=fixed(bars.kinds), blocks=fixed(kinds), table=None, rods=fixed(bars.rods),
             **numbers,
         ),
         springs._replace(
             dofs=fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
+            pair=fixed(springs.pair),
         ),
-        Links(*map(fixed, stage.links)), Tree(*map(fixed, stage.choice.tree)),
-        acting(stage, samples, time, dt, start), start,
-        Scratch(*(zeros(*array.shape, WIDTH, known=array.ndim) for array in room)),
-        record, zeros(blocks, OUTCOME, WIDTH, known=1),
+        None, Links(*map(fixed, stage.links)), Ropes(*map(fixed, NO_ROPES)), 0, Tree(*map(fixed, stage.choice.tree)),
+        fixed(stage.choice.equation),
     )  # fmt: skip
+    return Fleet(
+        blocks, pack([sample.limits for sample in samples]), problem, acting(stage, samples, time, dt, start), start,
+        room_of_packs(stage, systems), record, zeros(blocks, OUTCOME, WIDTH, known=1),
+    )  # fmt: skip
+
+
+def room_of_packs(stage: Stage, systems: list[System]) -> Any:
+    """Working room, as that of a single march."""
+    room = scratch(stage.system, stage.bars, stage.choice)
+    if any(has_flow(system.bars, system.springs, ()) for system in systems):
+        room = room._replace(flow=np.zeros(stage.system.size))
+    packs = {
+        name: zeros(*array.shape, WIDTH, known=array.ndim)
+        for name, array in room._asdict().items()
+        if name != "tangent"
+    }
+    its = room.tangent
+    tangent: Any = its._replace(
+        ends=fixed(its.ends), pairs=fixed(its.pairs),
+        **{name: zeros(*getattr(its, name).shape, WIDTH, known=getattr(its, name).ndim)
+           for name in ("store", "off", "block", "cross")},
+    )  # fmt: skip
+    return Scratch(**packs, tangent=tangent)
 
 
 def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, start: Any) -> Any:
@@ -172,13 +191,25 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
     warmth = pack([warmth_of(stage, sample.thermal) for sample in samples], known=1)
     u, v, a, after = support
     return Loading(
-        dt, vectors, fixed(stage.loads.is_gravity), weighted, factors, fixed(dofs), u, v, a, after, thermal, warmth
+        dt,
+        time,
+        vectors,
+        fixed(stage.loads.is_gravity),
+        weighted,
+        factors,
+        fixed(dofs),
+        u,
+        v,
+        a,
+        after,
+        thermal,
+        warmth,
     )
 
 
 def weigh(stage: Stage, factors: Floats) -> Floats:
     """(k, p) factors of the loads in the equilibrium of the increments, from those at their ends (k+1, p)."""
-    share = stage.row[groups.WC]
+    share = stage.coefficients.wc
     weighted: Floats = share * factors[1:] + (1.0 - share) * factors[:-1]
     return weighted
 

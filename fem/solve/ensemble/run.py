@@ -234,15 +234,15 @@ def march_all(whole: Fleet, stage: Stage, every: int, threads: int, may_compile:
     assert isinstance(step.procedure, Dynamic)
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
     secant = stage.scheme.secant
-    is_symmetric = not (secant or np.any(whole.bars.blocks.array[:, 4]))
+    is_symmetric = not (secant or np.any(whole.problem.bars.blocks.array[:, 4]))
     options: Any = Fixed(
         np.array([secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric], np.int64)
     )
-    row: Any = Fixed(stage.row)
+    row: Any = Fixed(np.array(stage.coefficients, float))
     at_once = max(1, min(BLOCKS_AT_ONCE, -(-whole.blocks // threads)))
     shared = (
-        every, options, row, whole.limits, whole.nodes, whole.bars, whole.springs, whole.links, whole.tree,
-        whole.loading, whole.start, whole.room, whole.record, whole.outcome,
+        every, options, row, whole.limits, whole.problem, whole.loading, whole.start, whole.room, whole.record,
+        whole.outcome,
     )  # fmt: skip
     if not (may_compile or is_compiled(march_blocks, 0, 1, *shared)):
         return False

@@ -13,11 +13,10 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel
-from fem.mechanics.bar import ALPHA, GEOMETRIC, Bars, P, Q
-from fem.mechanics.links import Links
-from fem.mechanics.springs import Springs
-from fem.solve.newton.groups import Motion, Nodes, Scratch
-from fem.solve.newton.iterate import evaluate
+from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
+from fem.solve.newton.groups import Motion, Nodes, Problem, Scratch
+from fem.solve.newton.iterate import evaluate_instant
+from fem.solve.schemes.coefficients import Coefficients
 
 
 @inner_kernel
@@ -43,9 +42,29 @@ def share_of(other: int, nodes: Nodes) -> float:
 
 
 @inner_kernel
-def gather_blocks(nodes: Nodes, bars: Bars, springs: Springs, links: Links, work: Scratch) -> None:
+def add_rows(nodes: Nodes, work: Scratch) -> None:
+    """Everything but bars: on the diagonal the sum of the magnitudes of its row, as far as dofs can move."""
+    own, pairs, cross, free = work.tangent.block, work.tangent.pairs, work.tangent.cross, nodes.free
+    for i in range(own.shape[0]):
+        for a in range(3):
+            for c in range(3):
+                if a == c or free[3 * i + c] != 0:
+                    work.block[i, 4 * a] += 0.5 * abs(own[i, 3 * a + c] + own[i, 3 * c + a])
+    for p in range(pairs.shape[0]):
+        for m in range(2):
+            i, j = pairs[p, m], pairs[p, 1 - m]
+            for a in range(3):
+                for c in range(3):
+                    if free[3 * j + c] != 0:
+                        coupling = cross[p, 9 * m + 3 * a + c] + cross[p, 9 * (1 - m) + 3 * c + a]
+                        work.block[i, 4 * a] += 0.5 * abs(coupling)
+
+
+@inner_kernel
+def gather_blocks(problem: Problem, work: Scratch) -> None:
     """The 3 x 3 blocks of the bound into ``work.block``, those of dependent dofs added to what they depend on."""
-    block, store, free = work.block, work.store, nodes.free
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    block, store = work.block, work.tangent.store
     for i in range(block.shape[0]):
         for k in range(9):
             block[i, k] = 0.0
@@ -60,12 +79,7 @@ def gather_blocks(nodes: Nodes, bars: Bars, springs: Springs, links: Links, work
                     along = 0.5 * (store[P + a, e] * store[Q + c, e] + store[P + c, e] * store[Q + a, e])
                     block[i, 3 * a + c] += share * abs(store[ALPHA, e]) * along
                 block[i, 4 * a] += share * across
-    for s in range(springs.dofs.shape[0]):
-        for end in range(2):
-            dof, other = springs.dofs[s, end], springs.dofs[s, 1 - end]
-            if dof >= 0:
-                share = 2.0 if other >= 0 and free[other] != 0 else 1.0
-                block[dof // 3, 4 * (dof % 3)] += share * abs(work.spring_stiffness[s])
+    add_rows(problem.nodes, work)
     for k in range(links.slave.shape[0]):
         i, a = links.slave[k] // 3, links.slave[k] % 3
         row = abs(block[i, 3 * a]) + abs(block[i, 3 * a + 1]) + abs(block[i, 3 * a + 2])
@@ -76,21 +90,21 @@ def gather_blocks(nodes: Nodes, bars: Bars, springs: Springs, links: Links, work
 
 @kernel
 def largest_square(
-    scheme: Floats, dt: float, thermal: Floats, inverse: Floats, nodes: Nodes, bars: Bars, springs: Springs,
-    links: Links, motion: Motion, work: Scratch,
-) -> tuple[float, int]:  # fmt: skip
+    scheme: Coefficients, dt: float, thermal: Floats, inverse: Floats, problem: Problem, motion: Motion, work: Scratch
+) -> tuple[float, int]:
     """Bound of omega^2 of K + 4/dt C' at ``motion``, and the node that sets it. Overwrites the trial velocity.
 
     inverse (3n,)  of the mass that moves with each free dof, 0 at others
     """
+    bars = problem.bars
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof] = motion.u[dof], 0.0
     for r in range(bars.rods.shape[0]):
         work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
-    evaluate(scheme, False, dt, work.u, bars, springs, thermal, work)
+    evaluate_instant(scheme, dt, 0.0, thermal, problem, work)
     for r in range(bars.rods.shape[0]):  # constraints lower frequencies; the tension of rods counts
-        work.store[ALPHA, bars.rods[r]] = 0.0
-    gather_blocks(nodes, bars, springs, links, work)
+        work.tangent.store[ALPHA, bars.rods[r]] = 0.0
+    gather_blocks(problem, work)
     block, largest, worst = work.block, 0.0, 0
     for i in range(block.shape[0]):
         x, y, z = math.sqrt(inverse[3 * i]), math.sqrt(inverse[3 * i + 1]), math.sqrt(inverse[3 * i + 2])

@@ -14,9 +14,10 @@ from fem.arrays import Floats
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.mechanics.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, Bars, P
 from fem.mechanics.links import condense, expand
+from fem.mechanics.springs import spring_slopes
 from fem.solve.explicit.bound import largest_square
 from fem.solve.explicit.leapfrog import Moved
-from fem.solve.linear.krylov import multiply
+from fem.solve.linear.tangent import multiply
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import Equilibrium
@@ -48,7 +49,7 @@ def as_stiff_as_can_be(bars: Bars) -> Bars:
 def bound_of(stage: Stage, taut: Bars, moved: Moved, motion: Motion, thermal: Floats, dt: float) -> tuple[float, int]:
     """Upper bound of omega^2, damping for this dt included, and its node. The tangent is left in ``stage.work``."""
     square, node = largest_square(
-        stage.row, dt, thermal, moved.inverse, stage.nodes, taut, stage.system.springs, stage.links, motion, stage.work
+        stage.coefficients, dt, thermal, moved.inverse, stage.problem._replace(bars=taut), motion, stage.work
     )
     return float(square), int(node)
 
@@ -77,8 +78,8 @@ def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
     It starts from everything at random and most of all from ``node``.
     """
     work, links = stage.work, stage.links
-    static = np.array(Equilibrium().coefficients())
-    nodal_blocks(static, 1.0, stage.nodes._replace(held=np.zeros((0, 9))), stage.system.springs, work)
+    problem = stage.problem._replace(nodes=stage.nodes._replace(held=np.zeros((0, 9))))
+    nodal_blocks(Equilibrium().coefficients(), 1.0, problem, work)
     scale = np.sqrt(moved.inverse)
     moving = np.flatnonzero(scale > 0.0)
     if len(moving) == 0:
@@ -90,14 +91,12 @@ def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
     diagonal: list[float] = []
     off: list[float] = []
     squares: list[float] = []
-    everywhere, nothing, x, product = np.ones_like(vector), np.zeros(0), np.empty_like(vector), np.empty_like(vector)
+    everywhere, x, product = np.ones_like(vector), np.empty_like(vector), np.empty_like(vector)
+    tangent = work.tangent._replace(off=np.zeros(0))
     for _ in range(min(LANCZOS, len(moving))):
         x[:] = scale * vector
         expand(links, x)
-        multiply(
-            stage.bars.nodes, work.store, nothing, work.block, stage.system.springs, work.spring_stiffness, everywhere,
-            x, product,
-        )  # fmt: skip
+        multiply(tangent, work.block, everywhere, x, product)
         condense(links, product)
         image = scale * product - size * previous
         diagonal.append(float(vector @ image))
@@ -114,10 +113,10 @@ def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
 
 def stiffest_at(stage: Stage, node: int) -> str:
     """The stiffest element at a node, with what it is made of; its tangent is in ``stage.work``."""
-    system, store = stage.system, stage.work.store
+    system, store = stage.system, stage.work.tangent.store
     stiffness = np.abs(store[ALPHA]) * (store[P : P + 3] ** 2).sum(axis=0) + np.abs(store[GEOMETRIC])
     stiffness = np.where((stage.bars.nodes == node).any(axis=1), stiffness, -1.0)
-    springs = np.abs(stage.work.spring_stiffness)
+    springs = np.abs(spring_slopes(stage.work.u, system.springs))
     springs = np.where((system.springs.dofs // 3 == node).any(axis=1), springs, -1.0)
     family, index = BAR_FAMILY, int(stiffness.argmax()) if len(stiffness) else 0
     if springs.max(initial=-1.0) > stiffness.max(initial=-1.0):

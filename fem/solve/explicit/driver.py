@@ -95,9 +95,18 @@ class Explicit:
         control[BEFORE] = before
         while True:
             reason = leapfrog(
-                control, stage.row, stage.limits, due.astype(np.int64), self.moved, self.ties, stage.nodes,
-                stage.bars, stage.system.springs, stage.links, chunk, motion, stage.work, kept,
-            )  # fmt: skip
+                control,
+                stage.coefficients,
+                stage.limits,
+                due.astype(np.int64),
+                self.moved,
+                self.ties,
+                stage.problem,
+                chunk,
+                motion,
+                stage.work,
+                kept,
+            )
             if reason != WATCH:
                 return int(reason)
             done = int(control[INCREMENT])

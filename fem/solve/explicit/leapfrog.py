@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel
-from fem.mechanics.bar import Bars, evaluate_bars
+from fem.mechanics.bar import evaluate_bars
+from fem.mechanics.families import evaluate_others
 from fem.mechanics.links import Links, condense, expand
-from fem.mechanics.springs import Springs, evaluate_springs
+from fem.mechanics.protocol import Trial
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
 from fem.solve.newton.groups import (
     DONE,
@@ -26,12 +27,13 @@ from fem.solve.newton.groups import (
     NOT_FINITE,
     Loading,
     Motion,
-    Nodes,
+    Problem,
     Record,
     Scratch,
 )  # fmt: skip
 from fem.solve.newton.iterate import combine, inertia_forces
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
+from fem.solve.schemes.coefficients import Coefficients
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
 """Why leapfrog returned: time to look at stability; what the caller then says where the increment is too
@@ -64,8 +66,9 @@ def move(dt: float, work: Scratch) -> None:
 
 
 @inner_kernel
-def accelerate(dt: float, moved: Moved, nodes: Nodes, links: Links, work: Scratch) -> None:
+def accelerate(dt: float, moved: Moved, problem: Problem, work: Scratch) -> None:
     """a1 from the forces, and v1 = v + dt/2 (a + a1), where ``move`` left v + dt a."""
+    nodes, links = problem.nodes, problem.links
     v, a, force, load, rest, inverse = work.v, work.a, work.force, work.load, work.residual, moved.inverse
     half = 0.5 * dt
     if nodes.damping.shape[0] == 0 and links.slave.shape[0] == 0:
@@ -100,11 +103,18 @@ def set_supports(k: int, links: Links, loading: Loading, work: Scratch) -> None:
 
 
 @kernel
-def forces(thermal: Floats, bars: Bars, springs: Springs, work: Scratch) -> float:
+def forces(scheme: Coefficients, k: int, thermal: Floats, problem: Problem, loading: Loading, work: Scratch) -> float:
     """Internal force at u1 and the velocity in ``work.v`` into ``work.force``, cleared before; the stored energy."""
-    u, v, force = work.u, work.v, work.force
-    energy: float = evaluate_bars(False, 1.0, 1.0, u, u, v, bars, thermal, work.multiplier, force, work.store, False)
-    return energy + evaluate_springs(False, 1.0, 1.0, u, u, v, springs, force, work.spring_stiffness)
+    u, v, force, flow, tangent = work.u, work.v, work.force, work.flow, work.tangent
+    now = loading.time[k + 1]
+    trial = Trial(
+        False, 1.0, 1.0, 0.0, 0.0, now, now, u, v, u, v, work.a, thermal, work.multiplier, problem.nodes.place
+    )
+    for dof in range(flow.shape[0]):
+        flow[dof] = 0.0
+    energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.store)
+    energy += evaluate_others(trial, problem.springs, problem.families, force, flow, tangent)
+    return energy
 
 
 @inner_kernel
@@ -127,9 +137,18 @@ def is_finite(strain: float, v: Floats) -> bool:
 
 @kernel
 def leapfrog(
-    control: Ints, scheme: Floats, limits: Floats, due: Ints, moved: Moved, ties: Ties, nodes: Nodes,
-    bars: Bars, springs: Springs, links: Links, loading: Loading, motion: Motion, work: Scratch, record: Record,
-) -> int:  # fmt: skip
+    control: Ints,
+    scheme: Coefficients,
+    limits: Floats,
+    due: Ints,
+    moved: Moved,
+    ties: Ties,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    record: Record,
+) -> int:
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
 
     due   (k,)  1 where the books of the increment are closed and its row is written; the last one has to be
@@ -140,6 +159,7 @@ def leapfrog(
     UNTIED      no positions, or no velocities, keep the lengths of the rods after ``control[INCREMENT]``
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
     """
+    bars, links = problem.bars, problem.links
     first = control[INCREMENT]
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
@@ -158,8 +178,8 @@ def leapfrog(
             return UNTIED
         if k == first or is_new(k, loading.factors):
             combine(loading.vectors, loading.factors, k + 1, work.load)
-        strain = forces(thermal, bars, springs, work)
-        accelerate(dt, moved, nodes, links, work)
+        strain = forces(scheme, k, thermal, problem, loading, work)
+        accelerate(dt, moved, problem, work)
         set_supports(k, links, loading, work)
         if tied and not keep_rates(moved.inverse, moved.damping, ties, bars, work):
             return UNTIED
@@ -167,9 +187,9 @@ def leapfrog(
             continue
         if not is_finite(strain, work.v):
             return NOT_FINITE
-        inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
-        error = close_increment(scheme, False, k, strain, nodes, bars, springs, links, loading, motion, work)
-        note_increment(k, 0, 0.0, 0.0, 0, error, bars, springs, thermal, motion, record)
+        inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
+        error = close_increment(scheme, k, strain, problem, loading, motion, work)
+        note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
         control[INCREMENT] = k + 1
         if k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_SHARE]):
             return DRIFT

@@ -11,24 +11,22 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
+from fem.mechanics.protocol import Tangent
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this share of the largest entry of the matrix is taken as singular."""
 
 
 @called_kernel
-def assemble_band(
-    width: int, equation: Ints, bars: Bars, store: Floats, off: Floats, block: Floats,
-    spring_dofs: Ints, spring_stiffness: Floats, band: Floats,
-) -> float:  # fmt: skip
+def assemble_band(width: int, equation: Ints, bars: Bars, tangent: Tangent, block: Floats, band: Floats) -> float:
     """Effective tangent on the free dofs; ``equation`` gives the row of a dof, -1 where it is fixed.
 
     Behind the dofs ``equation`` holds the rows of multipliers. These are scaled to the size of the other entries:
     returns that size.
 
-    ``block`` (n, 9) holds everything within one node but the bars, springs to the ground included.
+    ``block`` (n, 9) holds everything within one node but the bars.
     """
-    nodes = bars.nodes
+    nodes, store, off, pairs, cross = tangent.ends, tangent.store, tangent.off, tangent.pairs, tangent.cross
     band[:, :] = 0.0
     for i in range(block.shape[0]):
         for a in range(3):
@@ -55,15 +53,13 @@ def assemble_band(
                     column = equation[3 * nodes[e, 1 - m] + c]
                     if column >= 0:
                         band[row, column - row + width] -= value - (coupling if a == c else 0.0)
-    for s in range(spring_dofs.shape[0]):
-        if spring_dofs[s, 1] >= 0 and spring_dofs[s, 0] // 3 != spring_dofs[s, 1] // 3:
-            for m in range(2):
-                row = equation[spring_dofs[s, m]]
-                column = equation[spring_dofs[s, 1 - m]]
-                if row >= 0:
-                    band[row, width] += spring_stiffness[s]
-                    if column >= 0:
-                        band[row, column - row + width] -= spring_stiffness[s]
+    for p in range(pairs.shape[0]):
+        for a in range(3):
+            for c in range(3):
+                for m in range(2):
+                    row, column = equation[3 * pairs[p, m] + a], equation[3 * pairs[p, 1 - m] + c]
+                    if row >= 0 and column >= 0:
+                        band[row, column - row + width] += cross[p, 9 * m + 3 * a + c]
     if bars.rods.shape[0] == 0:
         return 1.0
     size = largest_entry(width, band)
@@ -156,10 +152,10 @@ def solve_band(
 
 @called_kernel
 def solve_in_band(
-    equation: Ints, bars: Bars, store: Floats, off: Floats, block: Floats, spring_dofs: Ints, spring_stiffness: Floats,
-    residual: Floats, band: Floats, x: Floats, du: Floats, tau: Floats,
+    equation: Ints, bars: Bars, tangent: Tangent, block: Floats, residual: Floats, band: Floats, x: Floats, du: Floats,
+    tau: Floats,
 ) -> bool:  # fmt: skip
     """``assemble_band`` and ``solve_band``."""
     width = (band.shape[1] - 1) // 3
-    size = assemble_band(width, equation, bars, store, off, block, spring_dofs, spring_stiffness, band)
-    return solve_band(width, equation, bars, store, size, residual, band, x, du, tau)
+    size = assemble_band(width, equation, bars, tangent, block, band)
+    return solve_band(width, equation, bars, tangent.store, size, residual, band, x, du, tau)

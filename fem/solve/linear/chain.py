@@ -23,6 +23,7 @@ from fem.arrays import Floats, Index, Ints
 from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.lanes.choose import common, some, where
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
+from fem.mechanics.protocol import Tangent
 from fem.solve.linear.block import ONE, SMALLEST_PIVOT, THREE, TWO, invert, is_fixed
 from fem.solve.rods.waiting import BEFORE, LAST, NOT_WAITING, STIFF, WAITING, pin, unpin, wait
 
@@ -102,7 +103,7 @@ def hold(
 
 @number_kernel
 def solve_chain(
-    symmetric: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, store: Floats, off: Floats,
+    symmetric: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent,
     block: Floats, residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
@@ -110,14 +111,14 @@ def solve_chain(
     symmetric         K is: p = q, and only upper halves of blocks are kept up (a literal, so that the rest falls away)
     is_filled         ``block`` holds something; False: only room. Memory is then gone through once less
     diagonal          adds to it
+    tangent            of the bars; it has no pairs
     free     (3n,)     1.0 free, 0.0 fixed;  residual (3n,) right-hand side, kept
-    store    (STORED, m)  numbers of the bars;  off (m,) their off-diagonal mass in the effective tangent (or empty)
     block    (n, 9)    nodal blocks of the effective tangent without the bars and the diagonal; overwritten
     inverse  (n, 9), pinned (n or 0, PINNED)  scratch
     du       (3n,)     out, zero at fixed dofs; on the way the reduced right-hand side
     tau      (m,)      out, change of the multipliers of rods
     """
-    sequence, parent, link = tree.sequence, tree.parent, tree.link
+    sequence, parent, link, store, off = tree.sequence, tree.parent, tree.link, tangent.store, tangent.off
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
     if is_filled:
@@ -258,8 +259,8 @@ def solve_chain(
 
 @called_kernel
 def solve_unsymmetric_chain(
-    is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, store: Floats, off: Floats, block: Floats,
+    is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent, block: Floats,
     residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """``solve_chain`` for any K."""
-    return solve_chain(False, is_filled, tree, diagonal, free, store, off, block, residual, inverse, pinned, du, tau)
+    return solve_chain(False, is_filled, tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau)

@@ -13,8 +13,8 @@ from fem.arrays import Floats, Ints
 from fem.assembly.system import System
 from fem.mechanics.links import Links, condense, expand
 from fem.solve.linear.factors import Factors, factors_of, solve_pivoting
-from fem.solve.linear.krylov import multiply
 from fem.solve.linear.sparse import SparseTangent, elimination_order
+from fem.solve.linear.tangent import multiply
 from fem.solve.newton.groups import Scratch
 
 POOR = 1e-9
@@ -120,9 +120,6 @@ class DirectSolver:
         full[:] = 0.0
         full[self.independent] = x
         expand(self.links, full)
-        multiply(
-            self.system.bars.nodes, work.store, work.off, work.block, self.system.springs, work.spring_stiffness,
-            self.is_free, full, product,
-        )  # fmt: skip
+        multiply(work.tangent, work.block, self.is_free, full, product)
         condense(self.links, product)
         return np.asarray(product[self.independent])

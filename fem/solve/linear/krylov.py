@@ -11,11 +11,12 @@ Sparse Linear Systems, 9.2; inexact Newton: Dembo, Eisenstat & Steihaug 1982.
 
 from __future__ import annotations
 
-from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
+from fem.arrays import Floats
+from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
-from fem.mechanics.springs import Springs
+from fem.mechanics.protocol import Tangent
 from fem.solve.linear.block import invert
+from fem.solve.linear.tangent import multiply
 
 MOST_ITERATIONS = 250
 """Beyond this a sparse factorisation is cheaper."""
@@ -24,8 +25,9 @@ BREAKDOWN = 1e-30
 
 
 @called_kernel
-def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, free: Floats) -> bool:
+def diagonal_blocks(tangent: Tangent, block: Floats, inverse: Floats, free: Floats) -> bool:
     """Invert the diagonal blocks (nodal block + bars) into ``inverse`` (n, 9); False where one is not safe."""
+    nodes, store = tangent.ends, tangent.store
     for i in range(block.shape[0]):
         for k in range(9):
             inverse[i, k] = block[i, k]
@@ -43,44 +45,6 @@ def diagonal_blocks(nodes: Ints, store: Floats, block: Floats, inverse: Floats, 
     return safe
 
 
-@kernel
-def multiply(
-    nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
-    x: Floats, product: Floats,
-) -> None:  # fmt: skip
-    """product = K x over the free dofs; x is zero at fixed ones."""
-    for i in range(block.shape[0]):
-        x0, x1, x2 = x[3 * i], x[3 * i + 1], x[3 * i + 2]
-        product[3 * i] = block[i, 0] * x0 + block[i, 1] * x1 + block[i, 2] * x2
-        product[3 * i + 1] = block[i, 3] * x0 + block[i, 4] * x1 + block[i, 5] * x2
-        product[3 * i + 2] = block[i, 6] * x0 + block[i, 7] * x1 + block[i, 8] * x2
-    for e in range(nodes.shape[0]):
-        i, j = 3 * nodes[e, 0], 3 * nodes[e, 1]
-        d0, d1, d2 = x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
-        along = store[ALPHA, e] * (store[Q, e] * d0 + store[Q + 1, e] * d1 + store[Q + 2, e] * d2)
-        t = store[GEOMETRIC, e]
-        y0, y1, y2 = along * store[P, e] + t * d0, along * store[P + 1, e] + t * d1, along * store[P + 2, e] + t * d2
-        product[i] -= y0
-        product[i + 1] -= y1
-        product[i + 2] -= y2
-        product[j] += y0
-        product[j + 1] += y1
-        product[j + 2] += y2
-    for e in range(off.shape[0]):
-        i, j = 3 * nodes[e, 0], 3 * nodes[e, 1]
-        for c in range(3):
-            product[i + c] += off[e] * x[j + c]
-            product[j + c] += off[e] * x[i + c]
-    for s in range(springs.dofs.shape[0]):
-        first, second = springs.dofs[s, 0], springs.dofs[s, 1]
-        if second >= 0 and first // 3 != second // 3:
-            pull = spring_stiffness[s] * (x[first] - x[second])
-            product[first] += pull
-            product[second] -= pull
-    for dof in range(free.shape[0]):
-        product[dof] *= free[dof]
-
-
 @inner_kernel
 def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
     """z = blocks^-1 residual; returns residual . z."""
@@ -96,8 +60,8 @@ def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
 
 @called_kernel
 def solve_cg(
-    nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
-    forcing: float, residual: Floats, inverse: Floats, vectors: Floats, du: Floats,
+    tangent: Tangent, block: Floats, free: Floats, forcing: float, residual: Floats, inverse: Floats, vectors: Floats,
+    du: Floats,
 ) -> int:  # fmt: skip
     """Solve K du = residual; returns the iterations spent, -1 where the direct solver must take over.
 
@@ -105,7 +69,7 @@ def solve_cg(
     vectors (4, 3n)  room: residual of the solve, preconditioned residual, direction, K direction
     du      (3n,)    out, zero at fixed dofs
     """
-    if not diagonal_blocks(nodes, store, block, inverse, free):
+    if not diagonal_blocks(tangent, block, inverse, free):
         return -1
     r, z, direction, product = vectors[0], vectors[1], vectors[2], vectors[3]
     start = 0.0
@@ -119,7 +83,7 @@ def solve_cg(
     for dof in range(du.shape[0]):
         direction[dof] = z[dof]
     for iteration in range(1, MOST_ITERATIONS + 1):
-        multiply(nodes, store, off, block, springs, spring_stiffness, free, direction, product)
+        multiply(tangent, block, free, direction, product)
         curvature = 0.0
         for dof in range(du.shape[0]):
             curvature += direction[dof] * product[dof]
@@ -143,14 +107,14 @@ def solve_cg(
 
 @called_kernel
 def solve_bicgstab(
-    nodes: Ints, store: Floats, off: Floats, block: Floats, springs: Springs, spring_stiffness: Floats, free: Floats,
-    forcing: float, residual: Floats, inverse: Floats, vectors: Floats, du: Floats,
+    tangent: Tangent, block: Floats, free: Floats, forcing: float, residual: Floats, inverse: Floats, vectors: Floats,
+    du: Floats,
 ) -> int:  # fmt: skip
     """Solve K du = residual for an unsymmetric K; returns the iterations spent, -1 where the direct solver must.
 
     As ``solve_cg``, preconditioned from the right; vectors (6, 3n): room.
     """
-    if not diagonal_blocks(nodes, store, block, inverse, free):
+    if not diagonal_blocks(tangent, block, inverse, free):
         return -1
     r, shadow, direction, image, z, product = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]
     start = 0.0
@@ -166,7 +130,7 @@ def solve_bicgstab(
     rho = start
     for iteration in range(1, MOST_ITERATIONS + 1):
         precondition(inverse, direction, z)
-        multiply(nodes, store, off, block, springs, spring_stiffness, free, z, image)
+        multiply(tangent, block, free, z, image)
         along = dot(shadow, image)
         if not abs(along) > BREAKDOWN * start:
             return -1
@@ -177,7 +141,7 @@ def solve_bicgstab(
         if dot(r, r) <= bound:
             return iteration
         precondition(inverse, r, z)
-        multiply(nodes, store, off, block, springs, spring_stiffness, free, z, product)
+        multiply(tangent, block, free, z, product)
         square = dot(product, product)
         if not square > 0.0:
             return -1

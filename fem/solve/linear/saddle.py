@@ -28,7 +28,7 @@ class SaddleSolver:
         """False where the system is singular or not finite."""
         independent = self.tangent.independent
         work.du[:] = 0.0
-        right = np.concatenate([work.residual[independent], -work.store[GAP, self.rods]])
+        right = np.concatenate([work.residual[independent], -work.tangent.store[GAP, self.rods]])
         matrix = bordered(self.tangent, work)
         if not (np.isfinite(matrix.data).all() and np.isfinite(right).all()):
             return False
@@ -54,7 +54,7 @@ def _coupling(tangent: SparseTangent, work: Scratch, row: int) -> Any:
     """What the multipliers do to the independent dofs; ``row``: P or Q."""
     from scipy.sparse import coo_array
 
-    columns, dofs, values = rod_gradients(tangent.system.bars, work.store, row)
+    columns, dofs, values = rod_gradients(tangent.system.bars, work.tangent.store, row)
     shape = (tangent.system.size, len(tangent.system.bars.rods))
     full = coo_array((values, (dofs, columns)), shape=shape).tocsr()[tangent.dofs]
     return full if tangent.transform is None else tangent.transform.T @ full

@@ -17,6 +17,7 @@ from fem.assembly.system import System
 from fem.compiled import kernel
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.mechanics.links import Links
+from fem.mechanics.protocol import Tangent
 from fem.solve.newton.groups import Scratch
 
 
@@ -27,7 +28,7 @@ class Pattern(NamedTuple):
     start    (3n,)    where the column of a dof begins (in the lower triangle: would begin, were its node whole)
     diagonal (n,)     offset of the block of a node with itself
     bars     (m, 2)   offsets of the blocks (rows i, columns j) and (rows j, columns i) of a bar; -1: left out
-    springs  (s, 2)   likewise of springs between different nodes
+    pairs    (p, 2)   likewise of ``Tangent.pairs``
     lower    (1,)     1: only the lower triangle is kept
     """
 
@@ -35,7 +36,7 @@ class Pattern(NamedTuple):
     start: Ints
     diagonal: Ints
     bars: Ints
-    springs: Ints
+    pairs: Ints
     lower: Ints
 
 
@@ -52,11 +53,9 @@ def write_rows(pattern: Pattern, rows: Ints, columns: Ints, offset: Ints, place:
 
 
 @kernel
-def fill_values(
-    pattern: Pattern, nodes: Ints, store: Floats, off: Floats, block: Floats, spring_dofs: Ints,
-    spring_stiffness: Floats, values: Floats,
-) -> None:  # fmt: skip
-    """The numbers of the matrix, from the nine numbers of the bars, the nodal blocks and the springs."""
+def fill_values(pattern: Pattern, tangent: Tangent, block: Floats, values: Floats) -> None:
+    """The numbers of the matrix, from the nine numbers of the bars, the nodal blocks and what couples two nodes."""
+    nodes, store, off, pairs, cross = tangent.ends, tangent.store, tangent.off, tangent.pairs, tangent.cross
     rank, start = pattern.rank, pattern.start
     is_lower = pattern.lower[0] == 1
     for k in range(values.shape[0]):
@@ -91,16 +90,13 @@ def fill_values(
                         values[start[j + c] + at_j + rank[j + a]] += value
                     if rank[i + a] >= 0 and i_j >= 0:
                         values[start[j + c] + i_j + rank[i + a]] += across
-    for s in range(spring_dofs.shape[0]):
-        first, second = spring_dofs[s, 0], spring_dofs[s, 1]
-        if second < 0 or first // 3 == second // 3:
-            continue
+    for p in range(pairs.shape[0]):
         for m in range(2):
-            row, column = spring_dofs[s, m], spring_dofs[s, 1 - m]
-            if rank[row] >= 0:
-                values[start[row] + pattern.diagonal[row // 3] + rank[row]] += spring_stiffness[s]
-                if rank[column] >= 0 and pattern.springs[s, m] >= 0:
-                    values[start[column] + pattern.springs[s, m] + rank[row]] -= spring_stiffness[s]
+            i, j = 3 * pairs[p, m], 3 * pairs[p, 1 - m]
+            for c in range(3 if pattern.pairs[p, m] >= 0 else 0):
+                for a in range(3):
+                    if rank[i + a] >= 0 and rank[j + c] >= 0:
+                        values[start[j + c] + pattern.pairs[p, m] + rank[i + a]] += cross[p, 9 * m + 3 * a + c]
 
 
 class SparseTangent:
@@ -152,11 +148,9 @@ class SparseTangent:
         start[dofs] = self.indptr[:-1] - (place_rank if lower else 0)
         bars = len(system.bars.nodes)
         across = np.column_stack([offset[block[count : count + len(pairs)]], offset[block[count + len(pairs) :]]])
-        springs = np.full((len(system.springs.dofs), 2), -1, np.int64)
-        springs[crossing_springs(system)] = across[bars:]
         self.pattern = Pattern(
-            rank.reshape(-1), start, offset[block[:count]], np.ascontiguousarray(across[:bars]), springs,
-            np.array([int(lower)]),
+            rank.reshape(-1), start, offset[block[:count]], np.ascontiguousarray(across[:bars]),
+            np.ascontiguousarray(across[bars:]), np.array([int(lower)]),
         )  # fmt: skip
         indices = np.zeros(int(self.indptr[-1]), np.int64)
         write_rows(self.pattern, rows[inside], columns[inside], offset[inside], place, indices)
@@ -167,10 +161,7 @@ class SparseTangent:
         from scipy.sparse import csc_array
 
         values = np.empty(len(self.indices))
-        fill_values(
-            self.pattern, self.system.bars.nodes, work.store, work.off, work.block, self.system.springs.dofs,
-            work.spring_stiffness, values,
-        )  # fmt: skip
+        fill_values(self.pattern, work.tangent, work.block, values)
         full = csc_array((values, self.indices, self.indptr), shape=(self.size, self.size))
         if self.transform is None:
             return full
@@ -178,15 +169,9 @@ class SparseTangent:
             return (self.transform.T @ full @ self.transform).tocsc()
 
 
-def crossing_springs(system: System) -> Ints:
-    """Springs between dofs of different nodes (the others are in the nodal blocks)."""
-    dofs = system.springs.dofs
-    return np.flatnonzero((dofs[:, 1] >= 0) & (dofs[:, 0] // 3 != dofs[:, 1] // 3))
-
-
 def coupled_nodes(system: System) -> Ints:
-    """(p, 2) nodes that share a bar, then those that share a spring."""
-    return np.concatenate([system.bars.nodes, system.springs.dofs[crossing_springs(system)] // 3])
+    """(p, 2) nodes that share a bar, then those that anything else couples."""
+    return np.concatenate([system.bars.nodes, system.pairs])
 
 
 def elimination_order(system: System) -> Ints:

@@ -18,6 +18,7 @@ from fem.assembly.constraints import reduction
 from fem.errors import ModelError
 from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
 from fem.mechanics.blocks import rod_gradients
+from fem.mechanics.springs import spring_slopes, stiffen_all
 from fem.solve.stage import Stage
 from fem.solve.start import mass_matrix
 
@@ -101,7 +102,7 @@ def _springs(stage: Stage) -> tuple[Any, Floats]:
     """R over all dofs and w: elongations of bars, differences of their ends, springs."""
     from scipy.sparse import coo_array, vstack
 
-    bars, store, springs = stage.bars, stage.work.store, stage.system.springs
+    bars, store, springs = stage.bars, stage.work.tangent.store, stage.system.springs
     count, size = len(bars.nodes), stage.system.size
     axes = np.arange(3)
     ends = 3 * bars.nodes[:, :, None] + axes  # (m, 2, 3)
@@ -125,12 +126,45 @@ def _springs(stage: Stage) -> tuple[Any, Floats]:
         between(np.arange(3 * count), np.ones(3 * count), 3 * count),
         coo_array((values, places), shape=(len(spring), size)),
     ]
-    return vstack(parts).tocsr(), np.concatenate([alpha, np.repeat(store[GEOMETRIC], 3), stage.work.spring_stiffness])
+    slopes = spring_slopes(stage.work.u, springs)
+    others, weights = _families(stage, slopes)
+    weights = np.concatenate([alpha, np.repeat(store[GEOMETRIC], 3), slopes, weights])
+    return vstack([*parts, others]).tocsr(), weights
+
+
+def _families(stage: Stage, slopes: Floats) -> tuple[Any, Floats]:
+    """R and w of what the tangent holds beside bars and springs: eigenvectors of the blocks of one node or of two."""
+    from scipy.sparse import coo_array
+
+    tangent, springs = stage.work.tangent, stage.system.springs
+    rest = tangent._replace(block=tangent.block.copy(), cross=tangent.cross.copy())
+    stiffen_all(springs, -slopes, rest)
+    matrices: list[tuple[Ints, Floats]] = []
+    for node in np.flatnonzero(np.abs(rest.block).max(axis=1, initial=0.0) > 0.0):
+        matrices.append((3 * node + np.arange(3), rest.block[node].reshape(3, 3)))
+    for pair in np.flatnonzero(np.abs(rest.cross).max(axis=1, initial=0.0) > 0.0):
+        dofs = (3 * rest.pairs[pair][:, None] + np.arange(3)).ravel()
+        both = np.zeros((6, 6))
+        both[:3, 3:], both[3:, :3] = rest.cross[pair].reshape(2, 3, 3)
+        matrices.append((dofs, both))
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    weights: list[float] = []
+    for dofs, matrix in matrices:
+        found, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+        for weight, vector in zip(found, vectors.T, strict=True):
+            rows += [len(weights)] * len(dofs)
+            columns += dofs.tolist()
+            values += vector.tolist()
+            weights.append(weight)
+    shape = len(weights), stage.system.size
+    return coo_array((np.array(values), (np.array(rows, int), np.array(columns, int))), shape=shape), np.array(weights)
 
 
 def _gradients(stage: Stage) -> Any:
     """G over all dofs."""
     from scipy.sparse import coo_array
 
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.store)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.store)
     return coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()

@@ -17,9 +17,9 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel
-from fem.mechanics.bar import GAP, Bars
-from fem.mechanics.links import Links, condense, expand
-from fem.solve.newton.groups import Loading, Motion, Nodes, Scratch
+from fem.mechanics.bar import GAP
+from fem.mechanics.links import condense, expand
+from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 
 # Entries of Arc.numbers: load factor of the last good state and of the trial state; radius (0: no arc length); c (0:
 # not chosen yet); last change of the factor; n_lambda; largest factor; dof held at the end (-1: none), its value;
@@ -83,8 +83,9 @@ def open_arc(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
 
 
 @called_kernel
-def load_direction(arc: Arc, nodes: Nodes, bars: Bars, links: Links, loading: Loading, work: Scratch) -> None:
+def load_direction(arc: Arc, problem: Problem, loading: Loading, work: Scratch) -> None:
     """f into the right-hand side; the correction at constant lambda is kept for later."""
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
     for dof in range(work.residual.shape[0]):
         arc.pending[dof] = work.du[dof]
         work.residual[dof] = 0.0
@@ -97,12 +98,13 @@ def load_direction(arc: Arc, nodes: Nodes, bars: Bars, links: Links, loading: Lo
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         arc.pull[e] = work.tau[e]
-        work.store[GAP, e] = 0.0
+        work.tangent.store[GAP, e] = 0.0
 
 
 @called_kernel
-def predict(arc: Arc, bars: Bars, links: Links, work: Scratch) -> None:
+def predict(arc: Arc, problem: Problem, work: Scratch) -> None:
     """du along the tangent of the path: at an acute angle to the increment before, the first one with the load."""
+    bars, links = problem.bars, problem.links
     numbers, direction = arc.numbers, arc.direction
     expand(links, work.du)
     square, onward = 0.0, numbers[LAST_CHANGE]
@@ -126,8 +128,9 @@ def predict(arc: Arc, bars: Bars, links: Links, work: Scratch) -> None:
 
 
 @called_kernel
-def combine_arc(arc: Arc, bars: Bars, links: Links, work: Scratch) -> None:
+def combine_arc(arc: Arc, problem: Problem, work: Scratch) -> None:
     """du and dlambda in the plane normal to the prediction."""
+    bars, links = problem.bars, problem.links
     expand(links, work.du)
     expand(links, arc.pending)
     above, below = 0.0, arc.numbers[NORMAL]

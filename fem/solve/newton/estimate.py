@@ -19,12 +19,9 @@ from __future__ import annotations
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
 from fem.solve.newton.groups import (
-    AA,
-    AU,
     CHANGE,
     EXPONENT,
     LAG,
-    LAGS,
     LAST_DT,
     LEAD,
     LEAST_SIZE,
@@ -32,26 +29,24 @@ from fem.solve.newton.groups import (
     SHORTEST,
     SIZE,
     TIME_ERROR,
-    VU,
-    WC,
-    WM,
     Motion,
     Nodes,
     Scratch,
 )  # fmt: skip
+from fem.solve.schemes.coefficients import Coefficients
 
 FADING = 0.95
 """Share of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
 through zero twice a period, where increments must not grow."""
 
 
-def error_constants(row: Floats) -> tuple[float, float, float, float]:
+def error_constants(row: Coefficients) -> tuple[float, float, float, float]:
     """|k - 1/2|, C, theta and the power of dt the estimate goes with, from the coefficients of a scheme."""
-    lead = float((1.0 - row[AA]) / row[AU] - 0.5)
+    lead = float((1.0 - row.aa) / row.au - 0.5)
     lead = abs(lead) if abs(lead) > 1e-9 else 0.0
-    lag = float(row[WC] - row[WM])
-    shift = abs((1.0 + lag * (1.0 - row[AA])) / row[AU] - 1.0 / 6.0)
-    change = float(max(shift, 1.0 / 12.0) + abs(row[VU] / row[AU] + lag - 0.5))
+    lag = float(row.wc - row.wm)
+    shift = abs((1.0 + lag * (1.0 - row.aa)) / row.au - 1.0 / 6.0)
+    change = float(max(shift, 1.0 / 12.0) + abs(row.vu / row.au + lag - 0.5))
     return lead, change, lag, 2.0 if lead else 3.0
 
 
@@ -68,7 +63,7 @@ def largest_error(limits: Floats, dt: float, last_dt: float, is_open: Floats, ol
 
 @called_kernel
 def is_too_long(
-    scheme: Floats, limits: Floats, dt: float, nodes: Nodes, motion: Motion, work: Scratch
+    scheme: Coefficients, limits: Floats, dt: float, nodes: Nodes, motion: Motion, work: Scratch
 ) -> tuple[bool, bool]:
     """Whether the increment must be taken again, shorter; and whether its error is too large, be it as it may.
 
@@ -78,7 +73,7 @@ def is_too_long(
     size = max(memory[SIZE], limits[LEAST_SIZE])
     for dof in range(work.u.shape[0]):
         size = max(size, abs(work.u[dof] - motion.origin[dof]))
-    old, new = (motion.lagged, work.lagged) if scheme[LAGS] > 0.0 else (motion.a, work.a)
+    old, new = (motion.lagged, work.lagged) if scheme.lags else (motion.a, work.a)
     error = largest_error(limits, dt, memory[LAST_DT], nodes.open, old, new) / (limits[TIME_ERROR] * size)
     level = error / dt ** limits[EXPONENT]
     if error > 1.0 and dt > limits[SHORTEST]:

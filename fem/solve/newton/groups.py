@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.mechanics.bar import Bars
+from fem.mechanics.links import Links
+from fem.mechanics.protocol import Tangent
+from fem.mechanics.springs import Springs
+from fem.solve.linear.chain import Tree
 
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
 # Linear solvers
 EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
 CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
-# Entries of a scheme row; WC weighs damping and external loads, MOMENTUM |M v|/dt in the scale D; VISCOUS VU/dt is the
-# derivative of the rates that viscous stresses and dashpots follow (0: none); PROJECT switches the projection of
-# velocities and accelerations of rods on, LAGS says that accelerations of the recursion belong to another instant
-VU, VV, VA, AU, AV, AA, WM, WF, WC, MOMENTUM, VISCOUS, PROJECT, LAGS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
 # and of automatic increments of dynamics (``estimate.py``): allowed local error (0: not judged), the increment that is
@@ -57,6 +58,7 @@ class Nodes(NamedTuple):
     """Nodal part of the system.
 
     mass, damping (3n,) diagonal mass, mass-proportional damping (damping empty: none)
+    place    (3n,)      reference coordinates
     free     (3n,)      1 free, 0 supported, 2 dependent on others through an equation
     open     (3n,)      0.0 at supported dofs, else 1.0
     held     (n, 9)     tangent-only stiffness of directions without stiffness and load (statics); empty: none
@@ -64,36 +66,10 @@ class Nodes(NamedTuple):
 
     mass: Floats
     damping: Floats
+    place: Floats
     free: Ints
     open: Floats
     held: Floats
-
-
-class Loading(NamedTuple):
-    """What acts during a chunk of k increments.
-
-    dt        (k,)      increments
-    vectors   (p, 3n)   load vectors;  is_gravity (p,) 1 where it has a potential
-    weighted  (k, p)    their factors in the scheme's equilibrium
-    factors   (k+1, p)  their factors at the ends of the increments
-    support_dofs (c,), support_u, support_v, support_a (k, c)  prescribed motion at the ends of the increments
-    support_start (k, c)  velocity just after their starts (it may jump there)
-    thermal   (1 or k+1, m)  thermal strain of the bars, constant or at the ends of the increments
-    warmth    (1 or k, m)  thermal strain in the equilibrium of the increments
-    """
-
-    dt: Floats
-    vectors: Floats
-    is_gravity: Ints
-    weighted: Floats
-    factors: Floats
-    support_dofs: Ints
-    support_u: Floats
-    support_v: Floats
-    support_a: Floats
-    support_start: Floats
-    thermal: Floats
-    warmth: Floats
 
 
 class Ropes(NamedTuple):
@@ -108,9 +84,59 @@ class Ropes(NamedTuple):
     allowance: Floats
 
 
+class Problem(NamedTuple):
+    """What does not change while a chunk of increments is marched through.
+
+    families  groups of ``FAMILIES``, in their order (None in lanes, which have none)
+    links     equations between dofs
+    ropes     those that are watched (empty: none)
+    solver    which linear solver; its tree (chains), its equation (3n + m,) numbers of the rows of a band
+    """
+
+    nodes: Nodes
+    bars: Bars
+    springs: Springs
+    families: tuple[Any, ...] | None
+    links: Links
+    ropes: Ropes
+    solver: int
+    tree: Tree
+    equation: Ints
+
+
+class Loading(NamedTuple):
+    """What acts during a chunk of k increments.
+
+    dt        (k,)      increments
+    time      (k+1,)    their ends
+    vectors   (p, 3n)   load vectors;  is_gravity (p,) 1 where it has a potential
+    weighted  (k, p)    their factors in the scheme's equilibrium
+    factors   (k+1, p)  their factors at the ends of the increments
+    support_dofs (c,), support_u, support_v, support_a (k, c)  prescribed motion at the ends of the increments
+    support_start (k, c)  velocity just after their starts (it may jump there)
+    thermal   (1 or k+1, m)  thermal strain of the bars, constant or at the ends of the increments
+    warmth    (1 or k, m)  thermal strain in the equilibrium of the increments
+    """
+
+    dt: Floats
+    time: Floats
+    vectors: Floats
+    is_gravity: Ints
+    weighted: Floats
+    factors: Floats
+    support_dofs: Ints
+    support_u: Floats
+    support_v: Floats
+    support_a: Floats
+    support_start: Floats
+    thermal: Floats
+    warmth: Floats
+
+
 class Motion(NamedTuple):
-    """The last good state: u, v, a, internal force, reaction (3n,), multipliers of rods (m,), the energy tally and the
-    convergence memory; origin (3n,): u at the start of the step.
+    """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
+    none), reaction (3n,), multipliers of rods (m,), the energy tally and the convergence memory; origin (3n,): u at the
+    start of the step.
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
     its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.
@@ -120,6 +146,7 @@ class Motion(NamedTuple):
     v: Floats
     a: Floats
     force: Floats
+    flow: Floats
     reaction: Floats
     multiplier: Floats
     tally: Floats
@@ -131,6 +158,8 @@ class Motion(NamedTuple):
 class Scratch(NamedTuple):
     """Trial state and working room; ``du`` and, for rods, ``tau`` are written by whoever solves.
 
+    block (n, 9): the matrix within nodes, inertia included, the bars apart.
+
     pinned, kept, whole, pulls: for rods alone (``rods/waiting.py``, ``rods/solve.py``).
     """
 
@@ -138,6 +167,7 @@ class Scratch(NamedTuple):
     v: Floats
     a: Floats
     force: Floats
+    flow: Floats
     load: Floats
     carry: Floats
     residual: Floats
@@ -149,9 +179,7 @@ class Scratch(NamedTuple):
     multiplier: Floats
     tau: Floats
     pinned: Floats
-    store: Floats
-    off: Floats
-    spring_stiffness: Floats
+    tangent: Tangent
     block: Floats
     inverse: Floats
     reaction: Floats

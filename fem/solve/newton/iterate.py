@@ -7,59 +7,84 @@ import math
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.lanes.choose import some, where
-from fem.mechanics.bar import Bars, evaluate_bars
-from fem.mechanics.links import Links, condense, expand
+from fem.mechanics.bar import evaluate_bars
+from fem.mechanics.energy import energy_of_bars
+from fem.mechanics.families import evaluate_others
+from fem.mechanics.links import condense, expand
 from fem.mechanics.mass import multiply_mass
-from fem.mechanics.springs import Springs, evaluate_springs
+from fem.mechanics.protocol import Trial
 from fem.solve.newton.groups import (
-    AA,
-    AU,
-    AV,
-    LAGS,
-    MOMENTUM,
-    VA,
-    VISCOUS,
-    VU,
-    VV,
-    WC,
-    WF,
-    WM,
     Loading,
     Motion,
     Nodes,
+    Problem,
     Scratch,
 )  # fmt: skip
+from fem.solve.schemes.coefficients import Coefficients
 
 
 @kernel
-def evaluate(
-    scheme: Floats, secant: bool, dt: float, u0: Floats, bars: Bars, springs: Springs, thermal: Floats, work: Scratch,
-    onset: float = 0.0,
-) -> float:  # fmt: skip
-    """Internal force at the trial state, and the numbers of all bars and springs; returns the stored energy.
-
-    onset  0, but in an increment what ``onset_of`` finds
-    """
-    rate = scheme[VISCOUS] * scheme[VU] / dt
-    weight = scheme[WF]
-    u, v, force = work.u, work.v, work.force
+def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
+    """Internal force at the trial state and its tangent, all families together; returns the stored energy."""
+    force, flow, tangent = work.force, work.flow, work.tangent
     for dof in range(force.shape[0]):
         force[dof] = 0.0
-    energy: float = evaluate_bars(
-        secant, weight, rate, u0, u, v, bars, thermal, work.multiplier, force, work.store, True, onset
-    )
-    return energy + evaluate_springs(secant, weight, rate, u0, u, v, springs, force, work.spring_stiffness)
-
-
-@inner_kernel
-def onset_of(scheme: Floats, secant: bool, dt: float) -> float:
-    """du1/dv1 of a scheme whose forces belong to the end of the increment, else 0."""
-    return 0.0 if secant or scheme[VU] == 0.0 else dt / scheme[VU]
+    for dof in range(flow.shape[0]):
+        flow[dof] = 0.0
+    for i in range(tangent.block.shape[0]):
+        for c in range(9):
+            tangent.block[i, c] = 0.0
+    for p in range(tangent.cross.shape[0]):
+        for c in range(18):
+            tangent.cross[p, c] = 0.0
+    energy: float = evaluate_bars(trial, problem.bars, True, force, flow, tangent.store)
+    energy += evaluate_others(trial, problem.springs, problem.families, force, flow, tangent)
+    return energy
 
 
 @kernel
-def inertia_forces(nodes: Nodes, bars: Bars, v: Floats, a: Floats, inertia: Floats, drag: Floats) -> None:
+def evaluate_increment(
+    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> float:
+    """``evaluate`` as the equilibrium of increment k has it."""
+    dt = loading.dt[k]
+    trial = Trial(
+        scheme.secant, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt),
+        scheme.onset * dt, loading.time[k], loading.time[k + 1], motion.u, motion.v, work.u, work.v, work.a,
+        loading.warmth[min(k, loading.warmth.shape[0] - 1)], work.multiplier, problem.nodes.place,
+    )  # fmt: skip
+    return evaluate(trial, problem, work)
+
+
+@kernel
+def evaluate_instant(
+    scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, work: Scratch
+) -> float:
+    """``evaluate`` in the trial state itself; dt only scales the share of velocities in the tangent."""
+    trial = Trial(
+        False, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt), 0.0, time, time, work.u,
+        work.v, work.u, work.v, work.a, thermal, work.multiplier, problem.nodes.place,
+    )  # fmt: skip
+    return evaluate(trial, problem, work)
+
+
+@kernel
+def stored_energy(time: float, thermal: Floats, problem: Problem, work: Scratch) -> float:
+    """Energy stored in the trial state; ``work.momentum`` and the tangent are used as room."""
+    room = work.momentum
+    trial = Trial(
+        False, 0.0, 0.0, 0.0, 0.0, time, time, work.u, work.v, work.u, work.v, work.a, thermal, work.multiplier,
+        problem.nodes.place,
+    )  # fmt: skip
+    energy: float = energy_of_bars(work.u, work.v, problem.bars, thermal, work.multiplier)
+    energy += evaluate_others(trial, problem.springs, problem.families, room, room, work.tangent)
+    return energy
+
+
+@kernel
+def inertia_forces(problem: Problem, v: Floats, a: Floats, inertia: Floats, drag: Floats) -> None:
     """inertia = M a, drag = C v (mass-proportional part)."""
+    nodes, bars = problem.nodes, problem.bars
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, a, inertia)
     if nodes.damping.shape[0] > 0:
         multiply_mass(nodes.damping, bars.off_damping, bars.nodes, v, drag)
@@ -80,48 +105,48 @@ def combine(vectors: Floats, factors: Floats, k: int, total: Floats) -> None:
 
 @inner_kernel
 def begin(
-    scheme: Floats, extrapolation: int, k: int, dt: float, nodes: Nodes, bars: Bars, links: Links, loading: Loading,
-    motion: Motion, work: Scratch,
-) -> None:  # fmt: skip
+    scheme: Coefficients, k: int, dt: float, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> None:
     """First guess of increment k and everything that stays known during it."""
-    linear = dt if extrapolation > 0 else 0.0
-    square = 0.5 * dt * dt if extrapolation > 1 else 0.0
-    before = motion.lagged if scheme[LAGS] > 0.0 else motion.a
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    linear = dt if scheme.extrapolation > 0 else 0.0
+    square = 0.5 * dt * dt if scheme.extrapolation > 1 else 0.0
+    before = motion.lagged if scheme.lags else motion.a
     guess(scheme, linear, square, dt, nodes.open, motion.u, motion.v, before, work)
     if loading.support_dofs.shape[0] > 0:
         for dof in range(work.shift.shape[0]):
             work.shift[dof] = 0.0
-    carry_over(scheme, k, nodes, bars, loading, motion, before, work)
-    lag = scheme[WF] - scheme[WM]
-    if lag != 0.0 and loading.support_dofs.shape[0] > 0 and scheme[WM] != 0.0:
-        lag_supports(lag, k, nodes, bars, links, loading, motion, work)
+    carry_over(scheme, k, problem, loading, motion, before, work)
+    lag = scheme.wf - scheme.wm
+    if lag != 0.0 and loading.support_dofs.shape[0] > 0 and scheme.wm != 0.0:
+        lag_supports(lag, k, problem, loading, motion, work)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         work.u[dof] += linear * motion.v[dof] + square * motion.a[dof]
         work.shift[dof] = loading.support_u[k, c] - work.u[dof]
         # The first solve moves the support by ``shift``, its velocity by what goes with it, and so to the exact one.
-        work.v[dof] = loading.support_v[k, c] - scheme[VU] / dt * work.shift[dof]
+        work.v[dof] = loading.support_v[k, c] - scheme.vu / dt * work.shift[dof]
         work.a[dof] = loading.support_a[k, c]
     for r in range(bars.rods.shape[0]):
         work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
     expand(links, work.v)
     expand(links, work.a)
     expand(links, work.shift)
-    mass_factor = scheme[WM] * scheme[AU] / (dt * dt)
-    damping_factor = scheme[WC] * scheme[VU] / dt
+    mass_factor = scheme.wm * scheme.au / (dt * dt)
+    damping_factor = scheme.wc * scheme.vu / dt
     for e in range(bars.off_mass.shape[0]):
-        work.off[e] = mass_factor * bars.off_mass[e] + damping_factor * bars.off_damping[e]
+        work.tangent.off[e] = mass_factor * bars.off_mass[e] + damping_factor * bars.off_damping[e]
 
 
 @inner_kernel
 def guess(
-    scheme: Floats, linear: float, square: float, dt: float, moving: Floats, u: Floats, v: Floats, a: Floats,
+    scheme: Coefficients, linear: float, square: float, dt: float, moving: Floats, u: Floats, v: Floats, a: Floats,
     work: Scratch,
 ) -> None:  # fmt: skip
     """Trial u, v, a; u moves by linear v + square a. Supported dofs (``moving`` 0) stay where they are, at rest."""
     trial_u, trial_v, trial_a = work.u, work.v, work.a
-    vu, vv, va = scheme[VU] / dt, scheme[VV], scheme[VA] * dt
-    au, av, aa = scheme[AU] / (dt * dt), scheme[AV] / dt, scheme[AA]
+    vu, vv, va = scheme.vu / dt, scheme.vv, scheme.va * dt
+    au, av, aa = scheme.au / (dt * dt), scheme.av / dt, scheme.aa
     for dof in range(u.shape[0]):
         move = linear * v[dof] + square * a[dof]
         is_open = moving[dof] != 0.0
@@ -132,31 +157,30 @@ def guess(
 
 @inner_kernel
 def carry_over(
-    scheme: Floats, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, a: Floats, work: Scratch
+    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, a: Floats, work: Scratch
 ) -> None:
     """What the equilibrium of the increment knows from its loads and its start, a being its accelerations."""
     combine(loading.vectors, loading.weighted, k, work.load)
     load, carry, force = work.load, work.carry, motion.force
     for dof in range(load.shape[0]):
         carry[dof] = load[dof]
-    old_force, old_inertia, old_drag = 1.0 - scheme[WF], 1.0 - scheme[WM], 1.0 - scheme[WC]
-    dynamic = scheme[WM] != 0.0
+    old_force, old_inertia, old_drag = 1.0 - scheme.wf, 1.0 - scheme.wm, 1.0 - scheme.wc
+    dynamic = scheme.wm != 0.0
     if dynamic and (old_force != 0.0 or old_inertia != 0.0 or old_drag != 0.0):
-        inertia_forces(nodes, bars, motion.v, a, work.inertia, work.drag)
+        inertia_forces(problem, motion.v, a, work.inertia, work.drag)
         inertia, drag = work.inertia, work.drag
         for dof in range(load.shape[0]):
             carry[dof] -= old_force * force[dof] + old_inertia * inertia[dof] + old_drag * drag[dof]
 
 
 @called_kernel
-def lag_supports(
-    lag: float, k: int, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion, work: Scratch
-) -> None:
+def lag_supports(lag: float, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> None:
     """Let the exact accelerations of supports act at the time of the weighted forces, lag dt after that of WM M a.
 
     Accelerations of free dofs take on such a lag by themselves (Erlicher, Bonaventura & Bursi, Comput. Mech. 28
     (2002) 83-104); those of supports do not, and over a coupled mass would leave the scheme with first order.
     """
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
     change = work.momentum
     for dof in range(change.shape[0]):
         change[dof] = 0.0
@@ -170,11 +194,12 @@ def lag_supports(
 
 
 @kernel
-def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scratch) -> float:
+def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
     """Out-of-balance force of the trial state (zero at supported dofs); returns its largest component, or NaN.
 
     Leaves C v in ``work.drag`` and, unless the mass is lumped, M a in ``work.inertia``: a pass through memory less.
     """
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
     is_lumped = bars.off_mass.shape[0] == 0
     if not is_lumped:
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.a, work.inertia)
@@ -184,7 +209,7 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
         work.residual, work.carry, work.force, work.inertia, work.drag, nodes.open,
     )  # fmt: skip
     mass, a = nodes.mass, work.a
-    wf, wm, wc = scheme[WF], scheme[WM], scheme[WC]
+    wf, wm, wc = scheme.wf, scheme.wm, scheme.wc
     total = 0.0
     for dof in range(rest.shape[0]):
         own = mass[dof] * a[dof] if is_lumped else inertia[dof]
@@ -203,21 +228,22 @@ def residual(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, work: Scrat
 
 
 @inner_kernel
-def scale_of(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, work: Scratch) -> float:
+def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> float:
     """D: the forces the residual is compared with.
 
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
     """
-    dynamic = 1.0 if scheme[WM] != 0.0 else 0.0
+    nodes, bars = problem.nodes, problem.bars
+    dynamic = 1.0 if scheme.wm != 0.0 else 0.0
     is_lumped = bars.off_mass.shape[0] == 0
     scale = largest_force(is_lumped, dynamic, nodes, work.force, work.drag, work.load, work.a, work.inertia)
-    if scheme[MOMENTUM] > 0.0:
+    if scheme.momentum > 0.0:
         if is_lumped:
             momentum = largest_product(nodes.mass, work.v)
         else:
             multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
             momentum = largest(work.momentum)
-        scale = max(scale, scheme[MOMENTUM] / dt * momentum)
+        scale = max(scale, scheme.momentum / dt * momentum)
     return scale
 
 
@@ -265,15 +291,16 @@ def worst(rest: Floats) -> int:
 
 
 @inner_kernel
-def correct(scheme: Floats, dt: float, shifted: bool, bars: Bars, links: Links, work: Scratch) -> bool:
+def correct(scheme: Coefficients, dt: float, shifted: bool, problem: Problem, work: Scratch) -> bool:
     """Move the trial state by du (and, ``shifted``, the supports by ``shift``); False: not finite.
 
     ``du``, zero at supported dofs, ends as the whole correction.
     """
+    bars, links = problem.bars, problem.links
     du, shift = work.du, work.shift
     u, v, a = work.u, work.v, work.a
     expand(links, du)
-    to_v, to_a = scheme[VU] / dt, scheme[AU] / (dt * dt)
+    to_v, to_a = scheme.vu / dt, scheme.au / (dt * dt)
     total = 0.0
     for dof in range(du.shape[0]):
         step = du[dof]
@@ -288,6 +315,6 @@ def correct(scheme: Floats, dt: float, shifted: bool, bars: Bars, links: Links, 
             du[dof] += shift[dof]
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
-        work.multiplier[e] += work.tau[e] / scheme[WF]
+        work.multiplier[e] += work.tau[e] / scheme.wf
         total += work.tau[e]
     return total - total == 0.0

@@ -7,18 +7,14 @@ import math
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.lanes.choose import every, some, where
-from fem.mechanics.bar import Bars
 from fem.mechanics.energy import (
     element_values,
-    internal_dissipation,
-    secant_dissipation,
+    energy_of_bars,
     secant_thermal_work,
-    stored_energy,
     thermal_work,
 )
-from fem.mechanics.links import Links, condense, expand
+from fem.mechanics.links import condense, expand
 from fem.mechanics.mass import multiply_mass
-from fem.mechanics.springs import Springs
 from fem.solve.newton.groups import (
     DISSIPATED,
     ERROR0,
@@ -35,27 +31,22 @@ from fem.solve.newton.groups import (
     L_POTENTIAL,
     L_STRAIN,
     L_WORK,
-    LAGS,
     ONSET,
     POTENTIAL,
     POTENTIAL0,
-    PROJECT,
     STRAIN,
     STRAIN0,
     TOTAL0,
-    VA,
-    VV,
-    WC,
-    WM,
     WORK,
     WORK0,
     Loading,
     Motion,
-    Nodes,
+    Problem,
     Record,
     Scratch,
 )  # fmt: skip
 from fem.solve.rods.project import projected_work
+from fem.solve.schemes.coefficients import Coefficients
 
 NEGLIGIBLE = 1e-3
 """An energy error below this part of the allowed share of the energies themselves never counts as drift: a wheel that
@@ -66,17 +57,17 @@ ROUND_OFF = 1e-14
 
 @kernel
 def balance_forces(
-    scheme: Floats, secant: bool, k: int, nodes: Nodes, bars: Bars, links: Links, loading: Loading, a: Floats,
-    work: Scratch,
-) -> None:  # fmt: skip
+    scheme: Coefficients, secant: bool, k: int, problem: Problem, loading: Loading, a: Floats, work: Scratch
+) -> None:
     """Reactions of the trial state into ``work.reaction``: f_int + C v + M a - f_ext at supported dofs, else 0.
 
     ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
     ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped.
     """
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
     reaction, force, inertia, drag, carry = work.reaction, work.force, work.inertia, work.drag, work.carry
-    share, has_links, is_lumped = scheme[WC], links.slave.shape[0] > 0, bars.off_mass.shape[0] == 0
-    dynamic, is_damped = scheme[WM] != 0.0, nodes.damping.shape[0] > 0
+    share, has_links, is_lumped = scheme.wc, links.slave.shape[0] > 0, bars.off_mass.shape[0] == 0
+    dynamic, is_damped = scheme.wm != 0.0, nodes.damping.shape[0] > 0
     for dof in range(reaction.shape[0]):
         if nodes.free[dof] != 0 and not has_links:
             continue  # zero it stays
@@ -99,13 +90,16 @@ def balance_forces(
 
 
 @inner_kernel
-def take_over(lags: bool, nodes: Nodes, bars: Bars, motion: Motion, work: Scratch) -> None:
+def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> None:
     """The trial state becomes the last good one."""
+    nodes, bars = problem.nodes, problem.bars
     for dof in range(work.u.shape[0]):
         motion.u[dof] = work.u[dof]
         motion.v[dof] = work.v[dof]
         motion.a[dof] = work.a[dof]
         motion.force[dof] = work.force[dof]
+    for dof in range(work.flow.shape[0]):
+        motion.flow[dof] = work.flow[dof]
     for dof in range(work.u.shape[0]):
         if nodes.free[dof] == 0:
             motion.reaction[dof] = work.reaction[dof]
@@ -118,20 +112,20 @@ def take_over(lags: bool, nodes: Nodes, bars: Bars, motion: Motion, work: Scratc
 
 @called_kernel
 def support_work(
-    secant: bool, k: int, dynamic: bool, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion,
-    work: Scratch,
-) -> float:  # fmt: skip
+    secant: bool, k: int, dynamic: bool, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> float:
     """Work of moving supports in increment k.
 
     Mean reaction without inertia times displacement; mean velocity times change of the momentum they carry, which is
     exact for mass of their own; and where their velocity jumps at the start, the jump of kinetic energy.
     ``work.reaction`` holds the reactions of the trial state; carry, shift and momentum are used as room.
     """
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.carry, work.momentum, work.shift
     total = 0.0
-    inertia_at(dynamic, nodes, bars, links, motion.a, old)
-    inertia_at(dynamic, nodes, bars, links, work.a, new)
+    inertia_at(dynamic, problem, motion.a, old)
+    inertia_at(dynamic, problem, work.a, new)
     jump = 0.0
     for c in range(supports.shape[0]):
         dof = supports[c]
@@ -152,8 +146,8 @@ def support_work(
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, jumped, new)
         for dof in range(jumped.shape[0]):
             total += 0.5 * (jumped[dof] * new[dof] - motion.v[dof] * old[dof])
-    inertia_at(dynamic, nodes, bars, links, jumped, old)
-    inertia_at(dynamic, nodes, bars, links, work.v, new)
+    inertia_at(dynamic, problem, jumped, old)
+    inertia_at(dynamic, problem, work.v, new)
     for c in range(supports.shape[0]):
         dof = supports[c]
         total += 0.5 * (start[k, c] + work.v[dof]) * (new[dof] - old[dof])
@@ -161,8 +155,9 @@ def support_work(
 
 
 @inner_kernel
-def inertia_at(dynamic: bool, nodes: Nodes, bars: Bars, links: Links, x: Floats, product: Floats) -> None:
+def inertia_at(dynamic: bool, problem: Problem, x: Floats, product: Floats) -> None:
     """product = M x with the share of dependent dofs handed to their masters; zero in statics."""
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
     if dynamic:
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, x, product)
         condense(links, product)
@@ -172,8 +167,9 @@ def inertia_at(dynamic: bool, nodes: Nodes, bars: Bars, links: Links, x: Floats,
 
 
 @inner_kernel
-def kinetic_energy(nodes: Nodes, bars: Bars, work: Scratch) -> float:
+def kinetic_energy(problem: Problem, work: Scratch) -> float:
     """v.M v/2 of the trial state; ``work.momentum`` is room."""
+    nodes, bars = problem.nodes, problem.bars
     mass, v = nodes.mass, work.v
     if bars.off_mass.shape[0] > 0:
         multiply_mass(mass, bars.off_mass, bars.nodes, v, work.momentum)
@@ -185,16 +181,16 @@ def kinetic_energy(nodes: Nodes, bars: Bars, work: Scratch) -> float:
 
 @inner_kernel
 def close_increment(
-    scheme: Floats, secant: bool, k: int, strain: float, nodes: Nodes, bars: Bars, springs: Springs, links: Links,
-    loading: Loading, motion: Motion, work: Scratch, onset: float = 0.0,
-) -> float:  # fmt: skip
+    scheme: Coefficients, k: int, strain: float, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> float:
     """Energies of the increment into the tally; the trial state becomes the last good one. Returns the energy error.
 
-    strain: stored energy of the trial state; onset: as in ``evaluate_bars``.
+    strain: stored energy of the trial state.
     """
-    tally, u0, u1 = motion.tally, motion.u, work.u
-    dynamic = scheme[WM] != 0.0
-    balance_forces(scheme, secant, k, nodes, bars, links, loading, work.a, work)
+    nodes, bars = problem.nodes, problem.bars
+    secant, tally, u0, u1 = scheme.secant, motion.tally, motion.u, work.u
+    dynamic = scheme.wm != 0.0
+    balance_forces(scheme, secant, k, problem, loading, work.a, work)
     now = min(k + 1, loading.thermal.shape[0] - 1)
     before = min(k, loading.thermal.shape[0] - 1)
     work_done = 0.0
@@ -214,35 +210,31 @@ def close_increment(
         else:
             work_done += 0.5 * (old + new) * (at1 - at0)
     if loading.support_dofs.shape[0] > 0:
-        work_done += support_work(secant, k, dynamic, nodes, bars, links, loading, motion, work)
-        if secant and scheme[PROJECT] > 0.0:
-            work_done -= projected_work(bars, links, loading, motion, work)
+        work_done += support_work(secant, k, dynamic, problem, loading, motion, work)
+        if secant and scheme.projects:
+            work_done -= projected_work(problem, loading, motion, work)
     kinetic = 0.0
     if dynamic:
-        # BACKWARD EULER: its velocities are the means of the increments.
-        late = 1.0 if onset > 0.0 and scheme[VV] == 0.0 and scheme[VA] == 0.0 else 0.5
-        if secant:
+        loss, late = 0.0, scheme.late
+        of_end = 1.0 if secant else late  # a secant force is that of the increment
+        for dof in range(work.flow.shape[0]):
+            loss += ((1.0 - of_end) * motion.flow[dof] + of_end * work.flow[dof]) * (u1[dof] - u0[dof])
+        if now != before and secant:
             warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
-            loss = secant_dissipation(1.0 / loading.dt[k], u0, u1, work.v, bars, springs, warmth, work.multiplier)
-            if now != before:
-                work_done += secant_thermal_work(
-                    u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
-                )
-                strain = stored_energy(u1, work.v, bars, springs, loading.thermal[now], work.multiplier)
-        else:
-            loss = internal_dissipation(
-                u0, u1, motion.v, work.v, bars, springs, loading.thermal[now], work.multiplier, motion.memory[ONSET],
-                onset, late,
-            )  # fmt: skip
-            if now != before:
-                work_done += thermal_work(
-                    u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
-                )
+            work_done += secant_thermal_work(
+                u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
+            )
+            strain += energy_of_bars(u1, work.v, bars, loading.thermal[now], work.multiplier)
+            strain -= energy_of_bars(u1, work.v, bars, warmth, work.multiplier)
+        elif now != before:
+            work_done += thermal_work(
+                u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
+            )
         if nodes.damping.shape[0] > 0:
             multiply_mass(nodes.damping, bars.off_damping, bars.nodes, motion.v, work.momentum)
             for dof in range(u1.shape[0]):
                 loss += ((1.0 - late) * work.momentum[dof] + late * work.drag[dof]) * (u1[dof] - u0[dof])
-        kinetic = kinetic_energy(nodes, bars, work)
+        kinetic = kinetic_energy(problem, work)
         tally[WORK] += work_done
         tally[DISSIPATED] += loss
     else:
@@ -255,8 +247,8 @@ def close_increment(
             max(abs(potential - tally[POTENTIAL0]), abs(tally[WORK] - tally[WORK0])),
         ),
     )
-    motion.memory[ONSET] = onset
-    take_over(scheme[LAGS] > 0.0, nodes, bars, motion, work)
+    motion.memory[ONSET] = scheme.onset * loading.dt[k]
+    take_over(scheme.lags, problem, motion, work)
     error: float = kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
     return error
 
@@ -280,10 +272,19 @@ def has_drifted(motion: Motion, dt: float, error: float, share: float) -> bool:
 
 @kernel
 def note_increment(
-    k: int, iterations: float, norm: float, scale: float, flags: float, error: float, bars: Bars, springs: Springs,
-    thermal: Floats, motion: Motion, record: Record,
-) -> None:  # fmt: skip
+    k: int,
+    iterations: float,
+    norm: float,
+    scale: float,
+    flags: float,
+    error: float,
+    problem: Problem,
+    thermal: Floats,
+    motion: Motion,
+    record: Record,
+) -> None:
     """Write the row of increment k."""
+    bars, springs = problem.bars, problem.springs
     ledger, tally, u = record.ledger, motion.tally, motion.u
     ledger[k, L_ITERATIONS] = iterations
     ledger[k, L_NORM] = where(scale > 0.0, norm / scale, norm)
@@ -305,6 +306,6 @@ def note_increment(
             kinematics[k, 3, p, c] = motion.reaction[dof]
     if record.elements.shape[0] > 0:
         element_values(
-            record.elements, u, motion.v, bars, springs, thermal, motion.multiplier, record.values[k],
+            record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, record.values[k],
             motion.memory[ONSET],
         )  # fmt: skip

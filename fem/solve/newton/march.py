@@ -21,11 +21,8 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, shared_kernel
-from fem.mechanics.bar import Bars
-from fem.mechanics.links import Links
-from fem.mechanics.springs import Springs
 from fem.solve.linear.band import solve_in_band
-from fem.solve.linear.chain import Diagonal, Tree, solve_chain, solve_unsymmetric_chain
+from fem.solve.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton.arc import (
     FACTOR,
@@ -66,7 +63,6 @@ from fem.solve.newton.groups import (
     JUDGED,
     L_FACTOR,
     L_NORM,
-    LAGS,
     LAST_RESIDUAL,
     LEVEL,
     LOAD_DIRECTION,
@@ -90,90 +86,88 @@ from fem.solve.newton.groups import (
     UNRESOLVED,
     UNSYMMETRIC_CHAIN,
     WAITING,
-    WM,
     WORST,
     Loading,
     Motion,
-    Nodes,
+    Problem,
     Record,
-    Ropes,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import begin, correct, evaluate, onset_of, residual, scale_of, worst
+from fem.solve.newton.iterate import begin, correct, evaluate_increment, residual, scale_of, worst
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
 from fem.solve.ropes.slack import changes
+from fem.solve.schemes.coefficients import Coefficients
 
 HUGE = 1e300
 """Forces and energies beyond this are overflow."""
 
 
 @inner_kernel
-def eliminate(
-    solver: int, is_filled: bool, enough: float, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs,
-    tree: Tree, equation: Ints, work: Scratch,
-) -> bool:  # fmt: skip
+def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
     """One linear solve along chains or in a band; False where there is no safe pivot, or another solver is wanted.
 
     is_filled, diagonal  as ``solve_chain`` takes them; bands take filled blocks
     enough               error up to which answers with rods are not refined
     """
+    nodes, bars, tree, solver = problem.nodes, problem.bars, problem.tree, problem.solver
     if bars.rods.shape[0] > 0 and solver in (*CHAINS, BAND):
-        return solve_with_rods(
-            solver, is_filled, enough, diagonal, nodes, bars, springs, tree, equation, work
-        )  # fmt: skip
+        return solve_with_rods(is_filled, enough, diagonal, problem, work)
     if solver == CHAIN:
         return solve_chain(
-            True, is_filled, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
+            True, is_filled, tree, diagonal, nodes.open, work.tangent, work.block, work.residual, work.inverse,
             work.pinned, work.du, work.tau,
         )  # fmt: skip
     if solver == UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(
-            is_filled, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
+            is_filled, tree, diagonal, nodes.open, work.tangent, work.block, work.residual, work.inverse,
             work.pinned, work.du, work.tau,
         )  # fmt: skip
     if solver == BAND:
         return solve_in_band(
-            equation, bars, work.store, work.off, work.block, springs.dofs, work.spring_stiffness, work.residual,
-            work.band, work.unknowns, work.du, work.tau,
-        )  # fmt: skip
+            problem.equation, bars, work.tangent, work.block, work.residual, work.band, work.unknowns, work.du, work.tau
+        )
     return False
 
 
 @inner_kernel
 def solve_compiled(
-    solver: int, is_filled: bool, enough: float, forcing: float, diagonal: Diagonal, nodes: Nodes, bars: Bars,
-    springs: Springs, tree: Tree, equation: Ints, memory: Floats, work: Scratch,
-) -> bool:  # fmt: skip
+    is_filled: bool, enough: float, forcing: float, diagonal: Diagonal, problem: Problem, memory: Floats, work: Scratch
+) -> bool:
     """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined).
 
     forcing  share of the residual that iterative solvers may leave
     """
+    nodes, solver = problem.nodes, problem.solver
     if solver == CG:
         spent = solve_cg(
-            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, forcing,
-            work.residual, work.inverse, work.krylov, work.du,
-        )  # fmt: skip
+            work.tangent, work.block, nodes.open, forcing, work.residual, work.inverse, work.krylov, work.du
+        )
         memory[SPENT] += max(spent, 0)
         return bool(spent >= 0)
     if solver == BICGSTAB:
         spent = solve_bicgstab(
-            bars.nodes, work.store, work.off, work.block, springs, work.spring_stiffness, nodes.open, forcing,
-            work.residual, work.inverse, work.krylov, work.du,
-        )  # fmt: skip
+            work.tangent, work.block, nodes.open, forcing, work.residual, work.inverse, work.krylov, work.du
+        )
         return bool(spent >= 0)
-    return eliminate(solver, is_filled, enough, diagonal, nodes, bars, springs, tree, equation, work)
+    return eliminate(is_filled, enough, diagonal, problem, work)
 
 
 @shared_kernel
 def march(
-    end: int, control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int, solver: int,
-    nodes: Nodes, bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints,
-    loading: Loading, arc: Arc,
-    motion: Motion, work: Scratch, record: Record,
-) -> int:  # fmt: skip
+    end: int,
+    control: Ints,
+    scheme: Coefficients,
+    limits: Floats,
+    problem: Problem,
+    loading: Loading,
+    arc: Arc,
+    motion: Motion,
+    work: Scratch,
+    record: Record,
+) -> int:
     """Advance through the increments of ``loading`` from ``control`` up to number ``end``; returns why it stopped.
 
     DONE           they are done
@@ -187,34 +181,34 @@ def march(
     TOO_LONG       the local error of ``control[INCREMENT]`` is too large; ``motion`` is the state at its start
     RESIZE         increment ``control[INCREMENT] - 1`` is complete, and the next ones should have another length
     """
+    nodes, bars, ropes, links = problem.nodes, problem.bars, problem.ropes, problem.links
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
-    is_bare = solver in CHAINS and springs.dofs.shape[0] == 0 and nodes.held.shape[0] == 0
+    is_bare = problem.solver in CHAINS and work.tangent.block.shape[0] == 0 and nodes.held.shape[0] == 0
     while control[INCREMENT] < end:
         k = control[INCREMENT]
         dt = loading.dt[k]
         thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
-        warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
         phase = control[PHASE]
         if phase == OPEN:
-            begin(scheme, extrapolation, k, dt, nodes, bars, links, loading, motion, work)
+            begin(scheme, k, dt, problem, loading, motion, work)
             if on_arc:
                 open_arc(arc, k, loading, work)
             control[ITERATION] = 0
             phase = TRIAL
         if phase == TRIAL:
             phase = CORRECT
-            strain = evaluate(scheme, secant, dt, motion.u, bars, springs, warmth, work, onset_of(scheme, secant, dt))
-            norm = residual(scheme, nodes, bars, links, work)
+            strain = evaluate_increment(scheme, k, problem, loading, motion, work)
+            norm = residual(scheme, problem, work)
             if control[ITERATION] == 0:
                 if loading.support_dofs.shape[0] > 0:
-                    lift(scheme, dt, nodes, bars, springs, links, work)
+                    lift(scheme, dt, problem, work)
                 if on_arc:
                     phase = LOAD_DIRECTION
             elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
                 return NOT_FINITE
             else:
-                scale = scale_of(scheme, dt, nodes, bars, work) if limits[RELATIVE] >= 0.0 else 0.0
+                scale = scale_of(scheme, dt, problem, work) if limits[RELATIVE] >= 0.0 else 0.0
                 good, flags = is_converged(limits, norm, scale, control[ITERATION], bars, motion, work)
                 if good and on_arc:
                     good = not strays(arc, motion, work)
@@ -226,32 +220,27 @@ def march(
                     continue
                 if good or control[ITERATION] >= limits[ITERATIONS]:
                     if limits[RELATIVE] < 0.0:
-                        scale = scale_of(scheme, dt, nodes, bars, work)
+                        scale = scale_of(scheme, dt, problem, work)
                     if not good:
                         control[WORST] = worst(work.residual)
                         record.ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
                         return NOT_CONVERGED
                     memory[CLOSING_STRAIN], memory[CLOSING_NORM] = strain, norm
                     memory[CLOSING_SCALE], memory[CLOSING_FLAGS] = scale, flags
-                    phase = closing_phase(scheme, secant, bars, links)
-                    if phase == CLOSE and scheme[LAGS] > 0.0:
+                    phase = closing_phase(scheme, problem)
+                    if phase == CLOSE and scheme.lags:
                         end_accelerations(k, nodes, loading, work)
                 memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
             memory[PREVIOUS] = norm
         if phase != CLOSE:
             if control[WAITING] == 0:
                 if phase == LOAD_DIRECTION:
-                    load_direction(arc, nodes, bars, links, loading, work)
-                fill_matrix(
-                    phase, is_bare, scheme, secant, k, nodes, bars, springs, links, loading, motion, work
-                )  # fmt: skip
+                    load_direction(arc, problem, loading, work)
+                fill_matrix(phase, is_bare, scheme, k, problem, loading, motion, work)
                 diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
                 enough = TOWARDS if phase == CORRECT else ROUND_OFF
-                if not solve_compiled(
-                    solver, not is_bare, enough, forcing_of(phase, memory), diagonal, nodes, bars, springs, tree,
-                    equation, memory, work,
-                ):  # fmt: skip
-                    fill_blocks(phase, scheme, dt, nodes, springs, work)
+                if not solve_compiled(not is_bare, enough, forcing_of(phase, memory), diagonal, problem, memory, work):
+                    fill_blocks(phase, scheme, dt, problem, work)
                     control[PHASE], control[WAITING] = phase, 1
                     return NEED_SOLVE
             control[WAITING] = 0
@@ -260,12 +249,12 @@ def march(
             elif phase in (CORRECT, LOAD_DIRECTION):
                 if on_arc:
                     if control[ITERATION] == 0:
-                        predict(arc, bars, links, work)
+                        predict(arc, problem, work)
                     else:
-                        combine_arc(arc, bars, links, work)
+                        combine_arc(arc, problem, work)
                     set_factor(arc, k, loading, work)
                 shifted = control[ITERATION] == 0 and loading.support_dofs.shape[0] > 0
-                if not correct(scheme, dt, shifted, bars, links, work):
+                if not correct(scheme, dt, shifted, problem, work):
                     return NOT_FINITE
                 control[ITERATION] += 1
                 phase = TRIAL
@@ -273,7 +262,7 @@ def march(
                 move_velocities(links, work)
                 phase = PROJECT_ACCELERATION
             else:
-                move_accelerations(scheme, nodes, bars, links, motion, work)
+                move_accelerations(scheme, problem, motion, work)
                 phase = CLOSE
         if phase == CLOSE:
             phase = OPEN
@@ -293,14 +282,11 @@ def march(
             if on_arc:
                 close_arc(arc, motion, work)
             record.ledger[k, L_FACTOR] = arc.numbers[FACTOR]
-            error = close_increment(
-                scheme, secant, k, memory[CLOSING_STRAIN], nodes, bars, springs, links, loading, motion, work,
-                onset_of(scheme, secant, dt),
-            )  # fmt: skip
+            error = close_increment(scheme, k, memory[CLOSING_STRAIN], problem, loading, motion, work)
             flags += UNRESOLVED * is_unresolved
-            note_increment(k, control[ITERATION], norm, scale, flags, error, bars, springs, thermal, motion, record)
+            note_increment(k, control[ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
             control[INCREMENT] += 1
-            if scheme[WM] != 0.0 and k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_SHARE]):
+            if scheme.wm != 0.0 and k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_SHARE]):
                 return DRIFT
             if limits[TIME_ERROR] > 0.0 and not limits[LOW_LEVEL] <= memory[LEVEL] <= limits[HIGH_LEVEL]:
                 return RESIZE

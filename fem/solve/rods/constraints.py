@@ -26,26 +26,26 @@ DEPENDENT = 1e-11
 
 def multiply(stage: Stage, x: Floats) -> Floats:
     """G x: (rods,)."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.store)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.store)
     return np.bincount(rows, values * x[dofs], minlength=len(stage.bars.rods)).astype(float)
 
 
 def multiply_transposed(stage: Stage, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.store)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.store)
     return np.bincount(dofs, values * pull[rows], minlength=stage.system.size).astype(float)
 
 
 def gaps(stage: Stage) -> tuple[Floats, Floats]:
     """(rods,) gaps (l^2 - L0^2)/2 at the evaluated state, and the strains gap / L0^2."""
     rods = stage.bars.rods
-    gap, inverse = stage.work.store[GAP, rods], stage.bars.constants[INV_LENGTH, rods]
+    gap, inverse = stage.work.tangent.store[GAP, rods], stage.bars.constants[INV_LENGTH, rods]
     return gap, gap * inverse * inverse
 
 
 def over_independent(stage: Stage, free: Ints) -> Any:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.store)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.store)
     count = int(np.count_nonzero(free == 1))
     if count + len(stage.bars.rods) <= DENSE and len(stage.links.slave) == 0:
         column = np.cumsum(free == 1) - 1

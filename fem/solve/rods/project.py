@@ -35,26 +35,25 @@ from fem.mechanics.links import Links, condense, expand
 from fem.mechanics.strain import LINEAR
 from fem.solve.newton.groups import (
     CLOSE,
-    LAGS,
-    PROJECT,
     PROJECT_ACCELERATION,
     PROJECT_VELOCITY,
-    WF,
-    WM,
     Loading,
     Motion,
     Nodes,
+    Problem,
     Scratch,
 )  # fmt: skip
 from fem.solve.newton.iterate import combine, inertia_forces
+from fem.solve.schemes.coefficients import Coefficients
 
 
 @inner_kernel
-def closing_phase(scheme: Floats, secant: bool, bars: Bars, links: Links) -> int:
+def closing_phase(scheme: Coefficients, problem: Problem) -> int:
     """What a converged increment goes on with."""
-    if scheme[PROJECT] > 0.0:
-        return PROJECT_ACCELERATION if secant else PROJECT_VELOCITY
-    if scheme[LAGS] > 0.0 and (bars.off_mass.shape[0] > 0 or links.slave.shape[0] > 0):
+    bars, links = problem.bars, problem.links
+    if scheme.projects:
+        return PROJECT_ACCELERATION if scheme.secant else PROJECT_VELOCITY
+    if scheme.lags and (bars.off_mass.shape[0] > 0 or links.slave.shape[0] > 0):
         return PROJECT_ACCELERATION
     return CLOSE
 
@@ -73,13 +72,14 @@ def mass_blocks(nodes: Nodes, work: Scratch) -> None:
 def mass_system(bars: Bars, work: Scratch) -> None:
     """Mass as the matrix of the next linear solve (its nodal blocks apart); no load."""
     for e in range(bars.off_mass.shape[0]):
-        work.off[e] = bars.off_mass[e]
-    for s in range(work.spring_stiffness.shape[0]):
-        work.spring_stiffness[s] = 0.0
+        work.tangent.off[e] = bars.off_mass[e]
+    for p in range(work.tangent.cross.shape[0]):
+        for k in range(18):
+            work.tangent.cross[p, k] = 0.0
     for e in range(bars.nodes.shape[0]):
-        work.store[GEOMETRIC, e] = 0.0
-        if work.store[ALPHA, e] != np.inf:  # the stiffness of bars is left out here
-            work.store[ALPHA, e] = 0.0
+        work.tangent.store[GEOMETRIC, e] = 0.0
+        if work.tangent.store[ALPHA, e] != np.inf:  # the stiffness of bars is left out here
+            work.tangent.store[ALPHA, e] = 0.0
     for dof in range(work.residual.shape[0]):
         work.residual[dof] = 0.0
 
@@ -90,7 +90,7 @@ def along(e: int, bars: Bars, x: Floats, work: Scratch) -> float:
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     product = 0.0
     for c in range(3):
-        product += work.store[Q + c, e] * (x[j + c] - x[i + c])
+        product += work.tangent.store[Q + c, e] * (x[j + c] - x[i + c])
     return product
 
 
@@ -99,7 +99,7 @@ def velocity_gaps(bars: Bars, work: Scratch) -> None:
     """G v into the gaps of the rods."""
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
-        work.store[GAP, e] = along(e, bars, work.v, work)
+        work.tangent.store[GAP, e] = along(e, bars, work.v, work)
 
 
 @inner_kernel
@@ -110,7 +110,7 @@ def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scr
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         if secant:
             for c in range(3):
-                work.store[Q + c, e] = work.store[P + c, e]
+                work.tangent.store[Q + c, e] = work.tangent.store[P + c, e]
         rate = along(e, bars, work.a, work)
         if bars.kinds[e, 0] != LINEAR:
             for c in range(3):
@@ -118,23 +118,24 @@ def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scr
                 if secant:
                     relative = (work.u[j + c] - work.u[i + c] - u0[j + c] + u0[i + c]) / dt
                 rate += relative * relative
-        work.store[GAP, e] = rate
+        work.tangent.store[GAP, e] = rate
 
 
 @called_kernel
 def acceleration_system(
-    secant: bool, lags: bool, k: int, nodes: Nodes, bars: Bars, links: Links, loading: Loading, motion: Motion,
-    work: Scratch,
-) -> None:  # fmt: skip
+    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> None:
     """Matrix (its nodal blocks apart), residual and gaps of the accelerations of the end of increment k.
 
-    The residual is what the forces of the end leave of those in ``work.a``, which ``lags`` keeps for the recursion.
+    The residual is what the forces of the end leave of those in ``work.a``; a recursion that lags keeps these.
     """
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    secant, lags = scheme.secant, scheme.lags
     if secant or lags:
         mass_system(bars, work)
     if not secant:
         combine(loading.vectors, loading.factors, k + 1, work.load)
-        inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+        inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
         for dof in range(work.a.shape[0]):
             if lags:
                 work.lagged[dof] = work.a[dof]
@@ -171,8 +172,9 @@ def move_velocities(links: Links, work: Scratch) -> None:
 
 
 @called_kernel
-def move_accelerations(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, motion: Motion, work: Scratch) -> None:
+def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, work: Scratch) -> None:
     """a += du, multipliers and the internal force follow, and what the recursion goes on with."""
+    nodes, bars, links = problem.nodes, problem.bars, problem.links
     expand(links, work.du)
     for dof in range(work.a.shape[0]):
         work.a[dof] += work.du[dof]
@@ -181,20 +183,21 @@ def move_accelerations(scheme: Floats, nodes: Nodes, bars: Bars, links: Links, m
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         work.multiplier[e] += work.tau[e]
         for c in range(3):
-            work.force[i + c] -= work.tau[e] * work.store[P + c, e]
-            work.force[j + c] += work.tau[e] * work.store[P + c, e]
-    if scheme[LAGS] > 0.0 and bars.rods.shape[0] > 0:
-        wm, wf = scheme[WM], scheme[WF]
+            work.force[i + c] -= work.tau[e] * work.tangent.store[P + c, e]
+            work.force[j + c] += work.tau[e] * work.tangent.store[P + c, e]
+    if scheme.lags and bars.rods.shape[0] > 0:
+        wm, wf = scheme.wm, scheme.wf
         for dof in range(work.a.shape[0]):
             if nodes.open[dof] != 0.0:
                 forces = wf * work.a[dof] + (1.0 - wf) * motion.a[dof]
                 work.lagged[dof] = (forces - (1.0 - wm) * motion.lagged[dof]) / wm
-    inertia_forces(nodes, bars, work.v, work.a, work.inertia, work.drag)
+    inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
 
 
 @called_kernel
-def projected_work(bars: Bars, links: Links, loading: Loading, motion: Motion, work: Scratch) -> float:
+def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
     """What supports would do against the pulls of rods that the last projection found, of which no motion knows."""
+    bars, links = problem.bars, problem.links
     pull, total = work.shift, 0.0
     for dof in range(pull.shape[0]):
         pull[dof] = 0.0
@@ -202,8 +205,8 @@ def projected_work(bars: Bars, links: Links, loading: Loading, motion: Motion, w
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         for c in range(3):
-            pull[i + c] -= work.tau[e] * work.store[P + c, e]
-            pull[j + c] += work.tau[e] * work.store[P + c, e]
+            pull[i + c] -= work.tau[e] * work.tangent.store[P + c, e]
+            pull[j + c] += work.tau[e] * work.tangent.store[P + c, e]
     condense(links, pull)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]

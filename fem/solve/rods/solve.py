@@ -15,13 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
-from fem.mechanics.springs import Springs
 from fem.solve.linear.band import solve_in_band
-from fem.solve.linear.chain import Diagonal, Tree, isotropic, solve_unsymmetric_chain
-from fem.solve.newton.groups import BAND, Nodes, Scratch
+from fem.solve.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
+from fem.solve.newton.groups import BAND, Nodes, Problem, Scratch
 
 ROUND_OFF = 1e-14
 """Error up to which an answer that is printed as it is needs no refinement."""
@@ -40,14 +38,12 @@ RIGHT, FOUND, SIZE = 0, 1, 2
 
 
 @called_kernel
-def solve_with_rods(
-    solver: int, is_filled: bool, enough: float, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs,
-    tree: Tree, equation: Ints, work: Scratch,
-) -> bool:  # fmt: skip
+def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
     """``work.du`` and ``work.tau`` for ``work.residual`` and the gaps; False where they would not be right.
 
     enough  error at which an answer is taken as it is
     """
+    nodes, bars, tree = problem.nodes, problem.bars, problem.tree
     keep(is_filled, work)
     before, error, is_solved = np.inf, np.inf, True
     for _ in range(MOST_SOLVES):
@@ -57,21 +53,21 @@ def solve_with_rods(
                     work.block[i, k] = work.kept[i, k]
         for e in range(work.tau.shape[0]):
             work.tau[e] = 0.0
-        if solver == BAND:
+        if problem.solver == BAND:
             is_solved = solve_in_band(
-                equation, bars, work.store, work.off, work.block, springs.dofs, work.spring_stiffness, work.residual,
-                work.band, work.unknowns, work.du, work.tau,
+                problem.equation, bars, work.tangent, work.block, work.residual, work.band, work.unknowns, work.du,
+                work.tau,
             )  # fmt: skip
         else:
             is_solved = solve_unsymmetric_chain(
-                is_filled, tree, diagonal, nodes.open, work.store, work.off, work.block, work.residual, work.inverse,
+                is_filled, tree, diagonal, nodes.open, work.tangent, work.block, work.residual, work.inverse,
                 work.pinned, work.du, work.tau,
             )  # fmt: skip
         if not is_solved:
             break
         accumulate(1.0, work)
         before = error
-        error = leave_rest(is_filled, diagonal, nodes, bars, springs, work)
+        error = leave_rest(is_filled, diagonal, nodes, bars, work)
         if error <= enough or not error < WORTHWHILE * before:
             break
     if is_solved and before < error:
@@ -87,7 +83,7 @@ def keep(is_filled: bool, work: Scratch) -> None:
     for dof in range(work.residual.shape[0]):
         work.whole[RIGHT, dof], work.whole[FOUND, dof] = work.residual[dof], 0.0
     for e in range(work.tau.shape[0]):
-        work.pulls[RIGHT, e], work.pulls[FOUND, e] = work.store[GAP, e], 0.0
+        work.pulls[RIGHT, e], work.pulls[FOUND, e] = work.tangent.store[GAP, e], 0.0
     if is_filled:
         for i in range(work.block.shape[0]):
             for k in range(9):
@@ -100,7 +96,7 @@ def restore(work: Scratch) -> None:
     for dof in range(work.residual.shape[0]):
         work.residual[dof], work.du[dof] = work.whole[RIGHT, dof], work.whole[FOUND, dof]
     for e in range(work.tau.shape[0]):
-        work.store[GAP, e], work.tau[e] = work.pulls[RIGHT, e], work.pulls[FOUND, e]
+        work.tangent.store[GAP, e], work.tau[e] = work.pulls[RIGHT, e], work.pulls[FOUND, e]
 
 
 @inner_kernel
@@ -113,9 +109,9 @@ def accumulate(sign: float, work: Scratch) -> None:
 
 
 @inner_kernel
-def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, springs: Springs, work: Scratch) -> float:
+def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, work: Scratch) -> float:
     """What the answer leaves into ``work.residual`` and the gaps; returns the largest share of an equation, or NaN."""
-    rest_of_nodes(is_filled, diagonal, springs, work)
+    rest_of_nodes(is_filled, diagonal, work)
     rest_of_bars(bars, work)
     largest = 0.0
     for dof in range(nodes.open.shape[0]):
@@ -145,8 +141,8 @@ def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
 
 
 @inner_kernel
-def rest_of_nodes(is_filled: bool, diagonal: Diagonal, springs: Springs, work: Scratch) -> None:
-    """Start the rest with what acts on nodes one by one, and with springs."""
+def rest_of_nodes(is_filled: bool, diagonal: Diagonal, work: Scratch) -> None:
+    """Start the rest with what acts on nodes one by one, and what couples two."""
     x, rest, whole = work.whole[FOUND], work.residual, work.whole
     for i in range(work.kept.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
@@ -159,21 +155,21 @@ def rest_of_nodes(is_filled: bool, diagonal: Diagonal, springs: Springs, work: S
                     value = work.kept[i, 3 * a + c] * x[3 * i + c]
                     rest[row] -= value
                     whole[SIZE, row] += abs(value)
-    for s in range(springs.dofs.shape[0]):
-        first, second = springs.dofs[s, 0], springs.dofs[s, 1]
-        if second >= 0 and first // 3 != second // 3:
-            stiffness = work.spring_stiffness[s]
-            pull, size = stiffness * (x[first] - x[second]), abs(stiffness) * (abs(x[first]) + abs(x[second]))
-            rest[first] -= pull
-            rest[second] += pull
-            whole[SIZE, first] += size
-            whole[SIZE, second] += size
+    pairs, cross = work.tangent.pairs, work.tangent.cross
+    for p in range(pairs.shape[0]):
+        for m in range(2):
+            for a in range(3):
+                row = 3 * pairs[p, m] + a
+                for c in range(3):
+                    value = cross[p, 9 * m + 3 * a + c] * x[3 * pairs[p, 1 - m] + c]
+                    rest[row] -= value
+                    whole[SIZE, row] += abs(value)
 
 
 @inner_kernel
 def rest_of_bars(bars: Bars, work: Scratch) -> None:
     """Take from the rest what bars and rods do."""
-    x, rest, whole, store = work.whole[FOUND], work.residual, work.whole, work.store
+    x, rest, whole, store = work.whole[FOUND], work.residual, work.whole, work.tangent.store
     for e in range(bars.nodes.shape[0]):
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         pull, size, t = 0.0, 0.0, store[GEOMETRIC, e]
@@ -186,7 +182,7 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
                 size += abs(store[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
             pull *= store[ALPHA, e]
             size *= abs(store[ALPHA, e])
-        coupling = work.off[e] if work.off.shape[0] > 0 else 0.0
+        coupling = work.tangent.off[e] if work.tangent.off.shape[0] > 0 else 0.0
         for c in range(3):
             force = pull * store[P + c, e] + t * (x[j + c] - x[i + c])
             about = size * abs(store[P + c, e]) + abs(t) * (abs(x[j + c]) + abs(x[i + c]))
@@ -199,7 +195,7 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
 @inner_kernel
 def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> float:
     """What is left of the gaps of rods; returns the larger of ``error`` and its share."""
-    x, store, largest = work.whole[FOUND], work.store, 0.0
+    x, store, largest = work.whole[FOUND], work.tangent.store, 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         about = abs(store[Q, e]) + abs(store[Q + 1, e]) + abs(store[Q + 2, e])

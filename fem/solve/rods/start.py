@@ -56,7 +56,7 @@ def consistent_velocities(stage: Stage, motion: Motion, mass: Any) -> str:
 
 def _lengths(stage: Stage) -> Floats:
     """(rods,) of the gradients of rods: their lengths."""
-    return np.asarray(np.sqrt((stage.work.store[2:5, stage.bars.rods] ** 2).sum(axis=0)))
+    return np.asarray(np.sqrt((stage.work.tangent.store[2:5, stage.bars.rods] ** 2).sum(axis=0)))
 
 
 def consistent_accelerations(stage: Stage, motion: Motion, mass: Any, right: Floats, known: Floats, free: Ints) -> bool:

@@ -24,13 +24,12 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.mechanics import bar
-from fem.mechanics.energy import stored_energy
 from fem.mechanics.laws import RIGID
 from fem.mechanics.links import expand
 from fem.results.record import Event, Sink
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
-from fem.solve.newton.iterate import combine, evaluate, inertia_forces, residual
+from fem.solve.newton.iterate import combine, evaluate_increment, inertia_forces, residual, stored_energy
 from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
@@ -129,7 +128,6 @@ class Moreau:
         law = Law(lengths, near, motion.u, v0, self.holds[near], one_sided, self.restitution[near])
         rows, reduced = lengths.gradients(near, middle)
         bound = law.bound(rows, motion.u + dt * v0, v0)
-        warmth = chunk.warmth[min(k, len(chunk.warmth) - 1)]
         pull = np.zeros(len(near))
         iterations, most = 0, int(stage.limits[groups.ITERATIONS])
         while True:
@@ -137,8 +135,8 @@ class Moreau:
                 return None
             iterations += 1
             work.multiplier[:] = 0.0
-            evaluate(stage.row, True, dt, motion.u, stage.bars, stage.system.springs, warmth, work)
-            residual(stage.row, stage.nodes, stage.bars, stage.links, work)
+            evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
+            residual(stage.coefficients, stage.problem, work)
             solve = self._factor(dt)
             change, along = solve(work.residual[lengths.unknown]), solve(reduced.T)
             if len(near):
@@ -175,7 +173,7 @@ class Moreau:
         v0[supports] = chunk.support_start[k]
         expand(stage.links, v0)
         combine(chunk.vectors, chunk.weighted, k, work.load)
-        inertia_forces(stage.nodes, stage.bars, v0, v0, work.inertia, work.drag)
+        inertia_forces(stage.problem, v0, v0, work.inertia, work.drag)
         work.carry[:] = work.load - (0.5 * work.drag if len(stage.nodes.damping) else 0.0)
         moving = stage.nodes.open
         work.u[:], work.v[:], work.a[:] = motion.u, -moving * v0, -2.0 / dt * moving * v0
@@ -185,7 +183,7 @@ class Moreau:
         for field in (work.u, work.v, work.a):
             expand(stage.links, field)
         if len(stage.bars.off_mass):
-            work.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
+            work.tangent.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
         return middle, v0
 
     def _finish(
@@ -195,10 +193,9 @@ class Moreau:
         """Forces of the increment, positions corrected, books closed."""
         stage, work, near = self.stage, self.stage.work, law.near
         thermal = chunk.thermal[min(k + 1, len(chunk.thermal) - 1)]
-        warmth = chunk.warmth[min(k, len(chunk.warmth) - 1)]
         work.multiplier[:] = 0.0
-        strain = evaluate(stage.row, True, dt, motion.u, stage.bars, stage.system.springs, warmth, work)
-        residual(stage.row, stage.nodes, stage.bars, stage.links, work)  # inertia and drag of the end
+        strain = evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
+        residual(stage.coefficients, stage.problem, work)  # inertia and drag of the end
         work.multiplier[self.index[near]] = pull
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]
         work.force[:] += rows.T @ pull
@@ -210,7 +207,7 @@ class Moreau:
             return None
         move = work.u - before
         if np.any(move):
-            ends = stored_energy(work.u, work.v, stage.bars, stage.system.springs, thermal, work.multiplier)
+            ends = stored_energy(float(chunk.time[k + 1]), thermal, stage.problem, work)
             now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
             factors = np.where(chunk.is_gravity == 1, now, mean)
             given = (ends - strain) - float((factors @ chunk.vectors) @ move)
@@ -224,10 +221,7 @@ class Moreau:
             taken = 0.0
         self._note(k, near, pull, law.arrives, loss, taken)
         return float(
-            close_books(
-                stage.row, k, iterations, strain, taken, stage.nodes, stage.bars, stage.system.springs, stage.links,
-                chunk, motion, work, kept,
-            )
+            close_books(stage.coefficients, k, iterations, strain, taken, stage.problem, chunk, motion, work, kept)
         )  # fmt: skip
 
     def _correct(self, dt: float) -> bool:
@@ -269,7 +263,7 @@ class Moreau:
             return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
         from scipy.sparse.linalg import splu
 
-        nodal_blocks(stage.row, dt, stage.nodes, stage.system.springs, work)
+        nodal_blocks(stage.coefficients, dt, stage.problem, work)
         return splu(stage.tangent.matrix(work).tocsc()).solve
 
     def _note(self, k: int, near: Ints, pull: Floats, arrives: Flags, loss: Floats, taken: float) -> None:

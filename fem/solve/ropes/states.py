@@ -13,7 +13,7 @@ from fem.mechanics.bar import INV_LENGTH, MINUS, Bars
 from fem.mechanics.blocks import blocks_of
 from fem.mechanics.laws import BILINEAR, RIGID
 from fem.model import Controls, Dynamic, Frequency, Static
-from fem.solve.newton.groups import LAGS, Ropes
+from fem.solve.newton.groups import Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import excesses
 from fem.solve.schemes import Equilibrium, Scheme
@@ -122,7 +122,7 @@ class Stages:
             self._kept[key] = self._make(taut)
         stage = self._kept[key]
         stage.nodes, stage.limits = self.first.nodes, self.first.limits
-        stage.row[LAGS] = self.first.row[LAGS]
+        stage.coefficients = self.first.coefficients
         return stage
 
     def _make(self, taut: Flags) -> Stage:

@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 from fem.model import Dynamic
 from fem.solve.schemes.backward_euler import BackwardEuler
 from fem.solve.schemes.central_difference import CentralDifference
+from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.schemes.energy_momentum import EnergyMomentum
 from fem.solve.schemes.equilibrium import Equilibrium
 from fem.solve.schemes.generalized_alpha import GeneralizedAlpha
@@ -27,7 +28,7 @@ class Scheme(Protocol):
     @property
     def order(self) -> int: ...
 
-    def coefficients(self) -> tuple[float, ...]: ...
+    def coefficients(self) -> Coefficients: ...
 
 
 SCHEMES: dict[str, Callable[[Dynamic], Scheme]] = {
@@ -45,6 +46,7 @@ __all__ = [
     "SCHEMES",
     "BackwardEuler",
     "CentralDifference",
+    "Coefficients",
     "EnergyMomentum",
     "Equilibrium",
     "GeneralizedAlpha",

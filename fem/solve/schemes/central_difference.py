@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fem.solve.schemes.coefficients import Coefficients
+
 
 @dataclass(frozen=True, slots=True)
 class CentralDifference:
@@ -26,6 +28,6 @@ class CentralDifference:
     secant: ClassVar[bool] = False
     order: ClassVar[int] = 2
 
-    def coefficients(self) -> tuple[float, ...]:
-        """VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS; VU = 4 is the 4/dt of the stability condition."""
-        return (4.0, 0.0, 0.0, 4.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0)
+    def coefficients(self) -> Coefficients:
+        """vu = 4 is the 4/dt of the stability condition."""
+        return Coefficients(4.0, 0.0, 0.0, 4.0, 0.0, 0.0, wm=1.0, wf=1.0, wc=1.0, momentum=0.0, viscous=1.0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fem.solve.schemes.coefficients import Coefficients
+
 
 @dataclass(frozen=True, slots=True)
 class EnergyMomentum:
@@ -22,6 +24,8 @@ class EnergyMomentum:
     secant: ClassVar[bool] = True
     order: ClassVar[int] = 2
 
-    def coefficients(self) -> tuple[float, ...]:
-        """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
-        return (2.0, -1.0, 0.0, 2.0, -2.0, 0.0, 1.0, 1.0, 0.5, 2.0, 0.5)
+    def coefficients(self) -> Coefficients:
+        """Its numbers."""
+        return Coefficients(
+            2.0, -1.0, 0.0, 2.0, -2.0, 0.0, wm=1.0, wf=1.0, wc=0.5, momentum=2.0, viscous=0.5, secant=True
+        )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fem.solve.schemes.coefficients import Coefficients
+
 
 @dataclass(frozen=True, slots=True)
 class Equilibrium:
@@ -13,6 +15,6 @@ class Equilibrium:
     secant: ClassVar[bool] = False
     order: ClassVar[int] = 1
 
-    def coefficients(self) -> tuple[float, ...]:
-        """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
-        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0)
+    def coefficients(self) -> Coefficients:
+        """Its numbers."""
+        return Coefficients(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, wm=0.0, wf=1.0, wc=1.0, momentum=0.0, viscous=0.0)

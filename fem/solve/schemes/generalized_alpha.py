@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.schemes.newmark import Newmark
 
 
@@ -24,8 +25,8 @@ class GeneralizedAlpha:
     secant: ClassVar[bool] = False
     order: ClassVar[int] = 2
 
-    def coefficients(self) -> tuple[float, ...]:
-        """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
+    def coefficients(self) -> Coefficients:
+        """Its numbers."""
         am, af = (2 * self.rho - 1) / (self.rho + 1), self.rho / (self.rho + 1)
-        row = Newmark((1 - am + af) ** 2 / 4, 0.5 - am + af).coefficients()
-        return (*row[:6], 1 - am, 1 - af, 1 - af, *row[9:])
+        newmark = Newmark((1 - am + af) ** 2 / 4, 0.5 - am + af).coefficients()
+        return newmark._replace(wm=1 - am, wf=1 - af, wc=1 - af)

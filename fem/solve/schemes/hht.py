@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.schemes.newmark import Newmark
 
 
@@ -22,8 +23,8 @@ class HHT:
     secant: ClassVar[bool] = False
     order: ClassVar[int] = 2
 
-    def coefficients(self) -> tuple[float, ...]:
-        """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
+    def coefficients(self) -> Coefficients:
+        """Its numbers."""
         alpha = self.alpha
-        row = Newmark((1 - alpha) ** 2 / 4, 0.5 - alpha).coefficients()
-        return (*row[:6], 1.0, 1 + alpha, 1 + alpha, *row[9:])
+        newmark = Newmark((1 - alpha) ** 2 / 4, 0.5 - alpha).coefficients()
+        return newmark._replace(wf=1 + alpha, wc=1 + alpha)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from fem.solve.schemes.coefficients import Coefficients
+
 
 @dataclass(frozen=True, slots=True)
 class Newmark:
@@ -26,11 +28,11 @@ class Newmark:
         """2 for gamma = 1/2, else 1."""
         return 2 if self.gamma == 0.5 else 1
 
-    def coefficients(self) -> tuple[float, ...]:
-        """The row ``march`` understands: VU VV VA, AU AV AA, WM WF WC, MOMENTUM, VISCOUS."""
+    def coefficients(self) -> Coefficients:
+        """Its numbers."""
         beta, gamma = self.beta, self.gamma
-        return (
-            gamma / beta, 1 - gamma / beta, 1 - gamma / (2 * beta),
-            1 / beta, -1 / beta, 1 - 1 / (2 * beta),
-            1.0, 1.0, 1.0, 1 / beta, 1.0,
+        return Coefficients(
+            vu=gamma / beta, vv=1 - gamma / beta, va=1 - gamma / (2 * beta),
+            au=1 / beta, av=-1 / beta, aa=1 - 1 / (2 * beta),
+            wm=1.0, wf=1.0, wc=1.0, momentum=1 / beta, viscous=1.0,
         )  # fmt: skip

@@ -20,7 +20,7 @@ MECHANISM = 1e-12
 def softest(stage: Stage, motion: Motion, now: float) -> tuple[int, float]:
     """The dof that moves most in the softest mode at a state, and its share of the largest stiffness."""
     evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-    nodal_blocks(stage.row, 1.0, stage.nodes, stage.system.springs, stage.work)
+    nodal_blocks(stage.coefficients, 1.0, stage.problem, stage.work)
     if len(stage.tangent.independent) == 0:
         return 0, np.inf
     return weakest_dof(stage.tangent, stage.work)
@@ -40,10 +40,11 @@ def refuse_mechanism(stage: Stage, motion: Motion, now: float, number: int) -> N
 def instability_notice(stage: Stage) -> str:
     """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
     work = stage.work
-    if not (np.any(work.store[GEOMETRIC] < 0.0) or np.any(work.store[ALPHA] < 0.0)):
+    if not (np.any(work.tangent.store[GEOMETRIC] < 0.0) or np.any(work.tangent.store[ALPHA] < 0.0)):
         return ""
     # Held directions count with next to nothing, so that a hinge that buckles there is seen.
-    nodal_blocks(stage.row, 1.0, stage.nodes._replace(held=1e-12 * stage.nodes.held), stage.system.springs, work)
+    problem = stage.problem._replace(nodes=stage.nodes._replace(held=1e-12 * stage.nodes.held))
+    nodal_blocks(stage.coefficients, 1.0, problem, work)
     # Every rod's multiplier adds one negative eigenvalue of its own.
     count = negative_directions(bordered(stage.tangent, work)) - len(stage.bars.rods)
     count = max(count, 0)

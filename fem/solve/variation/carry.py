@@ -10,23 +10,38 @@ import math
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel
-from fem.mechanics.bar import Bars
-from fem.mechanics.links import Links
-from fem.mechanics.springs import Springs
-from fem.solve.linear.chain import Tree
 from fem.solve.newton.arc import Arc
-from fem.solve.newton.groups import DONE, INCREMENT, LAGS, NEED_SOLVE, Loading, Motion, Nodes, Record, Ropes, Scratch
+from fem.solve.newton.groups import (
+    DONE,
+    INCREMENT,
+    NEED_SOLVE,
+    Loading,
+    Motion,
+    Problem,
+    Record,
+    Scratch,
+)
 from fem.solve.newton.march import march
+from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.variation.groups import DU, DV, SINCE, START_A, START_U, START_V, WRITTEN, Variation
 from fem.solve.variation.linearise import vary
 
 
 @kernel
 def carry(
-    every: int, unit: float, control: Ints, scheme: Floats, secant: bool, limits: Floats, extrapolation: int,
-    solver: int, nodes: Nodes, bars: Bars, ropes: Ropes, springs: Springs, links: Links, tree: Tree, equation: Ints,
-    loading: Loading, arc: Arc, motion: Motion, work: Scratch, record: Record, variation: Variation,
-) -> int:  # fmt: skip
+    every: int,
+    unit: float,
+    control: Ints,
+    scheme: Coefficients,
+    limits: Floats,
+    problem: Problem,
+    loading: Loading,
+    arc: Arc,
+    motion: Motion,
+    work: Scratch,
+    record: Record,
+    variation: Variation,
+) -> int:
     """``march`` with perturbations, orthonormal again after ``every`` increments; returns why it stopped.
 
     unit   time in which displacements are counted as velocities; no exponent depends on it
@@ -35,14 +50,11 @@ def carry(
     """
     while control[INCREMENT] < loading.dt.shape[0]:
         k = control[INCREMENT]
-        remember(scheme[LAGS] > 0.0, motion, variation.state)
-        reason = march(
-            k + 1, control, scheme, secant, limits, extrapolation, solver, nodes, bars, ropes, springs, links, tree,
-            equation, loading, arc, motion, work, record,
-        )  # fmt: skip
+        remember(scheme.lags, motion, variation.state)
+        reason = march(k + 1, control, scheme, limits, problem, loading, arc, motion, work, record)
         if control[INCREMENT] == k:
             return reason
-        if not vary(k, scheme, secant, solver, nodes, bars, springs, tree, equation, loading, motion, work, variation):
+        if not vary(k, scheme, problem, loading, motion, work, variation):
             return NEED_SOLVE
         row = variation.counter[WRITTEN]
         variation.growth[row, variation.vectors.shape[0]] += loading.dt[k]

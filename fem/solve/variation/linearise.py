@@ -21,37 +21,26 @@ this is not taken for a motion, dv1 is projected in its case, too, with mu = 0.
 
 from __future__ import annotations
 
-import numpy as np
-
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats
 from fem.compiled import inner_kernel
-from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q, evaluate_bars
+from fem.mechanics.bar import GAP, P, Q
 from fem.mechanics.mass import multiply_mass
-from fem.mechanics.springs import DAMPING, Springs, evaluate_springs
+from fem.mechanics.protocol import Trial
 from fem.mechanics.strain import LINEAR
-from fem.solve.linear.chain import Diagonal, Tree
+from fem.solve.linear.chain import Diagonal
+from fem.solve.linear.tangent import add_product
 from fem.solve.newton.groups import (
-    AA,
-    AU,
-    AV,
-    PROJECT,
-    VA,
-    VISCOUS,
-    VU,
-    VV,
-    WC,
-    WF,
-    WM,
     Loading,
     Motion,
-    Nodes,
+    Problem,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import inertia_forces, onset_of
+from fem.solve.newton.iterate import evaluate, inertia_forces
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
 from fem.solve.rods.solve import ROUND_OFF
+from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.variation.groups import (
     DA,
     DF,
@@ -71,19 +60,24 @@ DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved fo
 
 @inner_kernel
 def vary(
-    k: int, scheme: Floats, secant: bool, solver: int, nodes: Nodes, bars: Bars, springs: Springs, tree: Tree,
-    equation: Ints, loading: Loading, motion: Motion, work: Scratch, variation: Variation,
-) -> bool:  # fmt: skip
+    k: int,
+    scheme: Coefficients,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    variation: Variation,
+) -> bool:
     """Perturbations of the start of increment k become those of its end; False: a linear system without safe pivot.
 
     ``motion`` is the end of the increment; the scratch room is overwritten.
     """
+    nodes, bars = problem.nodes, problem.bars
     dt = loading.dt[k]
     vectors, pull = variation.vectors, variation.pull
-    recall(scheme, secant, dt, nodes, bars, motion, work, variation)
-    warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
-    linearise(scheme, secant, dt, nodes, bars, springs, motion, warmth, work, variation)
-    is_projected = scheme[PROJECT] > 0.0 and not secant
+    recall(scheme, dt, problem, motion, work, variation)
+    linearise(scheme, k, problem, loading, motion, work, variation)
+    is_projected = scheme.projects and not scheme.secant
     orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
     for order in range(orders):
         if order == VELOCITY:
@@ -91,8 +85,8 @@ def vary(
         # First of all the impulse that projected the velocities: the march does not keep it.
         for j in range(-1 if order == VELOCITY and is_projected else 0, vectors.shape[0]):
             if order == DISPLACEMENT:
-                right_side(scheme, dt, nodes, bars, vectors[j], work)
-                nodal_blocks(scheme, dt, nodes, springs, work)
+                right_side(scheme, dt, problem, vectors[j], work)
+                nodal_blocks(scheme, dt, problem, work)
             else:
                 mass_blocks(nodes, work)
                 if j < 0:
@@ -100,16 +94,13 @@ def vary(
                         work.v[dof] = variation.state[UNPROJECTED, dof]
                     velocity_gaps(bars, work)
                 else:
-                    turn_rods(order, nodes, bars, motion, pull, vectors[j], work)
-            if not eliminate(
-                solver, True, ROUND_OFF, Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), nodes, bars, springs, tree,
-                equation, work,
-            ):  # fmt: skip
+                    turn_rods(order, problem, motion, pull, vectors[j], work)
+            if not eliminate(True, ROUND_OFF, Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), problem, work):
                 return False
             if order == DISPLACEMENT:
-                end_of_increment(scheme, dt, nodes, bars, vectors[j], work)
+                end_of_increment(scheme, dt, problem, vectors[j], work)
             elif order == ACCELERATION:
-                go_on(scheme, nodes, bars, pull, vectors[j], work)
+                go_on(scheme, problem, pull, vectors[j], work)
             elif j < 0:
                 for r in range(bars.rods.shape[0]):
                     pull[VELOCITY, bars.rods[r]] = work.tau[bars.rods[r]]
@@ -121,36 +112,42 @@ def vary(
 
 @inner_kernel
 def recall(
-    scheme: Floats, secant: bool, dt: float, nodes: Nodes, bars: Bars, motion: Motion, work: Scratch,
-    variation: Variation,
-) -> None:  # fmt: skip
+    scheme: Coefficients, dt: float, problem: Problem, motion: Motion, work: Scratch, variation: Variation
+) -> None:
     """Velocities and multipliers as the equilibrium of the increment had them, before they were projected."""
+    nodes, bars = problem.nodes, problem.bars
     state, pull = variation.state, variation.pull
-    is_projected = scheme[PROJECT] > 0.0 and not secant
+    is_projected = scheme.projects and not scheme.secant
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         pull[VELOCITY, e] = 0.0
         pull[ACCELERATION, e] = work.tau[e]
-        if scheme[PROJECT] > 0.0:
+        if scheme.projects:
             work.multiplier[e] -= work.tau[e]
     for dof in range(motion.u.shape[0]):
         move = motion.u[dof] - state[START_U, dof]
-        v = scheme[VU] / dt * move + scheme[VV] * state[START_V, dof] + scheme[VA] * dt * state[START_A, dof]
+        v = scheme.vu / dt * move + scheme.vv * state[START_V, dof] + scheme.va * dt * state[START_A, dof]
         state[UNPROJECTED, dof] = v if is_projected and nodes.open[dof] > 0.0 else motion.v[dof]
 
 
 @inner_kernel
 def linearise(
-    scheme: Floats, secant: bool, dt: float, nodes: Nodes, bars: Bars, springs: Springs, motion: Motion,
-    warmth: Floats, work: Scratch, variation: Variation,
-) -> None:  # fmt: skip
+    scheme: Coefficients,
+    k: int,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    variation: Variation,
+) -> None:
     """Row KNOWN of every perturbation, the change of the internal force that does not come from du1; K_eff."""
-    vectors, state = variation.vectors, variation.state
-    rate = scheme[VISCOUS] * scheme[VU] / dt
+    nodes, bars = problem.nodes, problem.bars
+    vectors, state, dt, secant = variation.vectors, variation.state, loading.dt[k], scheme.secant
+    rate = scheme.viscous * scheme.vu / dt
     for j in range(vectors.shape[0]):
         for dof in range(vectors.shape[2]):
             vectors[j, KNOWN, dof] = 0.0
-    first = 1 if secant else 0 if is_viscous(bars, springs) else 2
+    first = 1 if secant else 0 if motion.flow.shape[0] > 0 else 2
     for turn in range(first, 3):
         u0, u1, v1 = state[START_U], motion.u, state[UNPROJECTED]
         factor, pace = 1.0 / rate, rate
@@ -160,83 +157,41 @@ def linearise(
             u0, u1, factor, pace = u1, u0, 1.0, -rate
         elif turn == 1:
             pace = 2.0 * rate
-        differentiate(secant, scheme[WF], pace, onset_of(scheme, secant, dt), u0, u1, v1, bars, springs, warmth, work)
+        trial = Trial(
+            secant, scheme.wf, pace, scheme.wm * scheme.au / (dt * dt), scheme.onset * dt, loading.time[k],
+            loading.time[k + 1], u0, v1, u1, v1, motion.a, loading.warmth[min(k, loading.warmth.shape[0] - 1)],
+            work.multiplier, problem.nodes.place,
+        )  # fmt: skip
+        evaluate(trial, problem, work)
         for j in range(vectors.shape[0] if turn < 2 else 0):
             for dof in range(vectors.shape[2]):
                 dv = (
-                    scheme[VV] * vectors[j, DV, dof] + scheme[VA] * dt * vectors[j, DA, dof]
-                    - scheme[VU] / dt * vectors[j, DU, dof]
+                    scheme.vv * vectors[j, DV, dof] + scheme.va * dt * vectors[j, DA, dof]
+                    - scheme.vu / dt * vectors[j, DU, dof]
                 )  # fmt: skip
                 work.du[dof] = vectors[j, DU, dof] if secant else nodes.open[dof] * dv
-            add_product(factor, bars, springs, work, vectors[j, KNOWN])
+            add_product(factor, bars.rods.shape[0] > 0, work.tangent, work.du, vectors[j, KNOWN])
     for e in range(bars.off_mass.shape[0]):
-        work.off[e] = scheme[WM] * scheme[AU] / (dt * dt) * bars.off_mass[e]
-        work.off[e] += scheme[WC] * scheme[VU] / dt * bars.off_damping[e]
+        work.tangent.off[e] = scheme.wm * scheme.au / (dt * dt) * bars.off_mass[e]
+        work.tangent.off[e] += scheme.wc * scheme.vu / dt * bars.off_damping[e]
     for r in range(bars.rods.shape[0]):
-        work.store[GAP, bars.rods[r]] = 0.0
+        work.tangent.store[GAP, bars.rods[r]] = 0.0
 
 
 @inner_kernel
-def differentiate(
-    secant: bool, weight: float, rate: float, onset: float, u0: Floats, u1: Floats, v1: Floats, bars: Bars,
-    springs: Springs, warmth: Floats, work: Scratch,
-) -> None:  # fmt: skip
-    """Derivatives of the weighted internal force with respect to u1 into the store."""
-    for dof in range(work.force.shape[0]):
-        work.force[dof] = 0.0
-    evaluate_bars(secant, weight, rate, u0, u1, v1, bars, warmth, work.multiplier, work.force, work.store, True, onset)
-    evaluate_springs(secant, weight, rate, u0, u1, v1, springs, work.force, work.spring_stiffness)
-
-
-@inner_kernel
-def add_product(factor: float, bars: Bars, springs: Springs, work: Scratch, product: Floats) -> None:
-    """product += factor K du, K from the store, without the constraints of rods."""
-    ends, store, dofs, x = bars.nodes, work.store, springs.dofs, work.du
-    for e in range(ends.shape[0]):
-        i, j = 3 * ends[e, 0], 3 * ends[e, 1]
-        along = 0.0
-        if store[ALPHA, e] < np.inf:
-            for c in range(3):
-                along += store[Q + c, e] * (x[j + c] - x[i + c])
-            along *= store[ALPHA, e]
-        for c in range(3):
-            value = factor * (along * store[P + c, e] + store[GEOMETRIC, e] * (x[j + c] - x[i + c]))
-            product[j + c] += value
-            product[i + c] -= value
-    for s in range(dofs.shape[0]):
-        value = x[dofs[s, 0]]
-        if dofs[s, 1] >= 0:
-            value -= x[dofs[s, 1]]
-        value *= factor * work.spring_stiffness[s]
-        product[dofs[s, 0]] += value
-        if dofs[s, 1] >= 0:
-            product[dofs[s, 1]] -= value
-
-
-@inner_kernel
-def is_viscous(bars: Bars, springs: Springs) -> bool:
-    """Some force follows velocities."""
-    found = False
-    for b in range(bars.blocks.shape[0]):
-        found |= bars.blocks[b, 4] == 1
-    for s in range(springs.constants.shape[0]):
-        found |= springs.constants[s, DAMPING] != 0.0
-    return found
-
-
-@inner_kernel
-def right_side(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector: Floats, work: Scratch) -> None:
+def right_side(scheme: Coefficients, dt: float, problem: Problem, vector: Floats, work: Scratch) -> None:
     """Residual of the differentiated equilibrium for du1 = 0; dv0 and da0 into ``work.v`` and ``work.a``."""
-    vu, vv, va = scheme[VU] / dt, scheme[VV], scheme[VA] * dt
-    au, av, aa = scheme[AU] / (dt * dt), scheme[AV] / dt, scheme[AA]
-    wm, wc, wf = scheme[WM], scheme[WC], scheme[WF]
+    nodes = problem.nodes
+    vu, vv, va = scheme.vu / dt, scheme.vv, scheme.va * dt
+    au, av, aa = scheme.au / (dt * dt), scheme.av / dt, scheme.aa
+    wm, wc, wf = scheme.wm, scheme.wc, scheme.wf
     for dof in range(vector.shape[1]):
         du, dv, da = vector[DU, dof], vector[DV, dof], vector[DA, dof]
         work.v[dof] = nodes.open[dof] * (vv * dv + va * da - vu * du)
         work.a[dof] = nodes.open[dof] * (av * dv + aa * da - au * du)
         work.load[dof] = wc * work.v[dof] + (1.0 - wc) * dv
         work.carry[dof] = wm * work.a[dof] + (1.0 - wm) * da
-    inertia_forces(nodes, bars, work.load, work.carry, work.inertia, work.drag)
+    inertia_forces(problem, work.load, work.carry, work.inertia, work.drag)
     for dof in range(vector.shape[1]):
         drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
         force = work.inertia[dof] + drag + (1.0 - wf) * vector[DF, dof]
@@ -244,28 +199,28 @@ def right_side(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector: Floa
 
 
 @inner_kernel
-def end_of_increment(scheme: Floats, dt: float, nodes: Nodes, bars: Bars, vector: Floats, work: Scratch) -> None:
+def end_of_increment(scheme: Coefficients, dt: float, problem: Problem, vector: Floats, work: Scratch) -> None:
     """The perturbation at the end, from ``work.du`` and what ``right_side`` left."""
-    wm, wc, wf = scheme[WM], scheme[WC], scheme[WF]
+    nodes = problem.nodes
+    wm, wc, wf = scheme.wm, scheme.wc, scheme.wf
     for dof in range(vector.shape[1]):
         du = nodes.open[dof] * work.du[dof]
-        dv, da = work.v[dof] + scheme[VU] / dt * du, work.a[dof] + scheme[AU] / (dt * dt) * du
+        dv, da = work.v[dof] + scheme.vu / dt * du, work.a[dof] + scheme.au / (dt * dt) * du
         work.load[dof] = wc * dv + (1.0 - wc) * vector[DV, dof]
         work.carry[dof] = wm * da + (1.0 - wm) * vector[DA, dof]
         vector[KNOWN, dof] = vector[DA, dof]
         vector[DU, dof], vector[DV, dof], vector[DA, dof] = du, dv, da
-    if wf != 1.0 or scheme[PROJECT] > 0.0:  # the force of the end: what the equilibrium leaves for it
-        inertia_forces(nodes, bars, work.load, work.carry, work.inertia, work.drag)
+    if wf != 1.0 or scheme.projects:  # the force of the end: what the equilibrium leaves for it
+        inertia_forces(problem, work.load, work.carry, work.inertia, work.drag)
         for dof in range(vector.shape[1]):
             drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
             vector[DF, dof] = -(work.inertia[dof] + drag + (1.0 - wf) * vector[DF, dof]) / wf
 
 
 @inner_kernel
-def turn_rods(
-    order: int, nodes: Nodes, bars: Bars, motion: Motion, pull: Floats, vector: Floats, work: Scratch
-) -> None:
+def turn_rods(order: int, problem: Problem, motion: Motion, pull: Floats, vector: Floats, work: Scratch) -> None:
     """Residual and gaps of the differentiated projection of velocities or accelerations."""
+    nodes, bars = problem.nodes, problem.bars
     is_whole, is_damped = order == ACCELERATION, nodes.damping.shape[0] > 0
     if is_whole and is_damped:
         multiply_mass(nodes.damping, bars.off_damping, bars.nodes, vector[DV], work.drag)
@@ -279,7 +234,7 @@ def turn_rods(
         gap = 0.0
         for c in range(3):
             if not is_whole:
-                gap += work.store[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
+                gap += work.tangent.store[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
             if bars.kinds[e, 0] != LINEAR:
                 turn = vector[DU, j + c] - vector[DU, i + c]
                 gap += turn * (rate[j + c] - rate[i + c])
@@ -288,13 +243,14 @@ def turn_rods(
                     gap += 2.0 * relative * (vector[DV, j + c] - vector[DV, i + c])
                 work.residual[j + c] -= nodes.open[j + c] * pull[order, e] * turn
                 work.residual[i + c] += nodes.open[i + c] * pull[order, e] * turn
-        work.store[GAP, e] = gap
+        work.tangent.store[GAP, e] = gap
 
 
 @inner_kernel
-def go_on(scheme: Floats, nodes: Nodes, bars: Bars, pull: Floats, vector: Floats, work: Scratch) -> None:
+def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, work: Scratch) -> None:
     """Accelerations of the end and of the recursion; the internal force has the multipliers of the last projection."""
-    wm, wf = scheme[WM], scheme[WF]
+    nodes, bars = problem.nodes, problem.bars
+    wm, wf = scheme.wm, scheme.wf
     for dof in range(vector.shape[1]):
         end = nodes.open[dof] * work.du[dof]
         forces = wf * end + (1.0 - wf) * vector[END, dof]
@@ -305,6 +261,6 @@ def go_on(scheme: Floats, nodes: Nodes, bars: Bars, pull: Floats, vector: Floats
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         for c in range(3):
             turn = vector[DU, j + c] - vector[DU, i + c] if bars.kinds[e, 0] != LINEAR else 0.0
-            value = work.tau[e] * work.store[P + c, e] + pull[ACCELERATION, e] * turn
+            value = work.tau[e] * work.tangent.store[P + c, e] + pull[ACCELERATION, e] * turn
             vector[DF, j + c] += value
             vector[DF, i + c] -= value

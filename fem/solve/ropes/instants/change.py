@@ -219,6 +219,6 @@ class Instant:
         """Reactions."""
         motion, work = self.motion, stage.work
         work.force[:] = motion.force
-        inertia_forces(stage.nodes, stage.bars, motion.v, motion.a, work.inertia, work.drag)
-        balance_forces(stage.row, False, -1, stage.nodes, stage.bars, stage.links, self.chunk, motion.a, work)
+        inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.drag)
+        balance_forces(stage.coefficients, False, -1, stage.problem, self.chunk, motion.a, work)
         motion.reaction[:] = work.reaction

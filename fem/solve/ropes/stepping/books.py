@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Floats
 from fem.compiled import kernel
-from fem.mechanics.bar import Bars
-from fem.mechanics.links import Links
 from fem.mechanics.mass import multiply_mass
-from fem.mechanics.springs import Springs
-from fem.solve.newton.groups import DISSIPATED, Loading, Motion, Nodes, Record, Scratch
+from fem.solve.newton.groups import DISSIPATED, Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.ledger import close_increment, note_increment
+from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.stage import Stage
 
 
 @kernel
 def close_books(
-    row: Floats, k: int, iterations: int, strain: float, lost: float, nodes: Nodes, bars: Bars, springs: Springs,
-    links: Links, loading: Loading, motion: Motion, work: Scratch, record: Record,
-) -> float:  # fmt: skip
+    row: Coefficients,
+    k: int,
+    iterations: int,
+    strain: float,
+    lost: float,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    record: Record,
+) -> float:
     """Increment k into the books and its row; lost: energy that impulses took. Returns the energy error."""
-    error: float = close_increment(row, True, k, strain, nodes, bars, springs, links, loading, motion, work)
+    error: float = close_increment(row, k, strain, problem, loading, motion, work)
     motion.tally[DISSIPATED] += lost
     error += lost
     thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
-    note_increment(k, iterations, 0.0, 0.0, 0, error, bars, springs, thermal, motion, record)
+    note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, record)
     return error
 
 

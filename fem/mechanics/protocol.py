@@ -1,0 +1,62 @@
+"""What the march asks a force with, and what it wants of it.
+
+Whatever acts between or on nodes and is not a dead load is a force: bars, springs, and the families of ``families``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fem.arrays import Floats, Ints
+
+
+class Trial(NamedTuple):
+    """The state a force is asked in, n nodes, m bars. A scheme is, to a force, nothing but these numbers.
+
+    secant          False: the force at u1; True: that of the increment from u0 to u1 (discrete gradient), whose
+                    velocity is (u1 - u0) rate
+    weight          of the force in the equilibrium of the scheme; goes into the tangent only
+    rate, rate2     dv1/du1, da1/du1; rate 0 switches forces that follow velocities off (statics)
+    onset           du1/dv1, for the damping of cables that become taut (``laws.damped_shares``); 0: at an instant
+    time0, time1    start and end of the increment
+    u0, v0          (3n,) at the start
+    u1, v1, a1      (3n,) at the end
+    thermal         (m,)  thermal strain at the end, its mean where secant
+    multiplier      (m,)  N/L0 of rods
+    place           (3n,) reference coordinates
+    """
+
+    secant: bool
+    weight: float
+    rate: float
+    rate2: float
+    onset: float
+    time0: float
+    time1: float
+    u0: Floats
+    v0: Floats
+    u1: Floats
+    v1: Floats
+    a1: Floats
+    thermal: Floats
+    multiplier: Floats
+    place: Floats
+
+
+class Tangent(NamedTuple):
+    """Derivative of the weighted forces by u1: all that a linear solver reads, n nodes, m bars, p pairs.
+
+    ends   (m, 2)       nodes i, j of each bar
+    store  (STORED, m)  its numbers: + alpha p q^T + t I on jj and ii, - on ij and ji; alpha = inf: a rod
+    off    (m,)         its coupling mass in the effective tangent (or empty)
+    block  (n, 9)       everything else within one node, row by row; empty where there is nothing of the kind
+    pairs  (p, 2)       two nodes i, j that anything else couples
+    cross  (p, 18)      K_ij, then K_ji
+    """
+
+    ends: Ints
+    store: Floats
+    off: Floats
+    block: Floats
+    pairs: Ints
+    cross: Floats
