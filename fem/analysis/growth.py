@@ -8,6 +8,7 @@ from fem.analysis.neighbour import SEED, UNIT
 from fem.analysis.trajectory import Trajectory
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import CommandError
+from fem.mechanics.families import rough_ones
 from fem.model import Model
 from fem.results.record import SilentSink
 from fem.solve.marching import Marching
@@ -46,6 +47,8 @@ class Varied(Marching):
                 else f"the solver of this step ({stage.choice.text})"
             )
             raise CommandError(f"there is no tangent map for {what}: use --method two")
+        if rough := rough_ones(self.system.families):
+            raise CommandError(f"there is no tangent map for {', '.join(rough)}: use --method two")
         most = 2 * (int(np.count_nonzero(stage.nodes.free == 1)) - len(stage.bars.rods))
         if count > most:
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")

@@ -246,6 +246,7 @@ class _Builder:
                 springs=Springs(self.dofs, self.spring_constants, table, pair),
                 families=(),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
+                state=np.zeros(0),
                 mass=self.mass,
                 damping=self.damping,
                 family=self.family,
@@ -269,14 +270,15 @@ class _Builder:
 def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
     owns: list[Any] = []
-    pairs, family = system.pairs, system.family
+    pairs, state, family = system.pairs, system.state, system.family
     for place, one in enumerate(FAMILIES):
-        own = one.assemble(system.model, system, len(pairs))
+        own = one.assemble(system.model, system, len(pairs), len(state))
         owns.append(own)
-        pairs = np.concatenate([pairs, one.pairs(own)])
+        pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(own)]))
+        state = np.concatenate([state, one.states(own)])
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
-    return replace(system, families=tuple(owns), pairs=np.ascontiguousarray(pairs)) if owns else system
+    return replace(system, families=tuple(owns), pairs=pairs, state=state) if owns else system
 
 
 def table_rows(table: tuple[tuple[float, float], ...]) -> list[tuple[float, float, float]]:

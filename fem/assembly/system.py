@@ -23,6 +23,7 @@ class System:
     """The assembled model. n nodes, m bars (axial elements), s springs between dofs, k elements in all.
 
     bars, springs   arrays the kernels read, families the groups of all others (``mechanics/families.py``)
+    state           (s,) what families remember before anything has moved
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
     damping         (n,)    its mass-proportional damping
@@ -43,6 +44,7 @@ class System:
     springs: Springs
     families: tuple[Any, ...]
     pairs: Ints
+    state: Floats
     mass: Floats
     damping: Floats
     family: Ints

@@ -66,7 +66,7 @@ class FixedType(types.Type):
 
     def __init__(self, item: types.Type, shape: tuple[int, ...], numbers: tuple[Any, ...]) -> None:
         self.item, self.shape, self.numbers, self.ndim = item, shape, numbers, len(shape)
-        super().__init__(name=f"Fixed({shape}, {list(numbers)})")
+        super().__init__(name=f"Fixed({item}, {shape}, {list(numbers)})")
 
 
 register_model(FixedType)(models.OpaqueModel)

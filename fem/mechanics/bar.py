@@ -233,18 +233,19 @@ def add_run(
 
 @inner_kernel
 def add_common(
-    kind: int, tangent: bool, first: int, last: int, trial: Trial, bars: Bars, store: Floats, force: Floats
-) -> float:
+    kind: int, tangent: bool, first: int, last: int, trial: Trial, bars: Bars, store: Floats, force: Floats,
+    flow: Floats,
+) -> float:  # fmt: skip
     """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
 
     Of few bars each is a loop of one, which it drops too: everything stays in registers.
     """
     if last - first >= FEW:
-        return add_run(kind, BILINEAR, False, False, tangent, first, last, trial, bars, store, force, force)
+        return add_run(kind, BILINEAR, False, False, tangent, first, last, trial, bars, store, force, flow)
     energy = 0.0
     for e in range(first, last):
         energy += evaluate_block(
-            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, trial, bars, store, force, force
+            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, trial, bars, store, force, flow
         )
     return energy
 
@@ -275,9 +276,9 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
         viscous = rate != 0.0 and blocks[b, 4] == 1
         is_plain = law == BILINEAR and not secant and not viscous
         if is_plain and kind == GREEN:
-            energy += add_common(GREEN, tangent, first, last, trial, bars, store, force)
+            energy += add_common(GREEN, tangent, first, last, trial, bars, store, force, flow)
         elif is_plain and kind == ENGINEERING:
-            energy += add_common(ENGINEERING, tangent, first, last, trial, bars, store, force)
+            energy += add_common(ENGINEERING, tangent, first, last, trial, bars, store, force, flow)
         else:
             energy += add_other(kind, law, secant, viscous, tangent, first, last, trial, bars, store, force, flow)
     return energy

@@ -134,8 +134,8 @@ def secant_thermal_work(
 
 @kernel
 def element_values(
-    elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, families: tuple[Any, ...] | None, thermal: Floats,
-    multiplier: Floats, values: Floats, onset: float = 0.0,
+    elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, families: tuple[Any, ...] | None,
+    thermal: Floats, multiplier: Floats, values: Floats, onset: float = 0.0,
 ) -> None:  # fmt: skip
     """Strain E, stress S, conjugate force N and force along the bar T of listed elements.
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Ints
+from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel
 from fem.mechanics.bar import VISCOUS, Bars
 from fem.mechanics.springs import DAMPING, Springs, evaluate_springs, spring_values
@@ -34,25 +34,29 @@ FIRST = 3
 class Family:
     """One kind of force.
 
-    assemble   (model, system, first) -> its group, with empty arrays where the model has none of it; ``first``: the
-               row of ``Tangent.pairs`` from which on its own stand
+    assemble   (model, system, pair, state) -> its group, with empty arrays where the model has none of it; pair, state:
+               from where on its own stand in ``Tangent.pairs`` and in the states of a trial
     evaluate, values  kernels, as above
     pairs      its group -> (p, 2) nodes it couples
+    states     its group -> (s,) what it remembers before anything has moved
     elements   its group -> (q,) indices of the elements whose values it gives
     symmetric  its tangent is
+    smooth     its force is: there are tangent maps
     """
 
     name: str
-    assemble: Callable[[Any, Any, int], Any]
+    assemble: Callable[[Any, Any, int, int], Any]
     evaluate: Any
     values: Any = None
     pairs: Callable[[Any], Ints] = lambda own: NOTHING
+    states: Callable[[Any], Floats] = lambda own: np.zeros(0)
     elements: Callable[[Any], Ints] = lambda own: NOTHING[:, 0]
     symmetric: bool = True
+    smooth: bool = True
 
     def acts(self, own: Any) -> bool:
         """A model has some of it."""
-        return any(np.size(each) for each in own)
+        return any(each.size for each in own if isinstance(each, np.ndarray))
 
 
 FAMILIES: list[Family] = []
@@ -62,6 +66,16 @@ FAMILIES: list[Family] = []
 def acting_families(owns: tuple[Any, ...]) -> bool:
     """A model with these groups has any family."""
     return any(family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
+
+
+def are_symmetric(owns: tuple[Any, ...]) -> bool:
+    """All families that act have symmetric tangents."""
+    return all(family.symmetric or not family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
+
+
+def rough_ones(owns: tuple[Any, ...]) -> list[str]:
+    """Names of those that act and have no tangent map."""
+    return [one.name for one, own in zip(FAMILIES, owns, strict=True) if one.acts(own) and not one.smooth]
 
 
 def has_flow(bars: Bars, springs: Springs, owns: tuple[Any, ...]) -> bool:

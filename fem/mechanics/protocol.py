@@ -24,6 +24,7 @@ class Trial(NamedTuple):
     thermal         (m,)  thermal strain at the end, its mean where secant
     multiplier      (m,)  N/L0 of rods
     place           (3n,) reference coordinates
+    state0, state1  (s,)  what families remember: of the last good increment; of this one, written
     """
 
     secant: bool
@@ -41,6 +42,8 @@ class Trial(NamedTuple):
     thermal: Floats
     multiplier: Floats
     place: Floats
+    state0: Floats
+    state1: Floats
 
 
 class Tangent(NamedTuple):

@@ -63,8 +63,8 @@ def frame_of(
     system = stage.system
     values = np.zeros((len(system.family), 4))
     element_values(
-        system.family, motion.u, motion.v, stage.bars, system.springs, system.families, thermal, motion.multiplier, values,
-        float(motion.memory[groups.ONSET]),
+        system.family, motion.u, motion.v, stage.bars, system.springs, system.families, thermal, motion.multiplier,
+        values, float(motion.memory[groups.ONSET]),
     )  # fmt: skip
     u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
     return Frame(number, increment, time, u, v, a, reaction, values, is_end, is_due)

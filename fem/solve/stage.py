@@ -13,7 +13,7 @@ from fem.assembly.environment import Environment, LoadSet, load_set, thermal_row
 from fem.assembly.system import System
 from fem.mechanics import bar
 from fem.mechanics.bar import STORED, Bars
-from fem.mechanics.families import acting_families, has_flow
+from fem.mechanics.families import acting_families, are_symmetric, has_flow
 from fem.mechanics.links import Links
 from fem.mechanics.protocol import Tangent
 from fem.model import Controls
@@ -116,9 +116,17 @@ class Stage:
         """The groups the march reads."""
         choice, system = self.choice, self.system
         return Problem(
-            self.nodes, self.bars, system.springs, system.families, self.links, NO_ROPES, choice.solver, choice.tree,
-            choice.equation,
-        )  # fmt: skip
+            nodes=self.nodes,
+            bars=self.bars,
+            springs=system.springs,
+            families=system.families,
+            is_passive=not acting_families(system.families),
+            links=self.links,
+            ropes=NO_ROPES,
+            solver=choice.solver,
+            tree=choice.tree,
+            equation=choice.equation,
+        )
 
     @property
     def is_dynamic(self) -> bool:
@@ -187,7 +195,7 @@ def prepare(
         projects=len(bars.rods) > 0 and not is_static,
         lags=is_late and (coefficients.wm != 1.0 or coefficients.wf != 1.0),
     )
-    symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS]))
+    symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS])) and are_symmetric(system.families)
     if is_explicit:
         choice = Choice(NOTHING, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
     else:
@@ -265,6 +273,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
     shapes: dict[str, int | tuple[int, int]] = {
         "flow": size if has_flow(bars, system.springs, system.families) else 0,
+        "state": len(system.state),
         "block": (count, 9),
         "inverse": (count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0, 9),
         "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),

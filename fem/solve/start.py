@@ -43,7 +43,14 @@ def first_motion(system: System) -> Motion:
     tally, memory = groups.room(groups.TALLY), groups.room(groups.MEMORY)
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
     flow = groups.room(system.size if has_flow(system.bars, system.springs, system.families) else 0)
-    return Motion(u, v, a, force, flow, reaction, multiplier, tally, memory, origin, lagged)
+    return Motion(u, v, a, force, flow, reaction, multiplier, tally, memory, origin, lagged, initial_state(system))
+
+
+def initial_state(system: System) -> Floats:
+    """(s,) what families remember before anything has moved."""
+    state = groups.room(len(system.state))
+    state[:] = system.state
+    return state
 
 
 def start_supports(stage: Stage, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
@@ -243,7 +250,7 @@ def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
     work = stage.work
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
-    evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal[0], stage.problem, work)
+    evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal[0], stage.problem, motion, work)
     motion.force[:], motion.flow[:] = work.force, work.flow
     combine(acting.vectors, acting.factors, 0, work.load)
     inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.drag)
@@ -265,7 +272,7 @@ def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool)
     tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
-    tally[groups.STRAIN] = stored_energy(float(acting.time[0]), acting.thermal[0], stage.problem, work)
+    tally[groups.STRAIN] = stored_energy(float(acting.time[0]), acting.thermal[0], stage.problem, motion, work)
     weights = acting.factors[0] * acting.is_gravity
     tally[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
     total = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]

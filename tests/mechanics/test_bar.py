@@ -16,6 +16,7 @@ from fem.mechanics.blocks import blocks_of
 from fem.mechanics.energy import bar_point
 from fem.mechanics.laws import BILINEAR, TABLE
 from fem.mechanics.strain import ENGINEERING, GREEN, LOG
+from tests.trials import trial
 
 TABLE_ROWS = np.array([[-0.5, -30.0, 0.0], [0.0, 0.0, 0.0], [0.2, 40.0, 0.0], [0.9, 60.0, 0.0]])
 TABLE_ROWS[:, 2] = [7.5, 0.0, 4.0, 39.0]  # integral of the force from elongation 0
@@ -43,8 +44,8 @@ def one_bar(kind: int, *, law: int = BILINEAR, minus: float = 1.0, plus: float =
 
 def evaluate(bars: Bars, u0, u1, v1, *, secant=False, rate=0.0, weight=1.0, onset=0.0):
     force, store = np.zeros(6), np.zeros((STORED, 1))
-    thermal, multiplier = np.array([0.001]), np.zeros(1)
-    evaluate_bars(secant, weight, rate, u0, u1, v1, bars, thermal, multiplier, force, store, True, onset)
+    state = trial(u1, u0=u0, v1=v1, secant=secant, weight=weight, rate=rate, onset=onset, thermal=0.001)
+    evaluate_bars(state, bars, True, force, np.zeros(6), store)
     return force, store[:, 0]
 
 
@@ -148,7 +149,7 @@ def test_rigid_motion_gives_no_strain(axis, angle, shift, kind):
     vector = bars.constants[bar.REF : bar.REF + 3, 0]
     u = np.concatenate([shift, np.array(shift) + turn @ vector - vector])
     force = np.zeros(6)
-    evaluate_bars(False, 1.0, 0.0, u, u, np.zeros(6), bars, np.zeros(1), np.zeros(1), force, np.zeros((STORED, 1)))
+    evaluate_bars(trial(u), bars, True, force, np.zeros(6), np.zeros((STORED, 1)))
     assert np.abs(force).max() < 250 * 1e-13
 
 
@@ -157,7 +158,7 @@ def test_strains_agree_with_their_definitions():
     from fem.mechanics.energy import element_values
     from fem.mechanics.springs import Springs
 
-    springs = Springs(np.zeros((0, 2), np.int64), np.zeros((0, 4)), TABLE_ROWS)
+    springs = Springs(np.zeros((0, 2), np.int64), np.zeros((0, 4)), TABLE_ROWS, np.zeros(0, np.int64))
     stretch = 1.3
     for kind, strain, conjugate, along in (
         (GREEN, (stretch**2 - 1) / 2, 1.0, stretch),
@@ -167,7 +168,7 @@ def test_strains_agree_with_their_definitions():
         bars = one_bar(kind)
         u = np.concatenate([np.zeros(3), (stretch - 1) * bars.constants[:3, 0]])
         values = np.zeros((1, 4))
-        element_values(np.array([[0, 0]]), u, np.zeros(6), bars, springs, np.zeros(1), np.zeros(1), values)
+        element_values(np.array([[0, 0]]), u, np.zeros(6), bars, springs, (), np.zeros(1), np.zeros(1), values)
         stress = 250.0 * strain + 3.0
         assert values[0] == pytest.approx([strain, stress, 0.4 * stress * conjugate, 0.4 * stress * along], rel=1e-14)
         force, _ = evaluate(bars, u, u, np.zeros(6))
@@ -183,11 +184,11 @@ def test_starting_tension_acts_in_the_tangent_only_and_only_while_unstressed():
     bars.constants[bar.STARTING, 0] = 50.0
     rest = np.zeros(6)
     force, store = np.zeros(6), np.zeros((STORED, 1))
-    evaluate_bars(False, 1.0, 0.0, rest, rest, rest, bars, np.zeros(1), np.zeros(1), force, store)
+    evaluate_bars(trial(rest), bars, True, force, np.zeros(6), store)
     assert not force.any()
     assert store[bar.GEOMETRIC, 0] == pytest.approx(50.0 * bars.constants[bar.INV_LENGTH, 0])
     stretched = np.concatenate([np.zeros(3), 0.01 * bars.constants[:3, 0]])
-    evaluate_bars(False, 1.0, 0.0, stretched, stretched, rest, bars, np.zeros(1), np.zeros(1), force, store)
+    evaluate_bars(trial(stretched), bars, True, force, np.zeros(6), store)
     assert store[bar.GEOMETRIC, 0] == pytest.approx(store[bar.PULL, 0])
 
 

@@ -15,6 +15,7 @@ from fem.compiled.build import assembly
 from fem.compiled.plain.choose import is_plain
 from fem.mechanics.bar import CONSTANTS, STORED, Bars, evaluate_bars
 from fem.solve.newton.iterate import combine
+from tests.trials import trial
 
 FEATURES = dict(llvmlite.binding.get_host_cpu_features())
 PACKED = re.compile(r"\bv(?:f(?:n?m(?:add|sub)\w*)|mul|add|sub|div)pd\b[^\n]*%[yz]mm")
@@ -31,12 +32,12 @@ def packed(function: Any, *arguments: object) -> int:
 
 
 def test_evaluation_of_bars():
-    u, one = np.zeros(6), np.zeros(1)
+    u = np.zeros(6)
     bars = Bars(
         np.zeros((1, 2), np.int64), np.zeros((1, 2), np.int64), np.zeros((1, 5), np.int64),
         np.zeros((CONSTANTS, 1)), np.zeros((0, 3)), np.zeros(0), np.zeros(0), np.zeros(0, np.int64),
     )  # fmt: skip
-    count = packed(evaluate_bars, False, 1.0, 0.0, u, u, u, bars, one, one, u, np.zeros((STORED, 1)))
+    count = packed(evaluate_bars, trial(u), bars, True, u, u, np.zeros((STORED, 1)))
     assert count > 50
 
 

@@ -126,7 +126,7 @@ def open_lanes(
     for dof in range(size):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
     thermal = loading.thermal[0]
-    strain = evaluate_instant(scheme, 1.0, loading.time[0], thermal, problem, work)
+    strain = evaluate_instant(scheme, 1.0, loading.time[0], thermal, problem, motion, work)
     combine(loading.vectors, loading.factors, 0, work.load)
     inertia_forces(problem, motion.v, motion.a, work.inertia, work.drag)
     for dof in range(size):
@@ -218,8 +218,8 @@ def march_lanes(
                 nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
             is_safe = solve_chain(
-                symmetric, not is_bare, tree, diagonal, nodes.open, work.tangent, work.block, work.residual, work.inverse,
-                work.pinned, work.du, work.tau,
+                symmetric, not is_bare, tree, diagonal, nodes.open, work.tangent, work.block, work.residual,
+                work.inverse, work.pinned, work.du, work.tau,
             )  # fmt: skip
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
             waits = waits | (not is_safe)
@@ -274,8 +274,8 @@ def of_block(b: int, problem: Problem) -> Problem:
             bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
             at(bars.off_damping, b), bars.rods,
         ),
-        Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair), None, problem.links,
-        problem.ropes, problem.solver, problem.tree, problem.equation,
+        Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair), None, True,
+        problem.links, problem.ropes, problem.solver, problem.tree, problem.equation,
     )  # fmt: skip
 
 
@@ -301,6 +301,7 @@ def room_of(room: Scratch) -> Scratch:
         local(room.drag), local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), tangent,
         local(room.block), local(room.inverse), local(room.reaction), local(room.band), local(room.unknowns),
         local(room.krylov), local(room.kept), local(room.whole), local(room.pulls), local(room.lagged),
+        local(room.state),
     )  # fmt: skip
 
 
@@ -323,6 +324,7 @@ def march_blocks(
         motion = Motion(
             local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
             local(room.multiplier), local(start.tally), local(start.memory), local(room.u), local(room.lagged),
+            local(room.state),
         )  # fmt: skip
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]

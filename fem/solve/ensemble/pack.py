@@ -117,8 +117,8 @@ def fleet(
             dofs=fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
             pair=fixed(springs.pair),
         ),
-        None, Links(*map(fixed, stage.links)), Ropes(*map(fixed, NO_ROPES)), 0, Tree(*map(fixed, stage.choice.tree)),
-        fixed(stage.choice.equation),
+        None, True, Links(*map(fixed, stage.links)), Ropes(*map(fixed, NO_ROPES)), 0,
+        Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation),
     )  # fmt: skip
     return Fleet(
         blocks, pack([sample.limits for sample in samples]), problem, acting(stage, samples, time, dt, start), start,

@@ -15,6 +15,7 @@ from fem.assembly.supports import jumps
 from fem.compiled import is_compiled
 from fem.errors import FemError
 from fem.lanes.arrays import Fixed
+from fem.mechanics.families import acting_families
 from fem.model import Dynamic, Model
 from fem.results.record import Rows
 from fem.results.schedule import Schedule
@@ -186,7 +187,7 @@ def template(first: Sample, time: Floats) -> Stage | None:
         first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
         step.controls, "AUTO",
     )  # fmt: skip
-    if stage.choice.solver not in CHAINS:
+    if stage.choice.solver not in CHAINS or acting_families(first.system.families):
         return None
     motion = first_motion(first.system)
     evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))

@@ -101,7 +101,7 @@ def largest_square(
         work.u[dof], work.v[dof] = motion.u[dof], 0.0
     for r in range(bars.rods.shape[0]):
         work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
-    evaluate_instant(scheme, dt, 0.0, thermal, problem, work)
+    evaluate_instant(scheme, dt, 0.0, thermal, problem, motion, work)
     for r in range(bars.rods.shape[0]):  # constraints lower frequencies; the tension of rods counts
         work.tangent.store[ALPHA, bars.rods[r]] = 0.0
     gather_blocks(problem, work)

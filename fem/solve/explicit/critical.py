@@ -59,7 +59,7 @@ def critical_increment(stage: Stage, taut: Bars, moved: Moved, motion: Motion, t
     _, node = bound_of(stage, taut, moved, motion, thermal, FAR)
     stiff = fastest_square(stage, moved, node)
     dt = 2.0 / np.sqrt(stiff) if stiff > 0.0 else np.inf
-    is_viscous = np.any(taut.blocks[:, 4]) or np.any(stage.system.springs.constants[:, 1])
+    is_viscous = len(motion.flow) > 0
     for _ in range(ROUNDS if is_viscous else 0):
         before = dt
         _, node = bound_of(stage, taut, moved, motion, thermal, min(before, FAR))

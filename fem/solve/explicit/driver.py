@@ -34,10 +34,7 @@ class Explicit:
         self.taut: Bars = as_stiff_as_can_be(stage.bars)
         self.moved = _moved(stage)
         self.ties = tie(stage, self.moved.inverse)
-        springs = stage.system.springs
-        self.is_dissipative = bool(
-            len(stage.nodes.damping) or np.any(stage.bars.blocks[:, 4]) or np.any(springs.constants[:, 1])
-        )
+        self.is_dissipative = bool(len(stage.nodes.damping) or len(stage.work.flow))
 
     def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats) -> Dynamic:
         """The procedure with its increment: a blank one (0) becomes ``SAFE`` of the critical one.

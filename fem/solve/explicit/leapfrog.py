@@ -103,13 +103,13 @@ def set_supports(k: int, links: Links, loading: Loading, work: Scratch) -> None:
 
 
 @kernel
-def forces(scheme: Coefficients, k: int, thermal: Floats, problem: Problem, loading: Loading, work: Scratch) -> float:
+def forces(before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch) -> float:
     """Internal force at u1 and the velocity in ``work.v`` into ``work.force``, cleared before; the stored energy."""
     u, v, force, flow, tangent = work.u, work.v, work.force, work.flow, work.tangent
-    now = loading.time[k + 1]
     trial = Trial(
-        False, 1.0, 1.0, 0.0, 0.0, now, now, u, v, u, v, work.a, thermal, work.multiplier, problem.nodes.place
-    )
+        False, 1.0, 1.0, 0.0, 0.0, before, now, u, v, u, v, work.a, thermal, work.multiplier, problem.nodes.place,
+        motion.state, work.state,
+    )  # fmt: skip
     for dof in range(flow.shape[0]):
         flow[dof] = 0.0
     energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.store)
@@ -178,7 +178,9 @@ def leapfrog(
             return UNTIED
         if k == first or is_new(k, loading.factors):
             combine(loading.vectors, loading.factors, k + 1, work.load)
-        strain = forces(scheme, k, thermal, problem, loading, work)
+        strain = forces(loading.time[k], loading.time[k + 1], thermal, problem, motion, work)
+        for number in range(work.state.shape[0]):
+            motion.state[number] = work.state[number]
         accelerate(dt, moved, problem, work)
         set_supports(k, links, loading, work)
         if tied and not keep_rates(moved.inverse, moved.damping, ties, bars, work):

@@ -47,9 +47,7 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     memory, and one end alone is faster. Rods are followed to a supported node: what hangs on the outer end of a rod
     then is free to move along it, and nothing but masses is added up on the way.
     """
-    springs = system.springs.dofs
-    between = springs[:, 1] >= 0
-    if np.any(springs[between, 0] // 3 != springs[between, 1] // 3) or system.equations:
+    if len(system.pairs) or system.equations:
         return None
     count, nodes = len(system.labels), system.bars.nodes
     ends = np.concatenate([nodes[:, 0], nodes[:, 1]])
@@ -111,10 +109,7 @@ def number_band(system: System, free: Ints) -> tuple[Ints, int]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-    pairs = system.bars.nodes
-    dofs = system.springs.dofs
-    between = dofs[dofs[:, 1] >= 0] // 3
-    pairs = np.concatenate([pairs, between]) if len(between) else pairs
+    pairs = np.concatenate([system.bars.nodes, system.pairs])
     # Multipliers stand behind the nodes: vertices of the graph, and triples of unknowns of which one is used.
     rods, count = system.bars.rods, len(system.labels)
     behind = count + np.arange(len(rods))

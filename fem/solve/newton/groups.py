@@ -88,6 +88,7 @@ class Problem(NamedTuple):
     """What does not change while a chunk of increments is marched through.
 
     families  groups of ``FAMILIES``, in their order (None in lanes, which have none)
+    is_passive  nothing but bars, springs and dashpots acts: what follows velocities can only take energy
     links     equations between dofs
     ropes     those that are watched (empty: none)
     solver    which linear solver; its tree (chains), its equation (3n + m,) numbers of the rows of a band
@@ -97,6 +98,7 @@ class Problem(NamedTuple):
     bars: Bars
     springs: Springs
     families: tuple[Any, ...] | None
+    is_passive: bool
     links: Links
     ropes: Ropes
     solver: int
@@ -153,6 +155,7 @@ class Motion(NamedTuple):
     memory: Floats
     origin: Floats
     lagged: Floats
+    state: Floats
 
 
 class Scratch(NamedTuple):
@@ -190,6 +193,7 @@ class Scratch(NamedTuple):
     whole: Floats
     pulls: Floats
     lagged: Floats
+    state: Floats
 
 
 class Record(NamedTuple):

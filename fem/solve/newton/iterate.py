@@ -52,32 +52,34 @@ def evaluate_increment(
         scheme.secant, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt),
         scheme.onset * dt, loading.time[k], loading.time[k + 1], motion.u, motion.v, work.u, work.v, work.a,
         loading.warmth[min(k, loading.warmth.shape[0] - 1)], work.multiplier, problem.nodes.place,
+        motion.state, work.state,
     )  # fmt: skip
     return evaluate(trial, problem, work)
 
 
 @kernel
 def evaluate_instant(
-    scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, work: Scratch
+    scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:
     """``evaluate`` in the trial state itself; dt only scales the share of velocities in the tangent."""
     trial = Trial(
         False, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt), 0.0, time, time, work.u,
         work.v, work.u, work.v, work.a, thermal, work.multiplier, problem.nodes.place,
+        motion.state, work.state,
     )  # fmt: skip
     return evaluate(trial, problem, work)
 
 
 @kernel
-def stored_energy(time: float, thermal: Floats, problem: Problem, work: Scratch) -> float:
-    """Energy stored in the trial state; ``work.momentum`` and the tangent are used as room."""
-    room = work.momentum
+def stored_energy(time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch) -> float:
+    """Energy stored in the trial state; momentum, shift and the tangent are used as room."""
+    force, flow = work.momentum, work.shift
     trial = Trial(
         False, 0.0, 0.0, 0.0, 0.0, time, time, work.u, work.v, work.u, work.v, work.a, thermal, work.multiplier,
-        problem.nodes.place,
+        problem.nodes.place, motion.state, work.state,
     )  # fmt: skip
     energy: float = energy_of_bars(work.u, work.v, problem.bars, thermal, work.multiplier)
-    energy += evaluate_others(trial, problem.springs, problem.families, room, room, work.tangent)
+    energy += evaluate_others(trial, problem.springs, problem.families, force, flow, work.tangent)
     return energy
 
 

@@ -100,6 +100,8 @@ def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> No
         motion.force[dof] = work.force[dof]
     for dof in range(work.flow.shape[0]):
         motion.flow[dof] = work.flow[dof]
+    for k in range(work.state.shape[0]):
+        motion.state[k] = work.state[k]
     for dof in range(work.u.shape[0]):
         if nodes.free[dof] == 0:
             motion.reaction[dof] = work.reaction[dof]
@@ -219,6 +221,8 @@ def close_increment(
         of_end = 1.0 if secant else late  # a secant force is that of the increment
         for dof in range(work.flow.shape[0]):
             loss += ((1.0 - of_end) * motion.flow[dof] + of_end * work.flow[dof]) * (u1[dof] - u0[dof])
+        if problem.is_passive:  # a cable that lets go between both ends has taken nothing
+            loss = max(loss, 0.0)
         if now != before and secant:
             warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
             work_done += secant_thermal_work(

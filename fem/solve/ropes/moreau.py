@@ -207,7 +207,7 @@ class Moreau:
             return None
         move = work.u - before
         if np.any(move):
-            ends = stored_energy(float(chunk.time[k + 1]), thermal, stage.problem, work)
+            ends = stored_energy(float(chunk.time[k + 1]), thermal, stage.problem, motion, work)
             now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
             factors = np.where(chunk.is_gravity == 1, now, mean)
             given = (ends - strain) - float((factors @ chunk.vectors) @ move)

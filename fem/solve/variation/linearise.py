@@ -160,7 +160,7 @@ def linearise(
         trial = Trial(
             secant, scheme.wf, pace, scheme.wm * scheme.au / (dt * dt), scheme.onset * dt, loading.time[k],
             loading.time[k + 1], u0, v1, u1, v1, motion.a, loading.warmth[min(k, loading.warmth.shape[0] - 1)],
-            work.multiplier, problem.nodes.place,
+            work.multiplier, problem.nodes.place, motion.state, work.state,
         )  # fmt: skip
         evaluate(trial, problem, work)
         for j in range(vectors.shape[0] if turn < 2 else 0):
