@@ -186,8 +186,9 @@ def solve_pivoting(matrix: Any, right: Floats) -> Floats | None:
         return None
     (row, column), _ = _entries(matrix)
     scaled = matrix.copy()
-    scaled.data *= rows[row]
-    scaled.data *= columns[column]
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows here has no solution that passes the check
+        scaled.data *= rows[row]
+        scaled.data *= columns[column]
     try:
         solution = refine(splu(scaled, permc_spec="COLAMD").solve, scaled, rows * right)
     except RuntimeError:  # exactly singular
@@ -241,7 +242,7 @@ def scales(matrix: Any) -> tuple[Floats, Floats]:
     (row, column), values = _entries(matrix)
     magnitudes = np.abs(values)
     rows, columns = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         for _ in range(SCALINGS):
             rows /= np.sqrt(rows * _largest(magnitudes * columns[column], row, len(rows)))
             columns /= np.sqrt(columns * _largest(magnitudes * rows[row], column, len(columns)))
