@@ -186,9 +186,8 @@ def solve_pivoting(matrix: Any, right: Floats) -> Floats | None:
         return None
     (row, column), _ = _entries(matrix)
     scaled = matrix.copy()
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows here has no solution that passes the check
-        scaled.data *= rows[row]
-        scaled.data *= columns[column]
+    scaled.data *= rows[row]
+    scaled.data *= columns[column]
     try:
         solution = refine(splu(scaled, permc_spec="COLAMD").solve, scaled, rows * right)
     except RuntimeError:  # exactly singular
