@@ -9,13 +9,18 @@ import numpy as np
 import pytest
 
 from fem.compiled.kernel import rehearsal
+from fem.mechanics import laws
 from fem.solve.explicit import leapfrog, rattle
+from fem.solve.linear import chain as linear_chain
+from fem.solve.linear import krylov
 from fem.solve.newton import convergence, groups
 from fem.solve.newton.arc import METRIC, NUMBERS, RADIUS, strays
 from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.estimate import is_too_long
 from fem.solve.newton.ledger import has_drifted
 from fem.solve.rods import solve as rods
+from fem.solve.ropes import slack
+from tests.decks import run_text
 
 
 @pytest.fixture(autouse=True)
@@ -168,3 +173,81 @@ def test_positions_of_explicit_rods_are_moved_until_strains_are_round_off(strain
 def test_energies_and_velocities_beyond_1e300_are_overflow(size, is_finite):
     assert leapfrog.is_finite(size, np.zeros(3)) == is_finite
     assert leapfrog.is_finite(0.0, np.array([size])) == is_finite
+
+
+# ------------------------------------------------------------------------------------------ ropes, waiting pulls
+@pytest.mark.parametrize(("gap", "has_left"), [(-0.9e-13, False), (-1.1e-13, True)])
+def test_a_slack_rope_has_left_its_length_beyond_round_off(gap, has_left, monkeypatch):
+    """From then on it may not be too long any more: what it was allowed ends."""
+    monkeypatch.setattr(slack, "gap_of", lambda e, u, bars: gap)
+    constants = np.ones((40, 1))
+    ropes = group(bars=np.zeros(1, np.int64), allowance=np.full(1, 1e-10))
+    bars = group(kinds=np.array([[0, laws.BILINEAR]]), constants=constants)
+    assert not slack.changes(ropes, bars, group(u=None))
+    assert ropes.allowance[0] == (0.0 if has_left else 1e-10)
+
+
+@pytest.mark.parametrize(("mass", "waits"), [(500.0, False), (2000.0, True)])
+def test_a_pull_waits_where_three_digits_would_be_lost(mass, waits, monkeypatch):
+    """Three rods in line: a node that a rod ties to such a mass gives way along the next one by 1/(1 + m)."""
+    waiting: list[int] = []
+    honest = linear_chain.wait
+    monkeypatch.setattr(linear_chain, "wait", lambda i, *rest: waiting.append(int(i)) or honest(i, *rest))
+    run_text(ROW.format(mass=mass), solver="CHAIN")
+    assert bool(waiting) == waits
+
+
+ROW = """*NODE
+1,0,0,0
+2,0,0,-1
+3,0,0,-2
+4,0,0,-3
+*ELEMENT, TYPE=T3D2, ELSET=R
+1,1,2
+2,2,3
+3,3,4
+*ELEMENT, TYPE=MASS, ELSET=P
+4,2
+5,3
+*MASS, ELSET=P
+1.
+*ELEMENT, TYPE=MASS, ELSET=H
+6,4
+*MASS, ELSET=H
+{mass!r}
+*MATERIAL, NAME=M
+*INEXTENSIBLE
+*SOLID SECTION, ELSET=R, MATERIAL=M
+1.
+*BOUNDARY
+1,1,3
+2,2
+3,2
+4,2
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.01, 0.01
+*DLOAD
+P, GRAV, 9.81, 0, 0, -1
+*END STEP
+"""
+
+
+@pytest.mark.parametrize(("share", "products"), [(0.5e-30, 1), (2e-30, 2)])
+def test_bicgstab_gives_up_where_its_directions_have_nothing_in_common(share, products, monkeypatch):
+    """A turn by nearly a right angle: r.A r is the share of r.r; another solver does it."""
+    matrix, made = np.zeros((3, 3)), []
+    matrix[:2, :2] = [[share, 1.0], [-1.0, share]]
+
+    def multiply(nodes, store, off, block, springs, stiffness, free, x, product):
+        made.append(1)
+        product[:] = matrix @ x
+
+    monkeypatch.setattr(krylov, "diagonal_blocks", lambda *_: True)
+    monkeypatch.setattr(krylov, "precondition", lambda inverse, r, z: z.__setitem__(slice(None), r))
+    monkeypatch.setattr(krylov, "multiply", multiply)
+    none, given = np.zeros(0), np.array([1.0, 0.0, 0.0])
+    spent = krylov.solve_bicgstab(
+        none, none, none, none, group(), none, np.ones(3), 1e-8, given, none, np.zeros((6, 3)), np.zeros(3)
+    )
+    assert spent == -1 and len(made) == products

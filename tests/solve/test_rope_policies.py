@@ -177,19 +177,25 @@ def test_a_push_of_a_billionth_of_the_largest_force_is_none(push, is_told):
     assert [text.startswith("element 0 is held at its length with T < 0") for text in told] == [True] * is_told
 
 
-def test_tensions_are_interpolated_below_a_hundredth_of_an_increment():
-    events = bare(Events, marching=SimpleNamespace(clock=SimpleNamespace(dt=0.5)))
-    marched: list[float] = []
+@pytest.mark.parametrize("instant", [0.002, 0.1])
+def test_tensions_are_interpolated_below_a_hundredth_of_an_increment(instant):
+    """A tension that falls with the square of time, noise where increments are shorter; both instants are found."""
+    events = bare(Events, marching=SimpleNamespace(clock=SimpleNamespace(dt=0.5)), length=np.ones(1))
+    marched = [0.0]
     events.states = SimpleNamespace(basis=np.ones(1, np.bool_), held=np.zeros(1))
     events.ropes = SimpleNamespace(allowance=np.zeros(1))
-    events.length = np.ones(1)
     events.marching.progress = SimpleNamespace(motion=groups_of_nothing())
     events._march = lambda begin, end, step, ropes: marched.append(step)
-    # the rope goes slack at 0.002; pulls of short increments are noise
-    events._excess = lambda motion: np.array([(marched[-1] if marched else 0.0) - 0.002])
+
+    def excess(motion: Any) -> np.ndarray:
+        now = marched[-1]
+        noise = 1e6 * np.sin(1e6 * now) if 0.0 < now < 0.0049 else 0.0
+        return np.array([now**2 - instant**2 + noise])
+
+    events._excess = excess
     step, which = events._first(0.0, 0.5)
-    assert step == pytest.approx(0.002, abs=1e-9) and which.all()
-    assert min(marched) == pytest.approx(0.005, abs=0.003)
+    straight = instant**2 / 0.005  # of the chord up to a hundredth of the increment
+    assert step == pytest.approx(straight if instant < 0.005 else instant, rel=1e-6) and which.all()
 
 
 def groups_of_nothing() -> Any:
