@@ -187,6 +187,26 @@ def test_what_the_count_of_modes_says(missing, text):
     assert " ".join(find._notices(ladder(missing), np.array([1.0, 2.0]), 2)) == (text and f"*FREQUENCY: {text}")
 
 
+@pytest.mark.parametrize(
+    ("squares", "failed", "massless", "text"),
+    [
+        ([1.0, 2.0], [1.5], 0, "*FREQUENCY: mode 2 left out: not confirmed by the residual"),
+        ([1.0, 2.0], [0.5, 1.5], 0, "*FREQUENCY: modes 1, 3 left out: not confirmed by the residual"),
+        ([1.0, 2.0], [9.0], 0, ""),  # none of those asked for
+        ([0.0, 2.0], [], 0, "1 mode of zero frequency: motions that meet no stiffness"),
+        ([0.0, 0.0], [], 0, "2 modes of zero frequency"),
+        ([-1.0, 2.0], [], 0, "the state is unstable: negative frequencies belong to growing motions"),
+        ([1.0, 2.0], [], 1, "the state is unstable: negative frequencies belong to growing motions"),
+    ],
+)
+def test_what_is_said_of_modes(squares, failed, massless, text):
+    """Wanted: two of those given, or three with those left out."""
+    found = lowest.Ladder(np.array(squares), np.zeros((2, 2)), np.array(failed), -1, 0, massless)
+    wanted = 3 if failed and failed[0] < 2.0 else 2
+    said = " ".join(find._notices(found, np.array(squares), wanted))
+    assert said.startswith(text) and bool(said) == bool(text)
+
+
 def test_a_mode_that_is_counted_but_never_found_is_named(monkeypatch):
     """Every look hides the second mode."""
     honest = lowest.some_near
