@@ -97,7 +97,8 @@ class Events(Switched):
                 control, kept, chunk = self._march(now, now + step, step, NOTHING)
                 self._arrive(end if end - now - step < self._sharp else now + step)
             self._refuse_lasting(at, step == 0.0)
-            released, stuck = self.states.basis & at, ~self.states.basis & at & (step == 0.0)
+            lingers = ~self.states.basis & (self.ropes.allowance > 0.0)
+            released, stuck = self.states.basis & at, lingers & at & (step == 0.0)
             self._change(self.marching.progress.motion, self.now, released, stuck)
             if self.now == end:
                 self._note(kept, chunk)
@@ -110,11 +111,11 @@ class Events(Switched):
     # Ropes that leave their length
 
     def _let_leave(self, at: Flags, now: float, end: float) -> bool:
-        """Leave slack those ropes (r,) that are too long at once although they hardly lengthen; are there any?
+        """Leave slack those ropes (r,) not yet seen away that are too long at once and hardly lengthen; are there any?
 
         That is the error of the march, from which ``_arrive`` brings them back.
         """
-        motion, asked = self.marching.progress.motion, at & ~self.leaves
+        motion, asked = self.marching.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
         if not asked.any():
             return False
         saved = copy_of(motion)

@@ -37,21 +37,12 @@ def move_to_nearest(stage: Stage, motion: Motion, now: Loading, mass: Any, may_s
     now              loads as of one increment that starts now
     may_shorten (r,) of these: the ropes that are let go
     """
-    inverse = stage.bars.constants[INV_LENGTH, stage.bars.rods]
     evaluate_start(stage, motion, now)
-    network = Network(stage, mass)
-    off = _excess(stage, may_shorten)
-    for _ in range(MOST_MOVES):
-        if (off * inverse**2).max(initial=0.0) <= CLOSED:
-            break
-        pull, _ = complementarity(network.compliance, gaps(stage)[0], may_shorten, CLOSED / inverse**2)
-        motion.u[:] += network.change(pull)
-        evaluate_start(stage, motion, now)
-        off = _excess(stage, may_shorten)
-    else:
-        error = NoPulls(int((off * inverse**2).argmax()))
+    try:
+        _move(stage, motion, now, mass, may_shorten)
+    except NoPulls as error:
         error.bar = int(stage.bars.rods[error.worst])
-        raise error
+        raise
     tally, weights = motion.tally, now.factors[0] * now.is_gravity
     tally[groups.STRAIN] = stored_energy(
         motion.u, motion.v, stage.bars, stage.system.springs, now.thermal[0], motion.multiplier
@@ -59,7 +50,15 @@ def move_to_nearest(stage: Stage, motion: Motion, now: Loading, mass: Any, may_s
     tally[groups.POTENTIAL] = -float(weights @ (now.vectors @ motion.u)) if len(weights) else 0.0
 
 
-def _excess(stage: Stage, may_shorten: Flags) -> Any:
-    """(r,) gaps that have to go."""
-    gap, _ = gaps(stage)
-    return np.where(may_shorten, np.maximum(gap, 0.0), np.abs(gap))
+def _move(stage: Stage, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
+    """Newton's iteration, with the gradients of its start."""
+    square, network = 1.0 / stage.bars.constants[INV_LENGTH, stage.bars.rods] ** 2, Network(stage, mass)
+    for _ in range(MOST_MOVES):
+        gap, strain = gaps(stage)
+        off = np.where(may_shorten, np.maximum(strain, 0.0), np.abs(strain))
+        if off.max(initial=0.0) <= CLOSED:
+            return
+        pull, _ = complementarity(network.compliance, gap, may_shorten, CLOSED * square)
+        motion.u[:] += network.change(pull)
+        evaluate_start(stage, motion, now)
+    raise NoPulls(int(off.argmax()))
