@@ -161,22 +161,6 @@ def test_the_search_for_an_instant_is_bounded(monkeypatch):
 
 
 # ------------------------------------------------------------------------------------------ events
-@pytest.mark.parametrize(("push", "is_told"), [(0.9e-9, False), (1.1e-9, True)])
-def test_a_push_of_a_billionth_of_the_largest_force_is_none(push, is_told):
-    told: list[str] = []
-    marching = SimpleNamespace(
-        say=told.append, stage=SimpleNamespace(work=SimpleNamespace(load=np.zeros(3))),
-        system=SimpleNamespace(name_bar=lambda e: f"element {e}"),
-    )  # fmt: skip
-    events = bare(
-        Events, marching=marching, taut=np.ones(1, np.bool_), length=np.ones(1),
-        ropes=SimpleNamespace(bars=np.zeros(1, np.int64)),
-    )  # fmt: skip
-    motion: Any = SimpleNamespace(multiplier=np.array([-push]), force=np.array([1.0]), reaction=np.zeros(3))
-    events._own_to_pushes(motion)
-    assert [text.startswith("element 0 is held at its length with T < 0") for text in told] == [True] * is_told
-
-
 @pytest.mark.parametrize("instant", [0.002, 0.1])
 def test_tensions_are_interpolated_below_a_hundredth_of_an_increment(instant):
     """A tension that falls with the square of time, noise where increments are shorter; both instants are found."""
@@ -244,8 +228,8 @@ def test_ropes_that_bounce_faster_than_a_thousandth_of_an_increment_stay_taut(mo
     for before in (0.9e-3, 1.1e-3):
         one = np.zeros(1)
         switched = bare(
-            Switched, taut=one > 0, length=one + 1.0, can_pull=one == 0, stuck=one > 0, let_go=one > 0, mass=None,
-            stages=SimpleNamespace(of=lambda near: None), restitution=one + 0.5,
+            Switched, taut=one > 0, length=one + 1.0, can_pull=one == 0, stuck=one > 0, let_go=one > 0, leaves=one > 0,
+            mass=None, stages=SimpleNamespace(of=lambda near: None), restitution=one + 0.5,
             marching=SimpleNamespace(clock=SimpleNamespace(dt=1.0)), _gaps=lambda motion: np.zeros(1),
             states=SimpleNamespace(last_impact=one - before, basis=one > 0, held=one),
         )  # fmt: skip
