@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,32 @@ def test_imports_flow_downhill(room):
     for path in (ROOT / "fem" / room).rglob("*.py"):
         foreign = imports(path) - ROOMS[room] - COMMON - {room}
         assert not foreign, f"{path} imports {sorted(foreign)}"
+
+
+def needs(node: ast.AST, modules: set[str]) -> set[str]:
+    """Modules of ours that code imports as it is read: not inside functions, nor for types alone. Where a module is
+    taken from its package, the package counts, too.
+    """
+    if isinstance(node, ast.FunctionDef):
+        return set()
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return set().union(*(needs(child, modules) for child in node.orelse))
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names} & modules
+    if isinstance(node, ast.ImportFrom):
+        return {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)} & modules
+    return set().union(*(needs(child, modules) for child in ast.iter_child_nodes(node)))
+
+
+def test_no_circle_of_imports():
+    """No file is read while it is being read, through however many others."""
+    paths = {}
+    for path in (ROOT / "fem").rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    modules = set(paths)
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in paths.items()}
+    TopologicalSorter({name: needs(tree, modules) - {name} for name, tree in trees.items()}).prepare()
 
 
 def test_every_room_is_in_the_table():

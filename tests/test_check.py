@@ -238,3 +238,33 @@ def test_free_nodes_without_mass_in_a_dynamic_step():
     text += "*STEP, NLGEOM=YES\n*DYNAMIC, DIRECT\n.01,1.\n*CLOAD\n2,1,1.\n*END STEP\n"
     assert "nodes 2: no mass" in report(fem.parse_deck(text))
     assert "no mass" not in report(fem.parse_deck(text.replace("*ELASTIC", "*DENSITY\n1.\n*ELASTIC")))
+
+
+@pytest.mark.parametrize(("far", "is_told"), [(998.0, False), (2000.0, True)])
+def test_bars_a_thousand_times_as_long_as_others_are_told(far, is_told):
+    """The longest over the shortest, of 1: another unit, or a node that should be another."""
+    candidate = model(mesh=mesh([(0, 0, 0), (0.6, 0, -0.8), (0.6 + far, 0, -0.8)], (1, 2), (2, 3)))
+    assert ("times as long as bar 11" in wrong(candidate)) == is_told
+
+
+@pytest.mark.parametrize(("periods", "is_told"), [(9.0, False), (11.0, True)])
+def test_increments_of_ten_periods_leave_vibrations_unresolved(periods, is_told):
+    """pi L/c of a lumped bar between two masses of its own."""
+    dt = periods * np.pi * np.sqrt(2.0) / np.sqrt(2e11 / 8000.0)
+    assert ("lets bar forces alternate" in wrong(model(steps=dynamic(dt)))) == is_told
+
+
+@pytest.mark.parametrize(
+    ("material", "is_told"),
+    [
+        (Material("STEEL", young=0.9e3, density=1e-3), True),  # softer than gels
+        (Material("STEEL", young=1.1e3, density=1e-3), False),
+        (Material("STEEL", young=2e11, density=2.3e4), False),  # osmium
+        (Material("STEEL", young=2e11, density=1.1e5), True),
+        (Material("STEEL", young=3.5e6, density=8000.0), False),  # 2 sqrt(2) 8000 9.81/E is 6 %
+        (Material("STEEL", young=1.5e6, density=8000.0), True),  # 15 %
+    ],
+)
+def test_numbers_of_real_materials_in_si_are_not_blamed(material, is_told):
+    text = wrong(model(material=material))
+    assert any(word in text for word in ("is low for Pa", "is above that of any solid", "would stretch")) == is_told

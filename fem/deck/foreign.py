@@ -76,7 +76,7 @@ STEPS_CARRIED = "supported are *STATIC, *DYNAMIC and *FREQUENCY"
 FOREIGN = (*PLANNED, *HARMLESS, *OTHER_PROCEDURES, *FLAT, *FLAT_ENDS, *NO_MEANING)
 
 
-def answer(card: Card, draft: Draft) -> None:
+def answer_foreign(card: Card, draft: Draft) -> None:
     """The answer to a keyword of ``FOREIGN``."""
     name = card.keyword
     if name in HARMLESS:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from fem.deck import foreign
 from fem.deck.draft import Draft, MaterialDraft
+from fem.deck.foreign import FOREIGN, answer_foreign
 from fem.deck.handler import Handler
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.files import DeckFiles
@@ -92,7 +92,7 @@ def check_overrides(scanner: Scanner, draft: Draft) -> None:
 
 def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
     """Call the function of each card."""
-    canonical = {squeezed(name): name for name in (*keywords, *foreign.FOREIGN)}
+    canonical = {squeezed(name): name for name in (*keywords, *FOREIGN)}
     named = [canonically_named(card, canonical) for card in cards]
     inside = steps_of(named)
     for group in (FIRST, SECOND):
@@ -107,8 +107,8 @@ def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) 
             draft.material = None
         elif card.keyword in keywords:
             call(card, draft, keywords[card.keyword])
-        elif card.keyword in foreign.FOREIGN:
-            call(card, draft, foreign.answer)
+        elif card.keyword in FOREIGN:
+            call(card, draft, answer_foreign)
         else:
             guesses += 1
             answer_unknown(card, draft, keywords, guess=guesses <= MAX_GUESSES)
@@ -162,7 +162,7 @@ def recover(card: Card, draft: Draft) -> None:
 
 def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], guess: bool) -> None:
     """A misspelt keyword; it is then read as what it is most like, quietly, so that nothing follows from it."""
-    known = (*keywords, "PARAMETER", *foreign.FOREIGN)
+    known = (*keywords, "PARAMETER", *FOREIGN)
     hint = did_you_mean(card.keyword, known, "comments start with two asterisks" if commented(card) else "", "*")
     draft.report(card.mistake(f"unknown keyword *{shown(card.keyword)[1:-1]}", hint))
     likely = nearest(card.keyword, keywords, SURE) if guess else None

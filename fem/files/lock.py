@@ -1,4 +1,9 @@
-"""One writer at a time in a folder: a file that the system locks for a process and frees when that ends, however."""
+"""One writer at a time in a folder: a file that the system locks for a process and frees when that ends, however.
+
+``compiled/safe/lock.py`` has another lock, for another end: there who comes second waits, and where there are no locks
+everybody goes on. Here he is refused and told by whom, a writer on another host counts though its lock cannot be seen,
+and the file is also the room on the disk and gone in the end: filelock's empties a file it finds and leaves it there.
+"""
 
 from __future__ import annotations
 

@@ -390,3 +390,16 @@ def test_every_file_with_a_kernel_is_in_the_key() -> None:
                 names = {alias.asname or alias.name for alias in node.names} & used
                 assert file in hashed or not names, f"{path}: {sorted(names)} of {file} are part of kernels"
     assert found > 100
+
+
+@pytest.mark.parametrize(("days", "is_old"), [(29, False), (31, True)])
+def test_code_of_other_versions_is_kept_for_a_month(tmp_path: Path, days: int, is_old: bool) -> None:
+    """After its last use; what does not bear our mark is never old."""
+    ours, other = tmp_path / "kernels-1", tmp_path / "kernels-2"
+    for one in (ours, other):
+        one.mkdir(mode=0o700)
+    (ours / folder.MARK).write_bytes(folder.MARK_TEXT)
+    (ours / folder.MARK).chmod(0o600)
+    for one in (ours, other):
+        os.utime(one, (time.time() - 86_400 * days,) * 2)
+    assert (folder.is_old_cache(ours), folder.is_old_cache(other)) == (is_old, False)

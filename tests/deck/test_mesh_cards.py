@@ -170,3 +170,15 @@ def test_msh_written_as_a_deck_is_a_deck(tmp_path: Path) -> None:
     (tmp_path / "all.msh").write_text(MESH)
     (tmp_path / "deck.inp").write_text("*INCLUDE, INPUT=all.msh\n" + MATERIAL + STEP.format(""))
     assert read_deck(tmp_path / "deck.inp") == parse()
+
+
+@pytest.mark.parametrize(("apart", "is_one"), [(0.9e-9, True), (1.1e-9, False)])
+def test_a_node_given_twice_may_differ_by_a_billionth_of_its_size(apart: float, is_one: bool) -> None:
+    """Merged decks round differently, in metres as in kilometres."""
+    for size in (1.0, 1e6):
+        again = f"*NODE, NSET=AGAIN\n70, {size!r}, 0, 0\n70, {size * (1.0 + apart)!r}, 0, 0\n"
+        text = again + "*ELEMENT, TYPE=MASS, ELSET=M\n5, 70\n*MASS, ELSET=M\n1\n"
+        if is_one:
+            assert parse(text).mesh.node_labels.tolist().count(70) == 1
+        else:
+            assert any("defined twice with different coordinates" in problem.message for problem in problems(text))

@@ -59,3 +59,11 @@ def test_derivative_at_a_break_belongs_to_the_segment_before_unless_asked_for_af
     assert evaluate(CURVES["periodic"], start, 1)[0] == 0.0
     assert evaluate(CURVES["periodic"], start)[0] == pytest.approx(1.7)
     assert evaluate(CURVES["periodic"], start - 1e-9)[0] == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(("before", "is_at_it"), [(0.2e-13, True), (1e-12, False)])
+def test_times_that_carry_round_off_are_at_the_break_that_they_miss(before, is_at_it):
+    """Increments end at 0.7 but for the round-off of a sum: what comes after is the slope after the break."""
+    curve = Follow(Amplitude("A", points=POINTS), 0.0)
+    slope = evaluate(curve, np.array([0.7 - before]), 1, after=True)[0]
+    assert slope == pytest.approx(5.0 / 0.3 if is_at_it else -3.0 / 0.7)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -131,3 +132,12 @@ def test_chunks_that_end_where_a_field_is_due_miss_none(times: np.ndarray, size:
         if chunked.is_vtk_due(now, time[now], False):
             found.append(now)
     assert found == expected
+
+
+@pytest.mark.parametrize(("early", "is_reached"), [(0.9e-9, True), (1.1e-9, False)])
+def test_an_instant_is_reached_to_a_billionth_of_the_period(early: float, is_reached: bool) -> None:
+    request = OutputRequest("NODE FILE", None, (), 1, "P")
+    model = replace(with_outputs(request), time_points={"P": (0.5,)})
+    period = model.steps[0].procedure.period  # type: ignore[union-attr]
+    schedule = Schedule(model, 0, 0.0, 10)
+    assert schedule.is_vtk_due(5, 0.5 - early * period, False) == is_reached

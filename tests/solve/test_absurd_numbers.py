@@ -9,6 +9,7 @@ import pytest
 import fem
 from fem.solve.ensemble.run import march_together, run_ensemble
 from tests.decks import chain, run_text
+from tests.solve.test_ropes import hung
 
 
 @pytest.mark.parametrize(
@@ -72,3 +73,16 @@ def test_lanes_whose_energies_overflow_run_alone_and_say_so():
     results = run_ensemble(models)
     assert [result.error is None for result in results] == [True, False, True]
     assert "too large to be reckoned with" in str(results[1].error)
+
+
+FAR = hung(0.0).replace("2, 0", "3, 1E154, 0, 0\n2, 0", 1).replace("1, 1, 2\n", "1, 1, 2\n3, 3, 2\n", 1)
+"""A rope to a pin whose coordinate has an exponent too many."""
+
+
+@pytest.mark.parametrize("impact", ["EVENT", "MOREAU"])
+def test_ropes_beside_absurd_lengths_are_told_at_once(impact):
+    text = FAR.replace("*BOUNDARY\n", "*BOUNDARY\n3, 1, 3\n", 1).replace("*CONTROLS", f"*CONTROLS, IMPACT={impact}", 1)
+    assert "3, 1E154" in text
+    assert "3, 3, 2" in text
+    with pytest.raises(fem.FemError, match=r"element 3 is 1e\+154 long, element 1 1: .* wrong exponent"):
+        run_text(text)

@@ -68,6 +68,15 @@ def test_scales_bring_rows_and_columns_to_one():
         assert np.all((scaled.max(axis=axis) > 0.2) & (scaled.max(axis=axis) < 5.0))
 
 
+def test_scales_beyond_all_numbers_are_no_fault():
+    """Entries so far apart that the factors overflow on their way: no solution, and nothing raised."""
+    matrix = np.array([[4e283, 0.0, 9e-131], [8e-157, 0.0, 0.0], [8e-315, 5e-59, 0.0]])
+    with np.errstate(over="raise"):
+        assert not all(np.isfinite(factors).all() for factors in scales(matrix))
+        assert solve_dense(matrix, np.zeros(3)) is None
+        assert solve_pivoting(csc_array(matrix), np.zeros(3)) is None
+
+
 def test_refinement_makes_up_for_a_rough_solver_and_refuses_a_wrong_one():
     matrix, right = np.diag([2.0, 3.0]) + 0.1, np.array([1.0, -1.0])
     inverse = np.linalg.inv(matrix)

@@ -1,4 +1,8 @@
-"""One process at a time compiles into a folder; the others wait for what it makes."""
+"""One process at a time compiles into a folder; the others wait for what it makes.
+
+Not the lock of ``files/lock.py``, which a process that died on another host keeps until somebody removes it: here that
+would cost every start its patience, and two that compile at once do no harm, as units are written whole.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 
 SUPERLU, PARDISO = "SUPERLU", "PARDISO"
@@ -178,14 +178,16 @@ def _find_mkl() -> None:
 
 
 def solve_pivoting(matrix: Any, right: Floats) -> Floats | None:
-    """Solution of any sparse system by LU with full partial pivoting, checked; None: singular."""
-    from scipy.sparse import diags_array
+    """Solution of any sparse system (CSC) by LU with full partial pivoting, checked; None: singular."""
     from scipy.sparse.linalg import splu
 
     rows, columns = scales(matrix)
     if not (np.isfinite(rows).all() and np.isfinite(columns).all()):
         return None
-    scaled = (diags_array(rows) @ matrix @ diags_array(columns)).tocsc()
+    (row, column), _ = _entries(matrix)
+    scaled = matrix.copy()
+    scaled.data *= rows[row]
+    scaled.data *= columns[column]
     try:
         solution = refine(splu(scaled, permc_spec="COLAMD").solve, scaled, rows * right)
     except RuntimeError:  # exactly singular
@@ -236,16 +238,27 @@ def scales(matrix: Any) -> tuple[Floats, Floats]:
 
     Source: Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
     """
-    magnitudes = abs(matrix)
+    (row, column), values = _entries(matrix)
+    magnitudes = np.abs(values)
     rows, columns = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         for _ in range(SCALINGS):
-            rows /= np.sqrt(rows * _largest(magnitudes * columns, 1))
-            columns /= np.sqrt(columns * _largest(magnitudes.T * rows, 1))
+            rows /= np.sqrt(rows * _largest(magnitudes * columns[column], row, len(rows)))
+            columns /= np.sqrt(columns * _largest(magnitudes * rows[row], column, len(columns)))
     return rows, columns
 
 
-def _largest(magnitudes: Any, axis: int) -> Floats:
-    """Largest entry of each row (``axis`` 1)."""
-    largest = magnitudes.max(axis=axis)
-    return np.asarray(largest if isinstance(largest, np.ndarray) else largest.toarray()).ravel()
+def _entries(matrix: Any) -> tuple[tuple[Ints, Ints], Floats]:
+    """Rows and columns of the entries, and what they are; ``matrix``: dense or CSC."""
+    if isinstance(matrix, np.ndarray):
+        row, column = np.nonzero(matrix)
+        return (row, column), matrix[row, column]
+    column = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    return (matrix.indices, column), matrix.data
+
+
+def _largest(magnitudes: Floats, place: Ints, count: int) -> Floats:
+    """Largest of the magnitudes at each of ``count`` places."""
+    largest = np.zeros(count)
+    np.maximum.at(largest, place, magnitudes)
+    return largest

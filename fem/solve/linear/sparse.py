@@ -160,13 +160,20 @@ class SparseTangent:
         """Effective tangent over the independent dofs (CSC)."""
         from scipy.sparse import csc_array
 
+        full = csc_array((self.values(work), self.indices, self.indptr), shape=(self.size, self.size))
+        return full if self.transform is None else reduced(full, self.transform)
+
+    def values(self, work: Scratch) -> Floats:
+        """Its entries before dependent dofs are eliminated, at ``indices`` and ``indptr``."""
         values = np.empty(len(self.indices))
         fill_values(self.pattern, work.tangent, work.block, values)
-        full = csc_array((values, self.indices, self.indptr), shape=(self.size, self.size))
-        if self.transform is None:
-            return full
-        with np.errstate(invalid="ignore", over="ignore"):
-            return (self.transform.T @ full @ self.transform).tocsc()
+        return values
+
+
+def reduced(matrix: Any, transform: Any) -> Any:
+    """The matrix over the independent unknowns (CSC); what overflows is seen in it."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return (transform.T @ matrix @ transform).tocsc()
 
 
 def coupled_nodes(system: System) -> Ints:

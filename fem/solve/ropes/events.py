@@ -3,6 +3,11 @@
 A taut rope is a rod; it goes slack when its tension reaches zero. A slack rope is absent; it is taut again when it
 reaches its length: an impact if it does so with a speed. Increments in which that happens are repeated with other
 sizes until the instant is known to ``RESOLUTION``; there the states change and consistent accelerations start anew.
+
+A rope that has just gone slack moves away with the third power of time: less at first than the error of an increment,
+most of all of BACKWARD EULER, which falls by g dt^2 below a support that moves exactly. Where that makes it too long
+although it does not lengthen, it is left slack, and the end of the increment is moved to the nearest positions at which
+no rope is too long. What is taut or slack there, pulls included, follows from rates and accelerations alone.
 """
 
 from __future__ import annotations
@@ -15,9 +20,11 @@ from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.ledger import note_increment
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.first import NoInstant, Search
-from fem.solve.ropes.states import gaps_of
+from fem.solve.ropes.instants.nearest import move_to_nearest
+from fem.solve.ropes.states import gaps_of, positions
 from fem.solve.ropes.switching import ALLOWED, Switched
 from fem.solve.ropes.watched import NOTHING, Failed, copy_of, restore
+from fem.solve.stage import loading
 
 RESOLUTION, SHARE = 1e-10, 1e-7
 """Time to which events are located, and the same as a share of an increment: the smaller one holds."""
@@ -25,8 +32,8 @@ SHORT = 1e-2
 """Share of an increment below which tensions are interpolated."""
 MOST_EVENTS = 1000
 """Instants of events in one increment beyond which there is no end to them."""
-PUSH = 1e-9
-"""Share of the largest force that is no push."""
+LENGTHENS = 0.5
+"""Share of what a rope is too long that its rate explains, at least: 2 where it accelerates, 1 in BACKWARD EULER."""
 
 
 class Events(Switched):
@@ -50,7 +57,8 @@ class Events(Switched):
         motion = self.marching.progress.motion
         saved, states = copy_of(motion), copy_of(self.states)
         self._pending.clear()
-        self.holds[:], self.let_go[:], self.stuck[:], self.trouble = 0, False, False, ""
+        self.holds[:], self.let_go[:], self.stuck[:], self.leaves[:] = 0, False, False, False
+        self.until, self.trouble = end, ""
         try:
             kept, chunk = self._through(begin, end, dt)
         except (Failed, NoPulls, NoInstant) as error:
@@ -65,28 +73,33 @@ class Events(Switched):
         if self.has_shared:
             self._look_at_shared(end)
             self._note(kept, chunk)
-        self._own_to_pushes(motion)
         self.tell()
         return kept, chunk
 
     def _through(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
         """All events of an increment."""
-        motion, iterations = self.marching.progress.motion, 0.0
-        self.now = begin
+        iterations, self.now = 0.0, begin
         for _ in range(MOST_EVENTS):
-            now = self.now
+            now, nothing = self.now, np.zeros(len(self.taut), np.bool_)
             if end - now >= self._short:
                 control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
                 iterations += kept.ledger[0, groups.L_ITERATIONS]
                 if control[groups.INCREMENT] == 1:
+                    if self.leaves.any():
+                        self._arrive(end)
+                        self._change(self.marching.progress.motion, end, nothing, nothing)
+                        self._note(kept, chunk)
                     break
             step, at = self._first(now, end)
+            if step == 0.0 and self._let_leave(at & ~self.states.basis, now, end):
+                continue
             if step > 0.0:
                 control, kept, chunk = self._march(now, now + step, step, NOTHING)
-                self.now = end if end - now - step < self._sharp else now + step
-                self.let_go[:] = self.stuck[:] = False
+                self._arrive(end if end - now - step < self._sharp else now + step)
             self._refuse_lasting(at, step == 0.0)
-            self._change(motion, self.now, self.states.basis & at, ~self.states.basis & at & (step == 0.0))
+            lingers = ~self.states.basis & (self.ropes.allowance > 0.0)
+            released, stuck = self.states.basis & at, lingers & at & (step == 0.0)
+            self._change(self.marching.progress.motion, self.now, released, stuck)
             if self.now == end:
                 self._note(kept, chunk)
                 break
@@ -94,6 +107,40 @@ class Events(Switched):
             raise NoInstant
         kept.ledger[0, groups.L_ITERATIONS] = iterations
         return kept, chunk
+
+    # Ropes that leave their length
+
+    def _let_leave(self, at: Flags, now: float, end: float) -> bool:
+        """Leave slack those ropes (r,) not yet seen away that are too long at once and hardly lengthen; are there any?
+
+        That is the error of the march, from which ``_arrive`` brings them back.
+        """
+        motion, asked = self.marching.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
+        if not asked.any():
+            return False
+        saved = copy_of(motion)
+        self._march(now, end, end - now, NOTHING)
+        gap, ahead = self._gaps(motion), self._lengthening(motion, end - now)
+        restore(motion, saved)
+        fresh = asked & (ahead < LENGTHENS * gap)
+        self.leaves |= fresh
+        self.ropes.allowance[fresh] = np.maximum(self.ropes.allowance, 2.0 * gap)[fresh]
+        return bool(fresh.any())
+
+    def _arrive(self, now: float) -> None:
+        """At the next instant; where ropes that leave are too long, none of the slack ones is any more."""
+        motion, basis = self.marching.progress.motion, self.states.basis
+        self.now = now
+        self.let_go[:] = self.stuck[:] = False
+        moved, fresh = self.leaves & False, self.leaves & (self._gaps(motion) > 0.0)
+        while fresh.any():
+            moved |= fresh
+            stage = self.stages.of(basis | moved)
+            chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
+            at = positions(stage.bars.rods, self.ropes.bars[moved])
+            move_to_nearest(stage, motion, chunk, self.mass, np.isin(np.arange(len(stage.bars.rods)), at))
+            long = self._gaps(motion) > ALLOWED * self.length**2  # others, which those have moved
+            fresh = long & self.can_pull & ~basis & ~self.taut & ~moved
 
     def take_over(self, other: Events) -> None:
         """The states of the ropes of another motion of the same model."""
@@ -172,18 +219,6 @@ class Events(Switched):
         )
 
     # Trouble
-
-    def _own_to_pushes(self, motion: Motion) -> None:
-        """Ropes that are held although they push are named: what their rows show is the error of the increments."""
-        pull = np.where(self.taut, motion.multiplier[self.ropes.bars] * self.length, 0.0)
-        forces = motion.force, motion.reaction, self.marching.stage.work.load, pull
-        pushes = pull < -PUSH * max(float(np.abs(force).max(initial=0.0)) for force in forces)
-        if pushes.any():
-            self.marching.say(
-                f"{self._names(pushes)} is held at its length with T < 0 for a while, since the local error of "
-                "the increments makes it too long as soon as it is slack: ropes do not push, these T and the motion "
-                "there are wrong. Use a time integrator of second order"
-            )
 
     def _no_end(self) -> str:
         names = self._names(self.holds > 0) if self.holds.any() else self._names(self.can_pull)

@@ -21,6 +21,8 @@ from fem.solve.stage import Stage, prepare
 
 FEW = 20
 """Up to this many ropes events are located in time, unless the deck says otherwise."""
+LENGTHS = 1e12
+"""How many times longer than another a bar may be beside ropes, whose lengths are then no more than round-off to it."""
 MOST_KEPT = 64
 """Stages of different states that are kept ready."""
 
@@ -61,7 +63,7 @@ def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
 
 
 def refuse_ropes(system: System, ropes: Ints, procedure: Static | Dynamic | Frequency) -> None:
-    """ModelError where the procedure cannot have ropes."""
+    """ModelError where the procedure cannot have ropes, or where bars beside ropes are too long to reckon with."""
     what = "RIKS" if isinstance(procedure, Static) and procedure.riks else ""
     if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
         what = "EXPLICIT"
@@ -69,6 +71,14 @@ def refuse_ropes(system: System, ropes: Ints, procedure: Static | Dynamic | Freq
         raise ModelError(
             f"{system.name_bar(int(ropes[0]))} is a rope, which {what} does not follow: leave that out, or make it "
             "elastic (*ELASTIC with *NO COMPRESSION)"
+        )
+    length = 1.0 / system.bars.constants[INV_LENGTH]
+    if len(ropes) and length.max() > LENGTHS * length.min():
+        longest, shortest = int(length.argmax()), int(length.argmin())
+        raise ModelError(
+            f"{system.name_bar(longest)} is {length[longest]:.3g} long, {system.name_bar(shortest)} "
+            f"{length[shortest]:.3g}: beside ropes, whose lengths are kept to round-off, that is too far apart. Look "
+            "for a coordinate with a wrong exponent"
         )
 
 

@@ -1,8 +1,8 @@
 """Which ropes are taut from one instant to the next, and what is told of it.
 
-At one instant a rope goes slack once. One that is too long at once when slack, or is taut again within ``ZENO`` of an
-increment, is held taut for so long, twice as long each time, while no impact loosens it: what round-off leaves open
-cannot go back and forth for ever.
+At one instant a rope goes slack once. One that is too long at once when slack and lengthens, or is taut again within
+``ZENO`` of an increment, is held taut for so long, twice as long each time, while no impact loosens it and at most to
+the end of the increment: what round-off leaves open cannot go back and forth for ever.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ class Switched(Watched):
 
     holds (r,)          how often each rope was held in this increment
     let_go, stuck (r,)  ropes that went slack at this instant; that came back at once
+    leaves (r,)         slack ropes that the march makes too long, which do not lengthen
+    until               end of the increment
     held_back (3n,)     velocities that ``hold`` took
     """
 
@@ -69,8 +71,9 @@ class Switched(Watched):
         self.holds: Ints = np.zeros(count, np.int64)
         self.let_go: Flags = np.zeros(count, np.bool_)
         self.stuck: Flags = np.zeros(count, np.bool_)
+        self.leaves: Flags = np.zeros(count, np.bool_)
         self.mass = small_or_sparse_mass(stages.first)
-        self.now, self.lost_at_start = -np.inf, 0.0
+        self.now, self.until, self.lost_at_start = -np.inf, np.inf, 0.0
         self.held_back: Floats = np.zeros(stages.first.system.size)
         self.shares = Shares(stages)
 
@@ -156,10 +159,9 @@ class Switched(Watched):
         self.let_go[:] = (self.let_go | released) & ~self.stuck
         instant = Instant(self.stages, motion, chunk, now, before, states.basis, near, self.mass)
         slowest = np.where(has_bounced, ALLOWED * square / moment, 0.0)
-        found = instant.run(
-            self.let_go, self.stuck, states.held > now, slowest, np.where(has_bounced, 0.0, self.restitution),
-            self.length,
-        )  # fmt: skip
+        restitution = np.where(has_bounced | self.leaves, 0.0, self.restitution)
+        found = instant.run(self.let_go, self.stuck, states.held > now, slowest, restitution, self.length)
+        found = self._without_errors(motion, found)
         self.taut[:], states.basis[:] = found.taut, found.basis
         states.last_impact[found.struck] = now
         self._hold(now, moment, self.stuck, found.taut & ~before)
@@ -167,6 +169,18 @@ class Switched(Watched):
         self.ropes.allowance[:] = rest
         self.marching.stage = self.stages.of(states.basis)
         self._list(now, before, found, has_bounced & (self.restitution > 0.0))
+
+    def _without_errors(self, motion: Motion, found: Change) -> Change:
+        """Ropes that leave meet no impacts: what stops them, and rods with them, is an error of the march.
+
+        The energies of the motion show it as such; nothing counts as dissipated.
+        """
+        if not self.leaves.any():
+            return found
+        motion.tally[groups.DISSIPATED] -= float(found.loss[self.leaves].sum()) + found.hidden
+        loss, struck = np.where(self.leaves, 0.0, found.loss), found.struck & ~self.leaves
+        self.leaves[:] = False
+        return found._replace(loss=loss, struck=struck, hidden=0.0)
 
     def _refuse_lasting(self, at: Flags, at_once: bool) -> None:
         """Failed where ropes (r,) that change now cannot keep their lengths in any state."""
@@ -183,7 +197,7 @@ class Switched(Watched):
         """Hold ropes that are stuck, or were taut a moment ago and are so again. fresh (r,): those that became taut."""
         states = self.states
         again = self.taut & (stuck | (fresh & (now - states.last_taut < moment)))
-        states.held[again] = now + moment * 2.0 ** self.holds[again]
+        states.held[again] = np.minimum(now + moment * 2.0 ** self.holds[again], self.until)
         self.holds[again] += 1
         states.last_taut[fresh] = now
         states.held[~self.taut] = -np.inf
