@@ -256,6 +256,14 @@ def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
     inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.drag)
 
 
+def energy_stored(stage: Stage, motion: Motion, acting: Loading) -> float:
+    """Energy stored in a state, at the start of ``acting``; it becomes the trial state."""
+    work = stage.work
+    work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
+    work.multiplier[:] = motion.multiplier
+    return float(stored_energy(float(acting.time[0]), acting.thermal[0], stage.problem, motion, work))
+
+
 def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool) -> None:
     """Reactions and energies at the start of a step, the step's loads acting.
 
@@ -270,9 +278,7 @@ def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool)
     before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
     tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
-    work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
-    work.multiplier[:] = motion.multiplier
-    tally[groups.STRAIN] = stored_energy(float(acting.time[0]), acting.thermal[0], stage.problem, motion, work)
+    tally[groups.STRAIN] = energy_stored(stage, motion, acting)
     weights = acting.factors[0] * acting.is_gravity
     tally[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
     total = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]

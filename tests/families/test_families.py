@@ -17,7 +17,8 @@ from tests.families import magnet
 from tests.families.examples import EXAMPLES
 
 ORDERS = [
-    ("NEWMARK", 2), ("HHT", 2), ("GENERALIZED ALPHA", 2), ("BACKWARD EULER", 1), ("ENERGY MOMENTUM", 2), ("EXPLICIT", 2),
+    ("NEWMARK", 2), ("HHT", 2), ("GENERALIZED ALPHA", 2), ("BACKWARD EULER", 1), ("ENERGY MOMENTUM", 2),
+    ("EXPLICIT", 2),
 ]  # fmt: skip
 
 

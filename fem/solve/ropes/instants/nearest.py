@@ -16,14 +16,13 @@ import numpy as np
 
 from fem.arrays import Flags
 from fem.mechanics.bar import INV_LENGTH
-from fem.mechanics.energy import stored_energy
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import gaps
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
 from fem.solve.ropes.instants.network import Network
 from fem.solve.stage import Stage
-from fem.solve.start import evaluate_start
+from fem.solve.start import energy_stored, evaluate_start
 
 CLOSED = 1e-13
 """Strain to which lengths are brought back."""
@@ -44,9 +43,7 @@ def move_to_nearest(stage: Stage, motion: Motion, now: Loading, mass: Any, may_s
         error.bar = int(stage.bars.rods[error.worst])
         raise
     tally, weights = motion.tally, now.factors[0] * now.is_gravity
-    tally[groups.STRAIN] = stored_energy(
-        motion.u, motion.v, stage.bars, stage.system.springs, now.thermal[0], motion.multiplier
-    )
+    tally[groups.STRAIN] = energy_stored(stage, motion, now)
     tally[groups.POTENTIAL] = -float(weights @ (now.vectors @ motion.u)) if len(weights) else 0.0
 
 
