@@ -63,7 +63,7 @@ def run(
     else:
         model = load(deck, parameters)
     timing.mark("read")
-    collected = HistorySink(model.mesh, output_every, model.notices)
+    collected = HistorySink(model, output_every)
     files = None if output is None else RunFiles(output, model, solver, force=force)
     try:
         drive(model, solver, [collected], files, timing, record_all=True)

@@ -14,6 +14,7 @@ from fem.mechanics import bar
 from fem.mechanics.bar import STORED, Bars
 from fem.mechanics.links import Links
 from fem.model import Controls
+from fem.model.quantities import RECORDED
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import DirectSolver
 from fem.solve.linear.factors import PARDISO, SUPERLU, library_for
@@ -302,7 +303,7 @@ def record(stage: Stage, count: int, nodes: Ints, elements: Ints) -> Record:
     return Record(
         room((count, LEDGER)),
         nodes,
-        room((count, 4, len(nodes), 3)),
+        room((count, RECORDED["NODE"], len(nodes), 3)),
         stage.system.family[elements],
-        room((count, len(elements), 4)),
+        room((count, len(elements), RECORDED["EL"])),
     )
