@@ -126,8 +126,8 @@ def check_alike(result, model, every=10, has_counts=True):
     pairs |= {
         each.name: (result.rows.of_nodes(model)[each.name], alone.rows.of_nodes(model)[each.name]) for each in NODAL
     }
-    for name, (mine, its) in pairs.items():
-        assert mine == pytest.approx(its, rel=1e-9, abs=1e-10 * max(1.0, np.abs(its).max())), name
+    for name, (found, expected) in pairs.items():
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-10 * max(1.0, np.abs(expected).max())), name
 
 
 def test_lanes_with_a_moving_support_are_single_runs():
