@@ -20,7 +20,7 @@ ROOMS = {
     "assembly": {"model", "mechanics"},
     "results": {"files", "model", "compiled"},
     "commands": set(),
-    "pictures": {"files", "model", "results", "compiled"},
+    "pictures": {"files", "model", "results"},
     "solve": {"assembly", "lanes", "mechanics", "results", "model", "compiled"},
     "check": {"deck", "model"},
     "pendulum": {"commands", "files"},

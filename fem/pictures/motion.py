@@ -154,7 +154,7 @@ def from_tables(
     if not printed or (still and not (results.fields and overview(results).at_rest[nodes_at(results, [*still])].all())):
         return None
     written = [name for name in wanted if f"{name}1" in table.columns and not (name == "RF" and still)]
-    instants = table.curves([], printed[:1])[printed[0]]
+    instants = table.instants(printed[0])
     keys = instant_keys(instants)[pick(instants[:, 2])]
     curves = table.curves([f"{name}{axis}" for name in written for axis in "123"], printed, keys)
     keys = common([curves[label] for label in printed])
