@@ -115,6 +115,11 @@ class Values:
             self._found[name] = derived(self)
         return self._found[name]
 
+    @property
+    def coordinates(self) -> Floats:
+        """(p, 3) reference positions of the nodes."""
+        return self.model.mesh.coordinates[self.indices]
+
     def columns(self, name: str) -> Floats:
         """(k, p, c) of k instants, as the tables have it (further axes stay behind)."""
         return self[name] if self._table[name].axes else self[name][:, :, None]

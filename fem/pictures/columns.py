@@ -1,8 +1,8 @@
 """The CSV tables of a run, read in blocks: a million lines in seconds, in bounded memory.
 
 numpy reads them, to the last digit. Of drawing all figures of 10,000 links with every 10th of 200 increments printed
-that is 29 % (0.5 of 1.7 s with U, 2.6 of 9.1 s with everything printed); a compiled parser of our own took half of that,
-which would not be worth its keep.
+that is 29 % (0.5 of 1.7 s with U, 2.6 of 9.1 s with everything printed); a compiled parser of our own took half of
+that, which would not be worth its keep.
 """
 
 from __future__ import annotations
