@@ -125,3 +125,13 @@ def test_nothing_but_the_named_and_the_usual_is_written(tmp_path):
         "coordinates", "connectivity", "offsets", "types", "node", "element", "section", "radius", "displacement",
         "velocity", "acceleration", "reaction", "strain", "N", "T",
     }  # fmt: skip
+
+
+def test_coordinates_are_those_of_the_moving_nodes(ran):
+    """COORD is X + U, by definition: the straight bars keep their length as far as their strain says (S = E e)."""
+    _, history = ran
+    for label in (1, 2, 3):
+        assert np.array_equal(history.of_node(label, "coord"), history.positions(label))
+    start, end = history.of_node(1, "COORD"), history.of_node(2, "COORD")
+    length = np.linalg.norm(end - start, axis=1)
+    assert length == pytest.approx(length[0] * np.sqrt(1.0 + 2.0 * history.of_element(4, "E")), rel=1e-12)
