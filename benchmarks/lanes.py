@@ -114,7 +114,7 @@ def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1)
     distance = 0.0
     for number in chosen:
         alone = run_alone(everything[number], max(1, increments // 10), False)
-        distance = max(distance, float(np.abs(results[number].rows.u - alone.rows.u).max()))
+        distance = max(distance, float(np.abs(results[number].rows.motion[:, 0] - alone.rows.motion[:, 0]).max()))
     wall, processor = (sorted(series)[len(series) // 2] for series in zip(*marching, strict=True))
     advanced = count * increments
     return {

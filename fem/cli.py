@@ -187,8 +187,20 @@ def run_command(options: argparse.Namespace) -> int:
         vtk=options.vtk,
         solver=options.solver.upper(),
         force=options.force,
+        before=lambda: compile_first(not options.quiet),
     )
     return 0
+
+
+def compile_first(is_told: bool) -> None:
+    """The first run after an installation or update compiles the solver before it starts."""
+    from fem.compiled.folder import is_first_start
+
+    if is_first_start():
+        from fem.warmup import announced, compile_all
+
+        with announced(sys.stdout) if is_told else contextlib.nullcontext():
+            compile_all()
 
 
 def check_command(options: argparse.Namespace) -> int:

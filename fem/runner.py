@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from fem.compiled.folder import is_first_start
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence, from_system
 from fem.model import Model
@@ -63,7 +62,7 @@ def run(
     else:
         model = load(deck, parameters)
     timing.mark("read")
-    collected = HistorySink(model.mesh, output_every, model.notices)
+    collected = HistorySink(model, output_every)
     files = None if output is None else RunFiles(output, model, solver, force=force)
     try:
         drive(model, solver, [collected], files, timing, record_all=True)
@@ -86,11 +85,13 @@ def run_to_files(
     vtk: bool = True,
     solver: str = "AUTO",
     force: bool = False,
+    before: Callable[[], None] | None = None,
 ) -> None:
     """Solve a deck and write its files as it goes (README, "What a run writes"): memory does not grow with increments.
 
     output  folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
     force   as in ``run``
+    before  called when all is ready for the solver
 
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
@@ -103,8 +104,8 @@ def run_to_files(
         if console is not None:
             for text in model.notices:
                 console.notice(text)
-        if is_first_start():
-            compile_first(console is not None)
+        if before is not None:
+            before()
         with contextlib.closing(files):
             try:
                 drive(model, solver, [] if console is None else [console], files, timing, guard)
@@ -119,14 +120,6 @@ def run_to_files(
 
 UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 """After these nobody waits for pictures, or there is no room for them."""
-
-
-def compile_first(is_told: bool) -> None:
-    """The first run after an installation or update compiles the solver before it starts."""
-    from fem.warmup import announced, compile_all
-
-    with announced(sys.stdout) if is_told else contextlib.nullcontext():
-        compile_all()
 
 
 def drive(

@@ -17,7 +17,6 @@ from fem.compiled.kernel import rehearsal
 from fem.compiled.safe.lock import turn
 from fem.compiled.workers import Job, build_all
 from fem.deck import parse_deck
-from fem.pictures.columns import parse_lines
 from fem.results.console import say
 from fem.results.digits import NUMBER, lines
 from fem.results.record import SilentSink
@@ -99,7 +98,6 @@ def wanted_units() -> Collection[Job]:
     """What a few tiny decks call."""
     with rehearsal() as wanted:
         lines(np.zeros((1, 1)), np.full((1, 1), NUMBER, np.uint8))
-        parse_lines(np.frombuffer(b"1,\n", np.uint8), np.zeros(1, np.int64), np.zeros((1, 1)))
         for solver in ("AUTO", "DIRECT"):
             solve(parse_deck(DECK), SilentSink(), solver=solver)
         for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):

@@ -182,7 +182,7 @@ def test_a_unit_under_the_name_of_another_is_made_again(empty_cache):
     first.write_bytes(second.read_bytes())
     units._made.clear()
     start, others, out = np.ones((1, 3)), np.full((1, 1), 2.0), np.zeros(3)
-    Kernel(combine.function, combine.fast, combine.inner, combine.inline)(start, others, 0, out)
+    Kernel(combine.function, combine.fast, combine.inner, combine.inline, combine.compiler)(start, others, 0, out)
     expected = np.zeros(3)
     combine.function(start, others, 0, expected)
     assert np.array_equal(out, expected) and first.read_bytes() != second.read_bytes()

@@ -81,8 +81,8 @@ def drive_period(model: Model) -> float:
 class SectionSink(SilentSink):
     """Takes the states out of the last step of a run."""
 
-    def __init__(self, step: int, every: int, first: int, track: int) -> None:
-        self.step, self.every, self.first, self.track = step, every, first, track
+    def __init__(self, model: Model, step: int, every: int, first: int, track: int) -> None:
+        self.model, self.step, self.every, self.first, self.track = model, step, every, first, track
         self.points: list[Floats] = []
         self.tracks: list[Floats] = []
         self.nodes = np.zeros(0, np.int64)
@@ -92,9 +92,9 @@ class SectionSink(SilentSink):
         if rows.step != self.step or not len(rows.increment):
             return
         self.nodes = rows.nodes
-        table = np.column_stack(
-            [rows.time, np.concatenate([rows.u, rows.v], axis=2).reshape(len(rows.time), 6 * len(rows.nodes))]
-        )
+        values = rows.of_nodes(self.model)
+        state = np.concatenate([values["U"], values["V"]], axis=2)
+        table = np.column_stack([rows.time, state.reshape(len(rows.time), 6 * len(rows.nodes))])
         due = (rows.increment % self.every == 0) & (rows.increment >= self.first)
         self.points.append(table[due])
         self.tracks.append(table[rows.increment >= self.track])
@@ -146,7 +146,7 @@ class Sections:
                 "use *DYNAMIC, DIRECT with a whole number of increments in it"
             )
         first, track = (every * (self.cycles - count) for count in (self.points - 1, min(TRACK, self.cycles)))
-        sink = SectionSink(len(model.steps), every, first, track)
+        sink = SectionSink(model, len(model.steps), every, first, track)
         solve(model, sink, fields=False)
         if not len(sink.nodes):
             raise CommandError("the last step prints no nodes: *NODE PRINT says whose states a section has")

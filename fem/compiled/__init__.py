@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from fem.compiled.compiler import LateCompiler
 from fem.compiled.kernel import Kernel, kinds_of
 from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import stored
@@ -17,6 +18,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 FAST = frozenset({"contract", "reassoc", "nsz", "arcp"})
 """Fast-math flags of kernels: none of them lets the compiler assume that there are no NaN."""
+COMPILER = LateCompiler()
 
 
 def kernel(function: Function) -> Function:
@@ -26,7 +28,7 @@ def kernel(function: Function) -> Function:
     inline it, which spares calls with dozens of arguments. Python's lock is free meanwhile, so that results are written
     while the march goes on.
     """
-    return cast(Function, Kernel(function, FAST, inner=False, inline=True))
+    return cast(Function, Kernel(function, FAST, inner=False, inline=True, compiler=COMPILER))
 
 
 def shared_kernel(function: Function) -> Function:
@@ -34,7 +36,7 @@ def shared_kernel(function: Function) -> Function:
 
     Its annotation says what it returns.
     """
-    return cast(Function, Kernel(function, FAST, inner=False, inline=False))
+    return cast(Function, Kernel(function, FAST, inner=False, inline=False, compiler=COMPILER))
 
 
 def inner_kernel(function: Function) -> Function:
@@ -43,7 +45,7 @@ def inner_kernel(function: Function) -> Function:
     The arrays it is given lie apart: none that it writes is given twice (``tests/test_architecture.py``). So its loops
     run on vectors without a look at where memory lies.
     """
-    return cast(Function, Kernel(function, FAST, inner=True, inline=True))
+    return cast(Function, Kernel(function, FAST, inner=True, inline=True, compiler=COMPILER))
 
 
 def called_kernel(function: Function) -> Function:
@@ -51,7 +53,7 @@ def called_kernel(function: Function) -> Function:
 
     It is compiled by itself, beside those that call it; its annotation says what it returns.
     """
-    return cast(Function, Kernel(function, FAST, inner=True, inline=False))
+    return cast(Function, Kernel(function, FAST, inner=True, inline=False, compiler=COMPILER))
 
 
 def number_kernel(function: Function) -> Function:
@@ -59,7 +61,7 @@ def number_kernel(function: Function) -> Function:
 
     Maxima then run on vectors, and products with a known zero fall away.
     """
-    return cast(Function, Kernel(function, FAST | {"nnan"}, inner=True, inline=True))
+    return cast(Function, Kernel(function, FAST | {"nnan"}, inner=True, inline=True, compiler=COMPILER))
 
 
 def is_compiled(function: Callable[..., Any], *arguments: Any) -> bool:

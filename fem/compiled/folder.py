@@ -30,7 +30,7 @@ from fem.compiled.safe.notices import tell_once
 
 ROOMS = ("assembly", "compiled", "lanes", "mechanics", "solve")
 """Folders that hold kernels or make machine code of them."""
-FILES = ("results/digits.py", "pictures/columns.py")
+FILES = ("results/digits.py",)
 """Files of kernels elsewhere."""
 HARMLESS = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING_LAYER")
 """Variables of numba's that leave code as it is; any other, also one that we do not know, may change it."""

@@ -12,11 +12,11 @@ import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from fem.compiled.plain.choose import fits, is_plain
+from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import Unit, load, stored
 
 Kind = Any
@@ -67,7 +67,7 @@ def leaves_of(arguments: Iterable[Any]) -> list[Any]:
 class Variant:
     """Machine code of a kernel for arguments of certain types."""
 
-    def __init__(self, unit: Unit, leaves: list[Any]) -> None:
+    def __init__(self, unit: Unit, address: int, leaves: list[Any]) -> None:
         self.types = tuple(map(type, leaves))
         self.numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (bool, int, float, np.generic))]
         self.generic = [k for k in self.numbers if isinstance(leaves[k], np.generic)]
@@ -77,7 +77,7 @@ class Variant:
         extra = sum(len(leaves[k].arrays) for k, _ in self.special)
         layout = "".join("d" if k in floats else "q" for k in range(len(leaves) + extra))
         self.pack = struct.Struct(f"={layout}").pack
-        self.code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(load(unit))
+        self.code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(address)
         self.result = unit.result
         self.read = struct.Struct(f"={unit.result.replace('?', 'q')}").unpack_from
 
@@ -105,15 +105,28 @@ class Variant:
         return True, numbers if len(numbers) > 1 else numbers[0] if numbers else None
 
 
+class Compiler(Protocol):
+    """What a kernel asks for code that is not kept yet."""
+
+    def make(self, kernel: Kernel, kinds: Kind) -> Unit | None: ...
+    def call(self, kernel: Kernel, arguments: tuple[Any, ...]) -> Any: ...
+    def complete(self) -> None: ...
+
+
 class Kernel:
     """A function that becomes machine code, with an entry for Python unless it is an ``inner`` one.
 
-    fast     fast-math flags
-    inline   into kernels that call it; else it is a unit of its own that they call
+    fast      fast-math flags
+    inline    into kernels that call it; else it is a unit of its own that they call
+    compiler  None: it is never called from Python
     """
 
-    def __init__(self, function: Callable[..., Any], fast: frozenset[str], inner: bool, inline: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], fast: frozenset[str], inner: bool, inline: bool,
+        compiler: Compiler | None = None,
+    ) -> None:  # fmt: skip
         self.function, self.fast, self.inner, self.inline = function, fast, inner, inline
+        self.compiler = compiler
         self.name = f"{function.__module__}:{function.__qualname__}"
         self.signature = inspect.signature(function)
         self.variants: list[Variant] = []
@@ -139,27 +152,18 @@ class Kernel:
 
     def call_other(self, arguments: tuple[Any, ...], leaves: list[Any]) -> Any:
         """Run with arguments of kinds there is no variant for: by one from disk, or compiled now; or by plain numba."""
+        assert self.compiler is not None
         unit = None if is_plain() else self.unit(kinds_of(arguments))
         if unit is None:
-            from fem.compiled.plain.dispatchers import call
-
-            return call(self, arguments)
-        variant = Variant(unit, leaves)
+            return self.compiler.call(self, arguments)
+        variant = Variant(unit, load(unit, self.compiler.complete), leaves)
         self.variants.insert(0, variant)
         return variant.run(leaves)[1]
 
     def unit(self, kinds: Kind) -> Unit | None:
         """The machine code for arguments of these kinds: from disk, else compiled now. None: plain numba does it."""
-        found = stored(self.name, kinds)
-        if found is None:
-            try:
-                from fem.compiled.build import build  # the compiler takes long to import
-
-                found = build(self, kinds)
-            except Exception:
-                if fits():
-                    raise  # it is the kernel
-        return found
+        assert self.compiler is not None
+        return stored(self.name, kinds) or self.compiler.make(self, kinds)
 
 
 class _Rehearsal(threading.local):

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -157,16 +158,14 @@ def lacking(parts: list[Unit]) -> list[str]:
     return [name for part in parts for name in part.others if not llvm.address_of_symbol(name)]
 
 
-def load(unit: Unit) -> int:
-    """Put a unit and all that it calls in memory; the address of its entry."""
+def load(unit: Unit, complete: Callable[[], None]) -> int:
+    """Put a unit and all that it calls in memory; the address of its entry. complete: brings what the system lacks."""
     import llvmlite.binding as llvm
 
     parts = parts_of(unit.symbol)
     engine = _engine()
     if lacking(parts):
-        from fem.compiled.translate import contexts  # numba brings what this system's library lacks
-
-        contexts()
+        complete()
         if names := lacking(parts):  # LLVM would end the process
             raise FemError(LACKING.format(names=", ".join(names), folder=cache_folder()))
     with _lock:

@@ -106,7 +106,7 @@ class OutputRequest:
 
     kind       NODE PRINT, EL PRINT, ENERGY PRINT, NODE FILE or EL FILE (``*OUTPUT`` maps to the FILE kinds)
     target     set name, or None for all
-    variables  U V A RF / E S N T / ALLKE ALLSE ALLWK ETOTAL; empty: the kind's default
+    variables  names in ``quantities.py``; empty: the kind's default
     every      FREQUENCY: every n-th increment and the last of the step; 0: none
     times      name of ``*TIME POINTS``, or None
     """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fem.model.quantities import NODAL
+
 FIGURES = (
-    *("energies", "iterations", "displacements", "velocities", "accelerations"),
+    *("energies", "iterations", *(quantity.figure for quantity in NODAL if quantity.figure)),
     *("angles", "links", "reactions", "joints", "phase", "phase_angles"),
 )
 FORMATS = ("png", "svg", "pdf")

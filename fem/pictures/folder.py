@@ -14,10 +14,11 @@ import numpy as np
 from fem.arrays import Floats
 from fem.errors import CommandError
 from fem.files.mark import mark_of
+from fem.model.quantities import ENERGIES
 from fem.pictures.columns import KEY, Table
 from fem.pictures.fields import FieldMesh, read_list, read_mesh
 from fem.results.acting import Acting, from_record
-from fem.results.run_record import COMPLETED, ENERGIES, RUN_RECORD, RUNNING, stem_of
+from fem.results.run_record import COMPLETED, RUN_RECORD, RUNNING, stem_of
 
 SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
 LEAST_INSTANTS = 3

@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.model.quantities import NODAL
 from fem.pictures.columns import MOST_NUMBERS, instant_keys
 from fem.pictures.fields import read_field
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
 
-FIELD_NAMES = {"U": "displacement", "V": "velocity", "A": "acceleration", "RF": "reaction"}
+NODES = {quantity.name: quantity for quantity in NODAL}
 Pick: TypeAlias = Callable[[Floats], Ints]
 """Times (k,) -> places of those that are wanted."""
 SAMPLES = 40
@@ -153,7 +154,7 @@ def from_tables(
     if not printed or (still and not (results.fields and overview(results).at_rest[nodes_at(results, [*still])].all())):
         return None
     written = [name for name in wanted if f"{name}1" in table.columns and not (name == "RF" and still)]
-    instants = table.curves([], printed[:1])[printed[0]]
+    instants = table.instants(printed[0])
     keys = instant_keys(instants)[pick(instants[:, 2])]
     curves = table.curves([f"{name}{axis}" for name in written for axis in "123"], printed, keys)
     keys = common([curves[label] for label in printed])
@@ -206,10 +207,10 @@ def from_fields(
     times = np.array([time for time, _ in results.fields])
     chosen = pick(times).tolist()
     for place in chosen:
-        field = read_field(results.fields[place][1], [*(FIELD_NAMES[name] for name in wanted), "T"])
+        field = read_field(results.fields[place][1], [*(NODES[name].field for name in wanted), "T"])
         for name in wanted:
-            if FIELD_NAMES[name] in field:
-                parts[name].append(field[FIELD_NAMES[name]][places])
+            if NODES[name].field in field:
+                parts[name].append(field[NODES[name].field][places])
         if "T" in field:
             parts["T"].append(field["T"][cells])
     count = len(chosen)

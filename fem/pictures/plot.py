@@ -18,7 +18,7 @@ from fem.files.whole import replace_file
 from fem.pictures.figures.joints import joints
 from fem.pictures.figures.ledger import energies, iterations
 from fem.pictures.figures.links import angles, links
-from fem.pictures.figures.nodes import accelerations, displacements, velocities
+from fem.pictures.figures.nodes import MOTIONS, displacements
 from fem.pictures.figures.phase import phase, phase_angles
 from fem.pictures.figures.reactions import reactions
 from fem.pictures.folder import Missing, Results, open_results
@@ -28,7 +28,7 @@ Drawing: TypeAlias = Callable[[Results], Figure]
 WHAT: dict[str, tuple[Drawing, ...]] = {
     "energy": (energies,),
     "iterations": (iterations,),
-    "nodes": (displacements, velocities, accelerations),
+    "nodes": MOTIONS,
     "links": (angles, links),
     "reactions": (reactions, joints),
     "phase": (phase, phase_angles),

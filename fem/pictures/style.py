@@ -130,6 +130,6 @@ def share_of(chosen: int, every: int) -> str:
 
 
 def moving(values: Floats) -> list[int]:
-    """Directions of (..., 3) in which something happens; never none."""
-    largest = np.nanmax(np.abs(values).reshape(-1, 3), axis=0, initial=0.0)
-    return [axis for axis in range(3) if largest[axis] > 1e-10 * largest.max()] or [0]
+    """Directions of (..., c) in which something happens; never none."""
+    largest = np.nanmax(np.abs(values).reshape(-1, values.shape[-1]), axis=0, initial=0.0)
+    return [axis for axis in range(len(largest)) if largest[axis] > 1e-10 * largest.max()] or [0]

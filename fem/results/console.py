@@ -68,7 +68,7 @@ class ConsoleSink(SilentSink):
             columns.append(rows.largest_u.tolist())
         else:
             place = int(np.searchsorted(rows.nodes, self._node))
-            columns += rows.u[:, place, :].T.tolist()
+            columns += rows.of_nodes(self._model)["U"][:, place, :].T.tolist()
         for first in range(0, len(rows.increment), LINES_AT_ONCE):
             # One format string for many lines: several times faster than a call per line.
             lines = [column[first : first + LINES_AT_ONCE] for column in columns]

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.model import Model
 from fem.model.mesh import Mesh
+from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, RECORDED, Values
 from fem.results.record import Event, Modes, Rows, SilentSink
 
-ENERGIES = ("kinetic", "strain", "potential", "external_work", "dissipated")
-ELEMENT_VALUES = ("E", "S", "N", "T")
+BALANCED = tuple(ENERGIES)[:-1]
+"""Columns of ``History.energy``; the error of their balance stands by itself."""
 LEDGER = ("time", "dt", "iterations", "residual_norm", "cutbacks", "energy_error")
 COUNTS = ("step", "increment", "iterations", "cutbacks")
-FIELDS = ("u", "v", "a", "reaction")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,13 +24,14 @@ class History:
 
     step, increment      (k,)       every step begins with its increment 0, at the time the last one ended
     time, dt             (k,)       total time; size of the increment
-    u, v, a, reactions   (k, 3n)    dof = 3 * node index + axis
+    motion               (k, r, n, 3)  recorded quantities of nodes, by node index; as (k, 3n), dof = 3 * node index
+                                    + axis: u, v, a, reactions
     iterations, cutbacks (k,)       linear solves and cutbacks of the increment
     residual_norm        (k,)       at the end of the increment
-    energy               (k, 5)     columns as ``ENERGIES``
+    energy               (k, 5)     columns as ``BALANCED``
     energy_error         (k,)       in energy units
-    elements             (k, m, 4)  columns E, S, N, T, by element index
-    mesh                            labels, coordinates X, sets
+    elements             (k, m, s)  recorded quantities of elements (E, S, N, T), by element index
+    model                           what was run; mesh: its labels, coordinates X, sets
     modes                           one ``Modes`` per ``*FREQUENCY`` step
     events                          taut, slack, impact, cutback
     notices                         remarks of the reader and of the run
@@ -40,10 +42,7 @@ class History:
     increment: Ints
     time: Floats
     dt: Floats
-    u: Floats
-    v: Floats
-    a: Floats
-    reactions: Floats
+    motion: Floats
     iterations: Ints
     cutbacks: Ints
     residual_norm: Floats
@@ -51,7 +50,7 @@ class History:
     energy_error: Floats
     elements: Floats
     load_factor: Floats
-    mesh: Mesh
+    model: Model
     modes: tuple[Modes, ...] = ()
     events: tuple[Event, ...] = ()
     notices: tuple[str, ...] = ()
@@ -59,20 +58,48 @@ class History:
     def __len__(self) -> int:
         return len(self.time)
 
+    @property
+    def mesh(self) -> Mesh:
+        return self.model.mesh
+
+    @property
+    def u(self) -> Floats:
+        return self._of_dofs("U")
+
+    @property
+    def v(self) -> Floats:
+        return self._of_dofs("V")
+
+    @property
+    def a(self) -> Floats:
+        return self._of_dofs("A")
+
+    @property
+    def reactions(self) -> Floats:
+        return self._of_dofs("RF")
+
+    def _of_dofs(self, name: str) -> Floats:
+        """(k, 3n) a recorded quantity of nodes."""
+        values = self.motion[:, [quantity.name for quantity in NODAL].index(name)]
+        return values.reshape(len(values), 3 * values.shape[1])
+
     def of_node(self, label: int, field: str = "u") -> Floats:
-        """(k, 3) displacement of a node label; ``field``: u, v, a or reactions. KeyError: no such node."""
-        node = int(self.mesh.nodes_of(int(label))[0])
-        values: Floats = getattr(self, field)
-        return values[:, 3 * node : 3 * node + 3]
+        """(k, 3) displacement of a node label; ``field``: what ``*NODE PRINT`` knows, or reactions. KeyError: no such
+        node or field.
+        """
+        node = self.mesh.nodes_of(int(label))
+        values = Values(NODAL, self.model, node, np.moveaxis(self.motion[:, :, node], 1, 0))
+        return values["RF" if field == "reactions" else field.upper()][:, 0]
 
     def of_element(self, label: int, value: str = "N") -> Floats:
-        """(k,) E, S, N or T of an element label. KeyError: no such element."""
-        element = int(self.mesh.elements_of(int(label))[0])
-        return self.elements[:, element, ELEMENT_VALUES.index(value.upper())]
+        """(k,) N of an element label; ``value``: what ``*EL PRINT`` knows. KeyError: no such element or value."""
+        element = self.mesh.elements_of(int(label))
+        values = Values(ELEMENTAL, self.model, element, np.moveaxis(self.elements[:, element], 2, 0))
+        return values[value.upper()][:, 0]
 
     def of_energy(self, name: str) -> Floats:
-        """(k,) one of ``ENERGIES``."""
-        return self.energy[:, ENERGIES.index(name)]
+        """(k,) one of ``BALANCED``."""
+        return self.energy[:, BALANCED.index(name)]
 
     def of_step(self, step: int) -> Flags:
         """(k,) True at the rows of a step (from 1)."""
@@ -89,19 +116,20 @@ class HistorySink(SilentSink):
     ``save_every`` k: increments k, 2k, ..., and always the first and the last of a step, or of the run.
     """
 
-    def __init__(self, mesh: Mesh, save_every: int = 1, notices: tuple[str, ...] = ()) -> None:
+    def __init__(self, model: Model, save_every: int = 1) -> None:
         if save_every < 1:
             raise ValueError(f"output_every is {save_every}; it has to be 1 or more")
-        self._mesh = mesh
+        self._model = model
         self._every = save_every
         self._parts: dict[str, list[np.ndarray]] = {}
         self._owed: dict[str, np.ndarray] | None = None
         self._modes: list[Modes] = []
         self._events: list[Event] = []
-        self._notices = list(notices)
+        self._notices = list(model.notices)
 
     def rows(self, rows: Rows) -> None:
-        if len(rows.nodes) != len(self._mesh.node_labels) or len(rows.elements) != len(self._mesh.element_labels):
+        mesh = self._model.mesh
+        if len(rows.nodes) != len(mesh.node_labels) or len(rows.elements) != len(mesh.element_labels):
             raise ValueError("a History needs all nodes and elements recorded: solve(..., record_all=True)")
         k = len(rows.increment)
         if not k:
@@ -127,10 +155,9 @@ class HistorySink(SilentSink):
         """The motion so far, also after a failure."""
         self._settle()
         arrays = {name: np.concatenate(parts) for name, parts in (self._parts or self._nothing()).items()}
-        arrays["reactions"] = arrays.pop("reaction")
         return History(
             **arrays,
-            mesh=self._mesh,
+            model=self._model,
             modes=tuple(self._modes),
             events=tuple(self._events),
             notices=tuple(self._notices),
@@ -138,11 +165,11 @@ class HistorySink(SilentSink):
 
     def _nothing(self) -> dict[str, list[np.ndarray]]:
         """No rows, in the right shapes."""
-        n, m = len(self._mesh.node_labels), len(self._mesh.element_labels)
+        n, m = len(self._model.mesh.node_labels), len(self._model.mesh.element_labels)
         counts = {name: [np.zeros(0, np.int64)] for name in COUNTS}
         series = {name: [np.zeros(0)] for name in (*LEDGER, "load_factor") if name not in COUNTS}
-        motion = {name: [np.zeros((0, 3 * n))] for name in FIELDS}
-        return {**counts, **series, **motion, "energy": [np.zeros((0, 5))], "elements": [np.zeros((0, m, 4))]}
+        shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, RECORDED["EL"])}
+        return {**counts, **series, **{name: [np.zeros((0, *shape))] for name, shape in shapes.items()}}
 
     def _append(self, parts: dict[str, np.ndarray]) -> None:
         for name, part in parts.items():
@@ -156,15 +183,15 @@ class HistorySink(SilentSink):
 
 
 def pieces(rows: Rows, chosen: Ints) -> dict[str, np.ndarray]:
-    """Copies of the chosen rows, flattened to dofs."""
+    """Copies of the chosen rows."""
     k = len(chosen)
     factor = np.full(k, np.nan) if rows.load_factor is None else rows.load_factor[chosen]
     return {
         "step": np.full(k, rows.step),
         "increment": rows.increment[chosen],
         **{name: getattr(rows, name)[chosen] for name in LEDGER},
-        **{name: getattr(rows, name)[chosen].reshape(k, 3 * len(rows.nodes)) for name in FIELDS},
-        "energy": np.stack([getattr(rows, name)[chosen] for name in ENERGIES], axis=1),
+        "motion": rows.motion[chosen],
+        "energy": np.stack([getattr(rows, name)[chosen] for name in BALANCED], axis=1),
         "elements": rows.element_values[chosen],
         "load_factor": factor,
     }

@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from fem.arrays import Floats, Ints
+from fem.model import Model
+from fem.model.quantities import ELEMENTAL, NODAL, Values
 from fem.results.acting import Acting
 
 
@@ -43,8 +47,8 @@ class Rows:
     An explicit step leaves out some of those nobody asked for.
 
     increment, iterations, cutbacks (k,) int; time, dt, residual_norm, largest_u and the energies (k,)
-    nodes     (p,)        node indices recorded; u, v, a, reaction (k, p, 3) at them
-    elements  (q,)        element indices recorded; element_values (k, q, 4): E, S, N, T
+    nodes     (p,)        node indices recorded; motion (k, r, p, 3): the recorded quantities of nodes, at them
+    elements  (q,)        element indices recorded; element_values (k, q, s): those of elements
     is_end    the last row is the last increment of its step
     """
 
@@ -63,35 +67,46 @@ class Rows:
     energy_error: Floats
     largest_u: Floats
     nodes: Ints
-    u: Floats
-    v: Floats
-    a: Floats
-    reaction: Floats
+    motion: Floats
     elements: Ints
     element_values: Floats
     is_end: bool = False
     load_factor: Floats | None = None
+
+    def of_nodes(self, model: Model) -> Values:
+        """Every quantity of the recorded nodes."""
+        return Values(NODAL, model, self.nodes, np.moveaxis(self.motion, 1, 0))
+
+    def of_elements(self, model: Model) -> Values:
+        """Every quantity of the recorded elements."""
+        return Values(ELEMENTAL, model, self.elements, np.moveaxis(self.element_values, 2, 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The whole field at one increment.
 
-    u, v, a, reaction  (n, 3); element_values (m, 4): E, S, N, T by element index
-    is_end             the last increment of its step
-    for_vtk            a VTK output is due (frames at step ends always come, for the tables)
+    motion          (r, n, 3)  recorded quantities of nodes
+    element_values  (m, s)     and of elements
+    is_end          the last increment of its step
+    for_vtk         a VTK output is due (frames at step ends always come, for the tables)
     """
 
     step: int
     increment: int
     time: float
-    u: Floats
-    v: Floats
-    a: Floats
-    reaction: Floats
+    motion: Floats
     element_values: Floats
     is_end: bool
     for_vtk: bool
+
+    def of_nodes(self, model: Model) -> Values:
+        """Every quantity of all nodes."""
+        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion)
+
+    def of_elements(self, model: Model) -> Values:
+        """Every quantity of all elements."""
+        return Values(ELEMENTAL, model, np.arange(len(self.element_values)), self.element_values.T)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from fem.arrays import Floats
 from fem.files.names import as_bytes, on_disk
 from fem.files.own import Origin
 from fem.model import Model, Step, outputs_in_force
+from fem.model.quantities import ENERGIES
 from fem.results.acting import as_record
 from fem.results.record import Event, Rows, SilentSink, StepStart
 from fem.results.schedule import target_indices, union
@@ -27,7 +28,6 @@ RESULTS = Path("results")
 RUN_RECORD = "run.json"
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
 NO_CONVERGENCE, ENERGY_DRIFT = "no convergence", "energy drift"
-ENERGIES = ("kinetic", "strain", "potential", "external_work", "dissipated", "energy_error")
 
 
 @dataclass(slots=True)

@@ -15,14 +15,13 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.files.whole import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
+from fem.model.quantities import ENERGIES, QUANTITIES, Values, meant
 from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
 from fem.results.schedule import Cadence, is_active, request_cadence, target_indices, union
 
-LEDGER = ("kinetic", "strain", "potential", "external_work", "dissipated", "energy_error")
-INCREMENT_COLUMNS = ("step", "increment", "time", "dt", "iterations", "residual_norm", "cutbacks", *LEDGER)
-NODE_VARIABLES = ("U", "V", "A", "RF")
-ELEMENT_VARIABLES = ("E", "S", "N", "T")
+INCREMENT_COLUMNS = ("step", "increment", "time", "dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)
+PRINTS = ("NODE PRINT", "EL PRINT")
 HEAD = ("step", "increment", "time")
 EVENT_COLUMNS = ("step", "increment", "time", "element", "event", "energy_loss")
 FREQUENCY_COLUMNS = ("step", "mode", "frequency", "omega", "generalized_mass")
@@ -68,7 +67,7 @@ class Printer:
 
     labels     (n,) by node or element index
     requests   cadences, each with what is printed then: pairs of indices and variables
-    variables  name -> number of columns, in the order of the header
+    variables  name -> its columns, in the order of the header
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class Printer:
         table: Table,
         labels: Ints,
         requests: Sequence[tuple[Cadence, list[Wanted]]],
-        variables: Mapping[str, int],
+        variables: Mapping[str, Sequence[str]],
     ) -> None:
         self._table = table
         self._labels = labels
@@ -90,11 +89,10 @@ class Printer:
         step: int,
         increment: Ints,
         time: Floats,
-        recorded: Ints,
-        values: Mapping[str, Floats],
+        values: Values,
         is_end: bool,
     ) -> None:
-        """Print what is due of k increments; values (k, p, columns) at the ``recorded`` indices."""
+        """Print what is due of k increments, of which there are ``values``."""
         self._last = None
         if not self._requests or not len(increment):
             return
@@ -103,12 +101,13 @@ class Printer:
             which |= cadence.due(increment, time, is_end).astype(np.int64) << bit
         (rows,) = np.nonzero(which)
         starts = np.nonzero(np.diff(which[rows], prepend=-1))[0]
+        due = {name: values.columns(name) for name in self._variables} if rows.size or not is_end else {}
         for group in np.split(rows, starts[1:]):
             if group.size:
-                self._print(int(which[group[0]]), step, increment[group], time[group], recorded, values, group)
+                self._print(int(which[group[0]]), step, increment[group], time[group], values.indices, due, group)
         if not which[-1] and not is_end:
-            kept = {name: values[name][-1:].copy() for name in self._variables}
-            self._last = (step, increment[-1:].copy(), time[-1:].copy(), recorded, kept)
+            kept = {name: part[-1:].copy() for name, part in due.items()}
+            self._last = (step, increment[-1:].copy(), time[-1:].copy(), values.indices, kept)
 
     def finish(self) -> None:
         """Print the last increment if nothing of it was due: the run ended before the end of the step."""
@@ -125,7 +124,8 @@ class Printer:
             items = union([indices for indices, _ in chosen])
             kinds = np.tile(self._table.kinds, (len(items), 1))
             column = len(HEAD) + 1
-            for name, width in self._variables.items():
+            for name, columns in self._variables.items():
+                width = len(columns)
                 given = np.isin(items, union([indices for indices, variables in chosen if name in variables]))
                 kinds[~given, column : column + width] = EMPTY
                 column += width
@@ -155,9 +155,9 @@ class Printer:
             numbers[:, :, 2] = time[part, None]
             numbers[:, :, 3] = self._labels[items]
             column = len(HEAD) + 1
-            for name, width in self._variables.items():
-                numbers[:, :, column : column + width] = values[name][np.ix_(group[part], places)]
-                column += width
+            for name, columns in self._variables.items():
+                numbers[:, :, column : column + len(columns)] = values[name][np.ix_(group[part], places)]
+                column += len(columns)
             self._table.add(numbers.reshape(-1, kinds.shape[1]), kinds)
 
 
@@ -168,13 +168,13 @@ class TableSink(SilentSink):
         self._model = model
         self._node_labels = model.mesh.node_labels
         self._element_labels = model.mesh.element_labels
-        self._node_variables = dict.fromkeys(header_variables(model), 3)
-        nodes = [f"{name}{axis}" for name in self._node_variables for axis in "123"]
+        self._variables = [header_variables(model, kind) for kind in PRINTS]
+        nodes, elements = ([name for names in header.values() for name in names] for header in self._variables)
         self._has_load_factor = any(getattr(step.procedure, "riks", None) is not None for step in model.steps)
         ledger = (*INCREMENT_COLUMNS, *(["load_factor"] if self._has_load_factor else []))
         self._increments = Table(folder / "increments.csv", ledger)
         self._nodes = Table(folder / "nodes.csv", (*HEAD, "node", *nodes))
-        self._elements = Table(folder / "elements.csv", (*HEAD, "element", *ELEMENT_VARIABLES))
+        self._elements = Table(folder / "elements.csv", (*HEAD, "element", *elements))
         self._events = Table(folder / "events.csv", EVENT_COLUMNS)
         self._frequencies = None
         if any(isinstance(step.procedure, Frequency) for step in model.steps):
@@ -193,20 +193,17 @@ class TableSink(SilentSink):
         self._ledger_cadences = [
             request_cadence(request, self._model, start.time, start.period) for request in energy
         ] or [Cadence(1)]
-        nodes = self._grouped("NODE PRINT", requests, start)
-        elements = self._grouped("EL PRINT", requests, start)
+        nodes, elements = (self._grouped(kind, requests, start) for kind in PRINTS)
         self._printers = [
-            Printer(self._nodes, self._node_labels, nodes, self._node_variables),
-            Printer(self._elements, self._element_labels, elements, dict.fromkeys(ELEMENT_VARIABLES, 1)),
+            Printer(self._nodes, self._node_labels, nodes, self._variables[0]),
+            Printer(self._elements, self._element_labels, elements, self._variables[1]),
         ]
 
     def rows(self, rows: Rows) -> None:
         self._add_ledger(rows)
-        motion = {"U": rows.u, "V": rows.v, "A": rows.a, "RF": rows.reaction}
-        state = {name: rows.element_values[:, :, j : j + 1] for j, name in enumerate(ELEMENT_VARIABLES)}
-        nodes, elements = self._printers
-        nodes.add(rows.step, rows.increment, rows.time, rows.nodes, motion, rows.is_end)
-        elements.add(rows.step, rows.increment, rows.time, rows.elements, state, rows.is_end)
+        values = rows.of_nodes(self._model), rows.of_elements(self._model)
+        for printer, of in zip(self._printers, values, strict=True):
+            printer.add(rows.step, rows.increment, rows.time, of, rows.is_end)
 
     def frame(self, frame: Frame) -> None:
         if self._prints_ends:
@@ -240,7 +237,7 @@ class TableSink(SilentSink):
             if request.kind == kind and is_active(request):
                 cadence = request_cadence(request, self._model, start.time, start.period)
                 _, wants = groups.setdefault((request.every, request.times), (cadence, []))
-                wants.append((target_indices(self._model.mesh, request), request_variables(request)))
+                wants.append((target_indices(self._model.mesh, request), meant(request.kind, request.variables)))
         return list(groups.values())
 
     def _add_ledger(self, rows: Rows) -> None:
@@ -270,7 +267,7 @@ class TableSink(SilentSink):
             return
         numbers = np.zeros((len(self._node_labels), len(self._nodes.columns)))
         numbers[:, :3] = frame.step, frame.increment, frame.time
-        numbers[:, 3], numbers[:, 4:7] = self._node_labels, frame.u
+        numbers[:, 3], numbers[:, 4:7] = self._node_labels, frame.of_nodes(self._model)["U"]
         kinds = self._nodes.kinds.copy()
         kinds[:, 7:] = EMPTY
         self._nodes.add(numbers, kinds)
@@ -291,15 +288,8 @@ def ledger_numbers(rows: Rows, chosen: Ints) -> Floats:
     return np.column_stack([*columns, *([] if rows.load_factor is None else [rows.load_factor[chosen]])])
 
 
-def request_variables(request: OutputRequest) -> frozenset[str]:
-    """Variables of a PRINT request: U always, U or all four element values where none is named."""
-    if request.kind == "NODE PRINT":
-        return frozenset(("U", *request.variables))
-    return frozenset(request.variables or ELEMENT_VARIABLES)
-
-
-def header_variables(model: Model) -> list[str]:
-    """Nodal variables that any step prints, in the order of the columns."""
-    prints = [request for step in model.steps for request in step.outputs if request.kind == "NODE PRINT"]
-    wanted = frozenset[str](("U",)).union(*map(request_variables, filter(is_active, prints)))
-    return [name for name in NODE_VARIABLES if name in wanted]
+def header_variables(model: Model, kind: str) -> dict[str, tuple[str, ...]]:
+    """Quantities of nodes or elements that any step prints, and those of every table, with their columns."""
+    prints = [request for step in model.steps for request in step.outputs if request.kind == kind]
+    wanted = meant(kind).union(*(meant(kind, request.variables) for request in prints if is_active(request)))
+    return {each.name: each.columns for each in QUANTITIES[kind.split()[0]] if each.name in wanted}

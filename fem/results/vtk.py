@@ -20,13 +20,11 @@ from fem.arrays import Floats
 from fem.files.room import Room
 from fem.files.whole import replace_file
 from fem.model import BarSection, Dashpot, Model, PointMass, Spring, outputs_in_force
+from fem.model.quantities import QUANTITIES, Quantity, meant
 from fem.results.record import Frame, Modes, SilentSink, StepStart
 
 FOLDER = "vtu"
 VERTEX, LINE = 1, 3
-NODE_FIELDS = {"U": "displacement", "V": "velocity", "A": "acceleration", "RF": "reaction"}
-CELL_FIELDS = {"E": "strain", "S": "stress", "N": "N", "T": "T"}
-DEFAULT_CELLS = ("E", "N", "T")
 TYPES = {"<f8": "Float64", "<i8": "Int64", "|u1": "UInt8"}
 PVD_EVERY = 1.0
 """The list of times is rewritten at most once in so many seconds."""
@@ -164,7 +162,7 @@ class VtkSink(SilentSink):
         self._room = room or Room()
         self._skeleton = Skeleton(model)
         self._entries: list[str] = []
-        self._variables: tuple[Sequence[str], Sequence[str]] = ((), ())
+        self._variables: list[list[Quantity]] = [[], []]
         self._time, self._at = float("nan"), (0, -1)
         self._displacement: Floats | None = None
         self._written = time.monotonic()
@@ -174,15 +172,14 @@ class VtkSink(SilentSink):
         self._variables = field_variables(self._model, start.step - 1)
 
     def frame(self, frame: Frame) -> None:
-        self._displacement = frame.u
+        nodes, elements = frame.of_nodes(self._model), frame.of_elements(self._model)
+        self._displacement = nodes["U"]
         at = frame.step, frame.increment
         if not frame.for_vtk or at == self._at or (frame.increment == 0 and frame.time == self._time):
             return
         nodal, cellwise = self._variables
-        values = {"U": frame.u, "V": frame.v, "A": frame.a, "RF": frame.reaction}
-        points = {NODE_FIELDS[name]: values[name] for name in nodal}
-        columns = list(CELL_FIELDS)
-        cells = {CELL_FIELDS[name]: frame.element_values[:, columns.index(name)] for name in cellwise}
+        points = {quantity.field: nodes[quantity.name] for quantity in nodal}
+        cells = {quantity.field: elements[quantity.name] for quantity in cellwise}
         file = field_name(self._name, len(self._entries))
         replace_file(self._folder / file, self._skeleton.field(float(frame.time), points, cells))
         self._entries.append(pvd_entry(float(frame.time), file))
@@ -217,13 +214,13 @@ class VtkSink(SilentSink):
         self._written = time.monotonic()
 
 
-def field_variables(model: Model, step_index: int) -> tuple[list[str], list[str]]:
-    """Nodal and element variables that the fields of a step hold."""
+def field_variables(model: Model, step_index: int) -> list[list[Quantity]]:
+    """What the fields of a step hold of nodes, and of elements."""
     files = [request for request in outputs_in_force(model.steps, step_index) if request.kind.endswith("FILE")]
     if not files:
-        return list(NODE_FIELDS), list(DEFAULT_CELLS)
-    chosen: dict[str, set[str]] = {"NODE FILE": {"U"}, "EL FILE": set()}
-    for request in files:
-        chosen[request.kind] |= set(request.variables or (NODE_FIELDS if request.kind == "NODE FILE" else CELL_FIELDS))
-    nodal = [name for name in NODE_FIELDS if name in chosen["NODE FILE"]]
-    return nodal, [name for name in CELL_FIELDS if name in chosen["EL FILE"]]
+        return [[each for each in table if each.shown] for table in QUANTITIES.values()]
+    wanted = [(request.kind.split()[0], meant(request.kind, request.variables)) for request in files]
+    return [
+        [each for each in table if each.always or any(each.name in names for of, names in wanted if of == kind)]
+        for kind, table in QUANTITIES.items()
+    ]

@@ -24,7 +24,7 @@ from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
 from fem.solve.newton.patience import Patience
-from fem.solve.outcome import before_overflow, frame_of, jumps_of, remarks_of, rows_of
+from fem.solve.outcome import before_overflow, frame_of, jumps_of, numbers_in, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.active import ActiveSet
@@ -71,7 +71,7 @@ class Marching:
         everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
         self.thermal = np.zeros(len(self.system.bars.nodes))
-        self.numbers = groups.LEDGER + 12 * len(self.nodes) + 4 * len(self.elements) + 4
+        self.numbers = numbers_in(record(stage, 1, self.nodes, self.elements)) + 4
         self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))
         self.numbers += len(self.thermal) if self.system.expansions else 0
         self.told: dict[str, None] = {}

@@ -6,7 +6,6 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import SPRING_FAMILY
-from fem.mechanics.energy import element_values
 from fem.mechanics.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
 from fem.results.acting import Acting
@@ -14,7 +13,8 @@ from fem.results.record import Frame, Rows
 from fem.solve.advice import AT_FLOOR_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK, jump_remark
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion, Record
-from fem.solve.stage import Stage
+from fem.solve.newton.ledger import note_increment
+from fem.solve.stage import Stage, record
 
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
@@ -37,10 +37,14 @@ def rows_of(
         ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], cuts,
         ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
         ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
-        ledger[:, groups.L_LARGEST], nodes,
-        kinematics[:, 0], kinematics[:, 1], kinematics[:, 2], kinematics[:, 3],
-        elements, values, is_end=is_end, load_factor=ledger[:, groups.L_FACTOR] if has_factor else None,
+        ledger[:, groups.L_LARGEST], nodes, kinematics, elements, values, is_end=is_end,
+        load_factor=ledger[:, groups.L_FACTOR] if has_factor else None,
     )  # fmt: skip
+
+
+def numbers_in(kept: Record) -> int:
+    """How many numbers a record has room for."""
+    return kept.ledger.size + kept.kinematics.size + kept.values.size
 
 
 def before_overflow(kept: Record, rows: Ints) -> Ints:
@@ -61,13 +65,9 @@ def frame_of(
 ) -> Frame:
     """The whole field of a state."""
     system = stage.system
-    values = np.zeros((len(system.family), 4))
-    element_values(
-        system.family, motion.u, motion.v, stage.bars, system.springs, system.families, thermal, motion.multiplier,
-        values, float(motion.memory[groups.ONSET]),
-    )  # fmt: skip
-    u, v, a, reaction = (array.reshape(-1, 3).copy() for array in (motion.u, motion.v, motion.a, motion.reaction))
-    return Frame(number, increment, time, u, v, a, reaction, values, is_end, is_due)
+    kept = record(stage, 1, np.arange(len(system.labels)), np.arange(len(system.family)))
+    note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, motion, kept)
+    return Frame(number, increment, time, kept.kinematics[0], kept.values[0], is_end, is_due)
 
 
 def acting_of(stage: Stage, step: Step) -> Acting:

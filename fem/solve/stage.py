@@ -17,6 +17,7 @@ from fem.mechanics.families import acting_families, are_symmetric, has_flow
 from fem.mechanics.links import Links
 from fem.mechanics.protocol import Tangent
 from fem.model import Controls
+from fem.model.quantities import RECORDED
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.direct import DirectSolver
 from fem.solve.linear.factors import PARDISO, SUPERLU, library_for
@@ -336,7 +337,7 @@ def record(stage: Stage, count: int, nodes: Ints, elements: Ints) -> Record:
     return Record(
         room((count, LEDGER)),
         nodes,
-        room((count, 4, len(nodes), 3)),
+        room((count, RECORDED["NODE"], len(nodes), 3)),
         stage.system.family[elements],
-        room((count, len(elements), 4)),
+        room((count, len(elements), RECORDED["EL"])),
     )

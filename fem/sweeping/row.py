@@ -10,15 +10,17 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.model import Frequency, Model, outputs_in_force
+from fem.model.quantities import ENERGIES, QUANTITIES
 from fem.results.history import History, HistorySink
 from fem.results.record import Modes, Rows, StepStart
-from fem.results.run_record import COMPLETED, ENERGIES, Timing, TotalsSink
+from fem.results.run_record import COMPLETED, Timing, TotalsSink
 from fem.results.schedule import printed, union
 from fem.runner import drive, verdict_of
 
 TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
-AXES = "123"
+KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table in QUANTITIES.items()}
+"""What is kept of the motion of printed nodes and elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +37,21 @@ class Layout:
 
     def columns(self) -> list[str]:
         """Names of the numbers of a row, after point, parameters and verdict."""
-        motion = [f"U{axis}_{node}_{what}" for node in self.nodes for axis in AXES for what in ("end", "min", "max")]
-        forces = [f"T_{element}_{what}" for element in self.elements for what in ("min", "max")]
+        motion = [
+            f"{column}_{label}_{what}"
+            for kind, labels in (("NODE", self.nodes), ("EL", self.elements))
+            for quantity in KEPT[kind]
+            for label in labels
+            for column in quantity.columns
+            for what in quantity.swept
+        ]
         frequencies = [f"frequency_{step}_{mode}" for step, mode in self.modes]
-        return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *forces, *frequencies]
+        return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies]
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """One run; whatever goes wrong in it is its verdict."""
         sink = RowSink(model, self)
-        collected = HistorySink(model.mesh, notices=model.notices) if history else None
+        collected = HistorySink(model) if history else None
         verdict = COMPLETED
         try:
             drive(model, "AUTO", [sink, collected] if collected else [sink], None, Timing(), record_all=history)
@@ -88,7 +96,7 @@ def printed_in(model: Model, step: int, kind: str) -> Ints:
 class Extremes:
     """Last value, least and greatest of each component at fixed labels, over all increments; NaN: never seen.
 
-    ``last``, ``least``, ``greatest`` (n, c, ...) by label; ``watch`` tells at the start of a step what to take in.
+    ``end``, ``min``, ``max`` (n, c, ...) by label; ``watch`` tells at the start of a step what to take in.
     ``lanes``: further axes of all values.
     """
 
@@ -96,7 +104,7 @@ class Extremes:
         self._places = {label: place for place, label in enumerate(labels)}
         self._indices = self._here = np.zeros(0, np.int64)
         shape = (len(labels), components, *lanes)
-        self.last, self.least, self.greatest = (np.full(shape, np.nan) for _ in range(3))
+        self.found = {what: np.full(shape, np.nan) for what in ("end", "min", "max")}
 
     def watch(self, indices: Ints, labels: Ints) -> None:
         """What the step prints: sorted indices (p,) of nodes or elements, and their labels."""
@@ -108,34 +116,39 @@ class Extremes:
     def add(self, recorded: Ints, values: Floats) -> None:
         """Take in k increments: values (k, q, c, ...) at the indices ``recorded`` (q,)."""
         here, new = self._here, values[:, np.searchsorted(recorded, self._indices)]
-        self.last[here] = new[-1]
-        self.least[here] = np.fmin(self.least[here], new.min(axis=0))
-        self.greatest[here] = np.fmax(self.greatest[here], new.max(axis=0))
+        found = self.found
+        found["end"][here] = new[-1]
+        found["min"][here] = np.fmin(found["min"][here], new.min(axis=0))
+        found["max"][here] = np.fmax(found["max"][here], new.max(axis=0))
 
 
 class Watch:
-    """What the rows of a sweep say of the motion: extremes of displacements and tensions of what is printed."""
+    """What the rows of a sweep say of the motion of printed nodes and elements."""
 
     def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
         self._model = model
-        self._motion, self._force = Extremes(layout.nodes, 3, lanes), Extremes(layout.elements, 1, lanes)
+        self._kept = [
+            (kind, quantity, Extremes(labels, len(quantity.columns), lanes))
+            for kind, labels in (("NODE", layout.nodes), ("EL", layout.elements))
+            for quantity in KEPT[kind]
+        ]
 
     def begin(self, step: int) -> None:
         """A step begins, from 1."""
-        nodes, elements = (printed_in(self._model, step, kind) for kind in ("NODE PRINT", "EL PRINT"))
-        self._motion.watch(nodes, self._model.mesh.node_labels[nodes])
-        self._force.watch(elements, self._model.mesh.element_labels[elements])
+        mesh = self._model.mesh
+        for kind, _, extremes in self._kept:
+            printed = printed_in(self._model, step, f"{kind} PRINT")
+            extremes.watch(printed, (mesh.node_labels if kind == "NODE" else mesh.element_labels)[printed])
 
     def add(self, rows: Rows) -> None:
         """Some increments."""
-        self._motion.add(rows.nodes, rows.u)
-        self._force.add(rows.elements, rows.element_values[:, :, 3:])
+        values = {"NODE": rows.of_nodes(self._model), "EL": rows.of_elements(self._model)}
+        for kind, quantity, extremes in self._kept:
+            extremes.add(values[kind].indices, values[kind].columns(quantity.name))
 
     def columns(self) -> Floats:
         """(c, ...) values in the order of ``Layout.columns``."""
-        motion, force = self._motion, self._force
-        parts = ((motion.last, motion.least, motion.greatest), (force.least, force.greatest))
-        stacks = (np.stack(part, axis=2) for part in parts)
+        stacks = [np.stack([extremes.found[what] for what in of.swept], axis=2) for _, of, extremes in self._kept]
         return np.concatenate([stack.reshape(-1, *stack.shape[3:]) for stack in stacks])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fem.compiled import folder
+from fem.compiled import compiler, folder
 from fem.compiled.plain import choose
 from fem.compiled.safe import notices
 from fem.errors import CommandError
@@ -141,7 +141,7 @@ def undecided(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv(choose.COMPILER, "")
     monkeypatch.setattr(notices, "_told", set())
     monkeypatch.setattr(choose, "misfits", [])
-    decisions = (choose.is_of_known_version, choose.fits)
+    decisions = (choose.is_of_known_version, compiler.fits)
     for decision in decisions:
         decision.cache_clear()
     yield
@@ -199,4 +199,4 @@ def test_a_compiler_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None
 def test_without_numba_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     with pytest.raises(CommandError, match=f"pip install '{choose.SUITED}'"):
-        choose.fits()
+        compiler.fits()

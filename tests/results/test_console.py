@@ -29,7 +29,7 @@ def test_one_line_per_increment_in_aligned_columns() -> None:
     assert len(lines) == 11 and {len(line) for line in lines} == {len(head)}
     rows = make_rows(chain(), 1, 7, 7)
     cells = lines[7].split()
-    assert cells[:3] == ["1", "7", "0.7"] and float(cells[5]) == pytest.approx(rows.u[0, 3, 0], rel=1e-5)
+    assert cells[:3] == ["1", "7", "0.7"] and float(cells[5]) == pytest.approx(rows.motion[0, 0, 3, 0], rel=1e-5)
 
 
 def test_without_node_print_the_largest_displacement() -> None:

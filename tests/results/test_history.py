@@ -14,8 +14,8 @@ TWO_STEPS = (Step(Dynamic(0.1, 1.0)), Step(Dynamic(0.1, 1.0)), Step(Frequency(2)
 
 
 def collect(save_every: int = 1, **how: int) -> History:
-    model = chain(steps=TWO_STEPS)
-    sink = HistorySink(model.mesh, save_every, ("read",))
+    model = chain(steps=TWO_STEPS, notices=("read",))
+    sink = HistorySink(model, save_every)
     sink.notice("ran")
     sink.notice("ran")
     play(model, sink, **how)
@@ -34,14 +34,16 @@ def test_rows_and_shapes() -> None:
 
 def test_labels_find_their_columns() -> None:
     history, rows = collect(), make_rows(chain(), 1, 0, 10)
-    assert np.array_equal(history.of_node(10)[:11], rows.u[:, 3])
-    assert np.array_equal(history.of_node(30, "reactions")[:11], rows.reaction[:, 1])
+    assert np.array_equal(history.of_node(10)[:11], rows.motion[:, 0, 3])
+    assert np.array_equal(history.of_node(30, "reactions")[:11], rows.motion[:, 3, 1])
     assert np.array_equal(history.of_element(6)[:11], rows.element_values[:, 1, 2])
     assert np.array_equal(history.of_element(1000, "t")[:11], rows.element_values[:, 3, 3])
     assert np.array_equal(history.of_energy("potential")[:11], rows.potential)
     assert np.array_equal(history.positions(40) - history.of_node(40), np.zeros((22, 3)))
     with pytest.raises(KeyError):
         history.of_node(11)
+    with pytest.raises(KeyError):
+        history.of_node(10, "W")
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 11])
@@ -56,24 +58,24 @@ def test_a_run_that_ends_early_keeps_its_last_increment() -> None:
 
 
 def test_nothing_computed_is_an_empty_history() -> None:
-    history = HistorySink(chain().mesh).history()
+    history = HistorySink(chain()).history()
     assert len(history) == 0 and history.u.shape == (0, 12) and history.elements.shape == (0, 4, 4)
 
 
 def test_buffers_may_be_reused() -> None:
     model = chain()
-    sink = HistorySink(model.mesh)
+    sink = HistorySink(model)
     sink.begin(StepStart(1, None, "DYNAMIC", 0.0, 1.0, 10))
     rows = make_rows(model, 1, 0, 3)
-    before = rows.u.copy().reshape(4, -1)
+    before = rows.motion[:, 0].copy().reshape(4, -1)
     sink.rows(rows)
-    rows.u[:] = 0.0
+    rows.motion[:] = 0.0
     assert np.array_equal(sink.history().u, before)
 
 
 def test_a_history_of_some_nodes_is_refused() -> None:
     model = chain(5)
     with pytest.raises(ValueError, match="record_all"):
-        HistorySink(model.mesh).rows(make_rows(chain(), 1, 0, 0))
+        HistorySink(model).rows(make_rows(chain(), 1, 0, 0))
     with pytest.raises(ValueError, match="1 or more"):
-        HistorySink(model.mesh, 0)
+        HistorySink(model, 0)

@@ -54,7 +54,7 @@ def test_numbers_come_back_as_they_were(tmp_path: Path) -> None:
     head, lines = table(tmp_path, "nodes.csv")
     assert head[4:] == ["U1", "U2", "U3", "V1", "V2", "V3", "RF1", "RF2", "RF3"]
     values = np.array([[float(cell) for cell in line[4:]] for line in lines]).reshape(11, 4, 9)
-    assert np.array_equal(values, np.concatenate([rows.u, rows.v, rows.reaction], axis=2))
+    assert np.array_equal(values, np.concatenate([rows.motion[:, place] for place in (0, 1, 3)], axis=2))
     assert [line[3] for line in lines[:4]] == ["40", "30", "20", "10"]
     _, lines = table(tmp_path, "elements.csv")
     values = np.array([[float(cell) for cell in line[4:]] for line in lines]).reshape(11, 4, 4)
@@ -161,9 +161,9 @@ def test_reused_buffers_do_not_change_what_is_owed(tmp_path: Path) -> None:
     sink = TableSink(tmp_path, model)
     sink.begin(START)
     rows = make_rows(model, 1, 0, 3)
-    expected = repr(float(rows.u[-1, 3, 0]))
+    expected = repr(float(rows.motion[-1, 0, 3, 0]))
     sink.rows(rows)
-    rows.u[:] = rows.increment[:] = rows.time[:] = 0
+    rows.motion[:] = rows.increment[:] = rows.time[:] = 0
     sink.close()
     assert table(tmp_path, "nodes.csv")[1][-1][1:5:3] == ["3", expected]
 

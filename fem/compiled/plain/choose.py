@@ -57,33 +57,6 @@ def is_of_known_version() -> bool:
     return is_known
 
 
-@cache
-def fits() -> bool:
-    """Our way compiles with the installed numba, as seen on a sample; if not, plain numba does from now on."""
-    try:
-        import numba  # noqa: F401
-    except ImportError as error:
-        raise CommandError(ABSENT.format(reason=error, suited=SUITED)) from error
-    from fem.compiled.plain.sample import SAMPLES
-
-    try:
-        from fem.compiled.build import make
-
-        for kernel, kinds in SAMPLES:
-            make(kernel, kinds)
-    except Exception as error:
-        take_plain(in_short(error))
-    if is_plain():
-        try:
-            from fem.compiled.plain.dispatchers import compile_plain
-
-            for kernel, kinds in SAMPLES:
-                compile_plain(kernel, kinds)
-        except Exception as error:
-            raise CommandError(BROKEN.format(reason=in_short(error), suited=SUITED)) from error
-    return not is_plain()
-
-
 def in_short(error: Exception) -> str:
     """An error in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from functools import partial
+from typing import NamedTuple
 
 from fem.arrays import Floats
-from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.compiled.kernel import Kernel
+
+FAST = frozenset({"contract", "reassoc"})
 
 
 class Group(NamedTuple):
@@ -16,7 +18,7 @@ class Group(NamedTuple):
     second: None = None
 
 
-@inner_kernel
+@partial(Kernel, fast=FAST, inner=True, inline=True)
 def product(x: Floats, y: Floats) -> float:
     """x.y"""
     total = 0.0
@@ -25,22 +27,23 @@ def product(x: Floats, y: Floats) -> float:
     return total
 
 
-@called_kernel
+@partial(Kernel, fast=FAST, inner=True, inline=False)
 def larger(x: float, y: float) -> tuple[float, bool]:
     """The larger one; whether it is the first."""
     return max(x, y), x > y
 
 
-@kernel
+@partial(Kernel, fast=FAST, inner=False, inline=True)
 def sample(x: Floats, group: Group, factor: float, number: int) -> tuple[float, bool]:
     """The larger one of factor x.first and a number."""
-    return larger(factor * product(x, group.first), number * 1.0)
+    found: tuple[float, bool] = larger(factor * product(x, group.first), number * 1.0)
+    return found
 
 
 ARRAY = ("array", "d", 1)
 GROUP = ("group", Group.__module__, Group.__qualname__, (ARRAY, "none"))
 SAMPLES = (
-    (cast(Kernel, larger), ("float", "float")),
-    (cast(Kernel, sample), (ARRAY, GROUP, "float", "int")),
+    (larger, ("float", "float")),
+    (sample, (ARRAY, GROUP, "float", "int")),
 )
 """Kernels, and kinds of their arguments."""

@@ -9,12 +9,18 @@ from fem.deck.lexical.fields import Field
 from fem.deck.lexical.source import Mistake, listing, shown
 from fem.deck.step_draft import Given, StepDraft
 from fem.model import OutputRequest
+from fem.model.quantities import ENERGIES, QUANTITIES
 
-VARIABLES = {"NODE": ("U", "V", "A", "RF"), "EL": ("S", "E", "N", "T"), "ENERGY": ("ALLKE", "ALLSE", "ALLWK", "ETOTAL")}
+VARIABLES = {kind: tuple(quantity.name for quantity in table) for kind, table in QUANTITIES.items()}
+VARIABLES["ENERGY"] = tuple(name for name in ENERGIES.values() if name)
 TOTALS = {"ELSE": "ALLSE", "ELKE": "ALLKE", "ALLIE": "ALLSE", "ENER": "ALLSE", "EVOL": ""}
 """Energies under other names; ``*ENERGY PRINT`` gives those of the whole model."""
-COMPONENTS = {f"{name}{axis}": name for name in ("U", "V", "A", "RF") for axis in (1, 2, 3)}
-COMPONENTS |= {"S11": "S", "E11": "E"}
+COMPONENTS = {
+    name: quantity.name
+    for table in QUANTITIES.values()
+    for quantity in table
+    for name in (*quantity.columns, quantity.alias)
+}
 """Abaqus' names of single components; all components of the variable are written."""
 ELSEWHERE = frozenset(
     ["CF", "CF1", "CF2", "CF3", "RT", "UR", "UR1", "UR2", "UR3", "UT", "VR", "VT", "AR", "AT", "RM", "RM1", "RM2"]
@@ -23,8 +29,8 @@ ELSEWHERE = frozenset(
     + ["ELSE", "ELKE", "ELEDEN", "STH", "CE", "CEEQ", "NOE", "ZZS", "ERR", "HFL", "TEMP", "EVF", "IVOL"]
     + ["CSTRESS", "CDISP", "CSTATUS", "CPRESS"]
 )
-"""Variables of Abaqus and CalculiX that bars do not have or this program does not write: left out of fields
-with a notice; asked for in a table they are an error."""
+"""Variables of Abaqus and CalculiX that bars do not have or this program does not write (those it has come before
+them): left out of fields with a notice; asked for in a table they are an error."""
 CADENCE = ("FREQUENCY", "TIME POINTS")
 PRINT_NOISE = (
     "TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT",
@@ -73,8 +79,9 @@ def request(card: Card, draft: Draft, kind: str, target: str | None, given: Give
     kept = tuple(dict.fromkeys(variables))
     if names and not kept:
         return
-    if family == "EL" and {"N", "T"} & set(kept):
-        draft.extension(f"*{card.keyword} of N, T")
+    own = [quantity.name for quantity in QUANTITIES.get(family, ()) if quantity.is_extension]
+    if set(own) & set(kept):
+        draft.extension(f"*{card.keyword} of {', '.join(own)}")
     draft.step.outputs.append(OutputRequest(kind, target, kept, every, times))
 
 
@@ -104,13 +111,13 @@ def chosen_set(card: Card, draft: Draft, parameter: str, family: str) -> str | N
 
 @keyword("step", takes=("NSET", *CADENCE), ignores=PRINT_NOISE)
 def node_print(card: Card, draft: Draft) -> None:
-    """U, V, A, RF into ``nodes.csv``."""
+    """Quantities of nodes into ``nodes.csv``."""
     request(card, draft, "NODE PRINT", chosen_set(card, draft, "NSET", "node"))
 
 
 @keyword("step", takes=("ELSET", *CADENCE), ignores=PRINT_NOISE)
 def el_print(card: Card, draft: Draft) -> None:
-    """S, E, N, T into ``elements.csv``."""
+    """Quantities of elements into ``elements.csv``."""
     request(card, draft, "EL PRINT", chosen_set(card, draft, "ELSET", "element"))
 
 
@@ -124,13 +131,13 @@ def energy_print(card: Card, draft: Draft) -> None:
 
 @keyword("step", takes=("NSET", *CADENCE), ignores=PRINT_NOISE)
 def node_file(card: Card, draft: Draft) -> None:
-    """U, V, A, RF into VTK."""
+    """Quantities of nodes into VTK."""
     request(card, draft, "NODE FILE", chosen_set(card, draft, "NSET", "node"))
 
 
 @keyword("step", takes=("ELSET", *CADENCE), ignores=(*PRINT_NOISE, "NSET"))
 def el_file(card: Card, draft: Draft) -> None:
-    """S, E, N, T into VTK."""
+    """Quantities of elements into VTK."""
     request(card, draft, "EL FILE", chosen_set(card, draft, "ELSET", "element"))
 
 

@@ -10,11 +10,8 @@ from matplotlib.figure import Figure
 
 from fem.arrays import Floats
 from fem.pictures.folder import Results
-from fem.pictures.motion import chain_of, nodes_at, plane_of, read_motion
+from fem.pictures.motion import NODES, chain_of, nodes_at, plane_of, read_motion
 from fem.pictures.style import AXES, MOST_CURVES, curve, finish, labelled, panels, share_of, some_of
-
-FORMULAS = {"U": "length", "V": "length/time", "A": "length/time²"}
-WORDS = {"U": "position", "V": "velocity", "A": "acceleration"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,10 +121,11 @@ def links(results: Results) -> Figure:
     title = f"Centres of the links{share_of(len(found.labels), found.every)}"
     figure, rows = panels(len(found.centre), title, len(axes))
     for row, (name, values) in zip(rows, found.centre.items(), strict=True):
+        word = "position" if name == "U" else NODES[name].field
         for panel, axis in zip(row, axes, strict=True):
             for place, label in enumerate(found.labels):
                 curve(panel, found.time, values[:, place, axis], place, f"link {label}")
-            panel.set_ylabel(labelled(results, f"{WORDS[name]} {AXES[axis]}", FORMULAS[name]))
+            panel.set_ylabel(labelled(results, f"{word} {AXES[axis]}", NODES[name].unit))
     finish(results, rows)
     figure.set_label(found.source)
     return figure

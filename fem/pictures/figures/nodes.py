@@ -1,51 +1,58 @@
-"""Displacement, velocity and acceleration of the printed nodes against time."""
+"""What is printed of nodes against time: displacements, velocities, accelerations, one figure each."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from fem.arrays import Floats
+from fem.model.quantities import NODAL, Quantity
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
 from fem.pictures.style import curve, finish, labelled, moving, panels, share_of, some_of
 
 
-def displacements(results: Results) -> Figure:
-    return motion_figure(results, "U", "Displacements", "length")
+def drawing(quantity: Quantity) -> Callable[[Results], Figure]:
+    """The figure of a quantity, as a function of its name."""
+
+    def draw(results: Results) -> Figure:
+        return motion_figure(results, quantity)
+
+    draw.__name__ = quantity.figure
+    return draw
 
 
-def velocities(results: Results) -> Figure:
-    return motion_figure(results, "V", "Velocities", "length/time")
+MOTIONS = tuple(drawing(quantity) for quantity in NODAL if quantity.figure)
+displacements = MOTIONS[0]
 
 
-def accelerations(results: Results) -> Figure:
-    return motion_figure(results, "A", "Accelerations", "length/time²")
-
-
-def motion_figure(results: Results, letter: str, title: str, formula: str) -> Figure:
+def motion_figure(results: Results, quantity: Quantity) -> Figure:
     """One panel per direction that moves, one line per node. Missing: fewer than three instants."""
-    motion = printed(results, letter)
+    motion = printed(results, quantity)
     if not motion:
-        raise Missing(f"nodes.csv holds fewer than three instants of it: request *NODE PRINT, NSET=... of {letter}")
+        name = quantity.name
+        raise Missing(f"nodes.csv holds fewer than three instants of it: request *NODE PRINT, NSET=... of {name}")
     chosen = [list(motion)[place] for place in some_of(list(motion))]
-    axes = moving(np.concatenate([motion[label][1] for label in chosen]))
-    figure, rows = panels(len(axes), f"{title} of the printed nodes{share_of(len(chosen), len(motion))}")
+    columns = moving(np.concatenate([motion[label][1] for label in chosen]))
+    title = f"{quantity.figure.capitalize()} of the printed nodes{share_of(len(chosen), len(motion))}"
+    figure, rows = panels(len(columns), title)
     for place, label in enumerate(chosen):
         time, values = motion[label]
-        for (panel,), axis in zip(rows, axes, strict=True):
-            curve(panel, time, values[:, axis], place, f"node {label}")
-    for (panel,), axis in zip(rows, axes, strict=True):
-        panel.set_ylabel(labelled(results, f"{letter}{axis + 1}", formula))
+        for (panel,), column in zip(rows, columns, strict=True):
+            curve(panel, time, values[:, column], place, f"node {label}")
+    for (panel,), column in zip(rows, columns, strict=True):
+        panel.set_ylabel(labelled(results, quantity.columns[column], quantity.unit))
     finish(results, rows)
     return figure
 
 
-def printed(results: Results, letter: str) -> dict[int, tuple[Floats, Floats]]:
-    """Label -> time (k,) and values (k, 3) of a variable, where ``nodes.csv`` holds at least three."""
+def printed(results: Results, quantity: Quantity) -> dict[int, tuple[Floats, Floats]]:
+    """Label -> time (k,) and values (k, c), where ``nodes.csv`` holds at least three."""
     table = results.nodes
-    if f"{letter}1" not in table.columns:
+    if quantity.columns[0] not in table.columns:
         return {}
     labels = [label for label, lines in table.lines_of.items() if lines >= LEAST_INSTANTS]
-    curves = table.curves([f"{letter}{axis}" for axis in "123"], labels)
+    curves = table.curves(quantity.columns, labels)
     found = {label: rows[~np.isnan(rows[:, 3:]).any(axis=1)] for label, rows in curves.items()}
     return {label: (rows[:, 2], rows[:, 3:]) for label, rows in found.items() if len(rows) >= LEAST_INSTANTS}

@@ -14,7 +14,7 @@ from fem.pictures.columns import extremes
 from fem.pictures.figures.links import angles_of, frame_of, read_links
 from fem.pictures.figures.nodes import printed
 from fem.pictures.folder import Missing, Results
-from fem.pictures.motion import REST, overview, read_motion
+from fem.pictures.motion import NODES, REST, overview, read_motion
 from fem.pictures.style import DASHES, OKABE_ITO, TITLE, legend_beside, moving, shortened, some_of, tidy
 
 MOST_ORBITS = 4
@@ -24,7 +24,7 @@ MOST_POINTS = 10_000
 def phase(results: Results) -> Figure:
     """(u, v) of the printed nodes that move, one panel per direction; relative to a support that moves."""
     support = moving_support(results)
-    labels = [label for label, (_, v) in printed(results, "V").items() if label != support and v.any()]
+    labels = [label for label, (_, v) in printed(results, NODES["V"]).items() if label != support and v.any()]
     if not labels:
         raise Missing("no node has a velocity in nodes.csv: request *NODE PRINT, NSET=... of U, V")
     chosen = [labels[place] for place in some_of(labels, MOST_ORBITS)]

@@ -15,6 +15,7 @@ from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.mechanics.families import has_flow
 from fem.mechanics.links import Links
 from fem.model.curves import Constant, evaluate
+from fem.model.quantities import RECORDED
 from fem.solve.ensemble.march import OUTCOME, Start
 from fem.solve.ensemble.sample import Sample
 from fem.solve.linear.chain import Tree
@@ -100,8 +101,8 @@ def fleet(
     )  # fmt: skip
     record: Any = Record(
         zeros(blocks, rows, LEDGER, WIDTH, known=1), fixed(probes),
-        zeros(blocks, rows, 4, len(probes), 3, WIDTH, known=3),
-        fixed(stage.system.family[elements]), zeros(blocks, rows, len(elements), 4, WIDTH, known=2),
+        zeros(blocks, rows, RECORDED["NODE"], len(probes), 3, WIDTH, known=3),
+        fixed(stage.system.family[elements]), zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2),
     )  # fmt: skip
     numbers: Any = {
         name: pack([getattr(sample.bars, name) for sample in samples])

@@ -27,9 +27,9 @@ from fem.solve.ensemble.sample import Sample, instants, is_alike, sample
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CHAINS, DONE
-from fem.solve.outcome import rows_of
+from fem.solve.outcome import numbers_in, rows_of
 from fem.solve.schemes import SCHEMES
-from fem.solve.stage import Stage, loading, prepare
+from fem.solve.stage import Stage, loading, prepare, record
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.watch.energy import SETTLING
 
@@ -120,7 +120,7 @@ def march_together(
     count = len(stage.system.labels), len(stage.system.family)
     probes, elements = (np.arange(n) for n in count) if record_all else (schedule.nodes, schedule.elements)
     increments = np.array([*range(0, len(dt), every), len(dt)])
-    kept = len(increments) * (groups.LEDGER + 12 * len(probes) + 4 * len(elements)) * WIDTH
+    kept = len(increments) * numbers_in(record(stage, 1, probes, elements)) * WIDTH
     at_once = MOST_NUMBERS // kept * WIDTH
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]

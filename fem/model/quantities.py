@@ -1,0 +1,126 @@
+"""What is written of nodes, elements and the whole model: one table that decks, records, tables, fields, figures and
+sweeps read.
+
+A quantity that follows from others is one line here, with ``derived``. One that is known to the solver alone is a line
+without it, in the place in which ``note_increment`` (nodes) or ``element_values`` writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fem.arrays import Floats, Ints
+from fem.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number, or a vector, of every node or of every element.
+
+    name         as decks ask for it
+    field        as VTK has it
+    unit         formula of its unit (``length/time``)
+    always       written whatever is asked for
+    printed, filed  a PRINT, a FILE request that names nothing means it, too
+    shown        in the fields of a step without any FILE request
+    axes         of its components; empty: it is one number
+    component    name of a component, without its axis; empty: ``name``
+    alias        another name of a single number in decks
+    figure       name of its figure over time; empty: it has none of its own
+    swept        what a sweep keeps of it: end, min, max; of recorded ones only
+    is_extension  neither Abaqus nor CalculiX knows it
+    derived      how it follows from others; None: the solver records it
+    """
+
+    name: str
+    field: str
+    unit: str
+    always: bool = False
+    printed: bool = False
+    filed: bool = False
+    shown: bool = False
+    axes: str = ""
+    component: str = ""
+    alias: str = ""
+    figure: str = ""
+    swept: tuple[str, ...] = ()
+    is_extension: bool = False
+    derived: Callable[[Values], Floats] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Its columns in the tables, by which decks may ask for it, too."""
+        return tuple(f"{self.component or self.name}{axis}" for axis in self.axes) or (self.name,)
+
+
+def vector(name: str, field: str, unit: str, **more: object) -> Quantity:
+    """Of nodes, with components 1, 2, 3."""
+    return Quantity(name, field, unit, axes="123", **more)  # type: ignore[arg-type]
+
+
+NODAL = (
+    vector(
+        "U", "displacement", "length", always=True, printed=True, filed=True, shown=True, figure="displacements",
+        swept=("end", "min", "max"),
+    ),
+    vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
+    vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
+    vector("RF", "reaction", "force", filed=True, shown=True),
+    vector("COORD", "position", "length", component="COOR", derived=lambda of: of.coordinates + of["U"]),
+)  # fmt: skip
+ELEMENTAL = (
+    Quantity("E", "strain", "", printed=True, filed=True, shown=True, alias="E11"),
+    Quantity("S", "stress", "force/length²", printed=True, filed=True, alias="S11"),
+    Quantity("N", "N", "force", printed=True, filed=True, shown=True, is_extension=True),
+    Quantity("T", "T", "force", printed=True, filed=True, shown=True, is_extension=True, swept=("min", "max")),
+)
+QUANTITIES = {"NODE": NODAL, "EL": ELEMENTAL}
+"""By the first word of the cards that ask for them."""
+RECORDED = {kind: len([each for each in table if each.derived is None]) for kind, table in QUANTITIES.items()}
+"""How many the solver records; they stand before the others."""
+ENERGIES = {
+    "kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": "",
+    "energy_error": "ETOTAL",
+}  # fmt: skip
+"""Of the whole model: columns of ``increments.csv``, and as what decks ask for them."""
+
+
+def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:
+    """The quantities that a request means (NODE PRINT, EL PRINT, NODE FILE, EL FILE) which names some, or none."""
+    family, medium = kind.split()
+    table = QUANTITIES[family]
+    wanted = frozenset(names) or {each.name for each in table if (each.printed if medium == "PRINT" else each.filed)}
+    return frozenset(each.name for each in table if each.always or each.name in wanted)
+
+
+class Values:
+    """Quantities of p nodes or elements by name: (..., p, 3) of vectors, (..., p) of single numbers.
+
+    model    whose nodes or elements they are
+    indices  (p,) which of them
+
+    >>> Values(NODAL, model, np.array([2]), [u, v, a, rf])["U"]
+    """
+
+    def __init__(self, table: tuple[Quantity, ...], model: Model, indices: Ints, recorded: Iterable[Floats]) -> None:
+        self.model, self.indices = model, indices
+        self._table = {quantity.name: quantity for quantity in table}
+        self._found = dict(zip(self._table, recorded, strict=False))
+
+    def __getitem__(self, name: str) -> Floats:
+        """KeyError: there is no such quantity."""
+        if name not in self._found:
+            derived = self._table[name].derived
+            assert derived is not None, f"{name} has not been recorded"
+            self._found[name] = derived(self)
+        return self._found[name]
+
+    @property
+    def coordinates(self) -> Floats:
+        """(p, 3) reference positions of the nodes."""
+        return self.model.mesh.coordinates[self.indices]
+
+    def columns(self, name: str) -> Floats:
+        """(k, p, c) of k instants, as the tables have it (further axes stay behind)."""
+        return self[name] if self._table[name].axes else self[name][:, :, None]

@@ -1,0 +1,137 @@
+"""The table of quantities: every line of it can be asked for, and every output shows the same numbers."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+import fem
+from fem.model.quantities import ELEMENTAL, NODAL, QUANTITIES, RECORDED, Quantity, Values
+from fem.pictures.fields import read_field, read_list
+from fem.runner import run_to_files
+
+DECK = """*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 1., 0., 0.5
+3, 2., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+4, 1, 2
+5, 2, 3
+*SOLID SECTION, ELSET=BARS, MATERIAL=M
+1e-4
+*MATERIAL, NAME=M
+*ELASTIC
+1e8
+*DENSITY
+7800.
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT
+0.01, 0.05
+*DLOAD
+BARS, GRAV, 9.81, 0., 0., -1.
+{requests}*END STEP
+"""
+CARDS = {"NODE": "NSET=ALL", "EL": "ELSET=BARS"}
+
+
+def asked(kind: str, names: str) -> str:
+    """PRINT and FILE requests of a kind."""
+    return "".join(f"*{kind} {medium}, {CARDS[kind]}\n{names}\n" for medium in ("PRINT", "FILE"))
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A run that asks for every quantity by name: its folder and its history."""
+    folder = tmp_path_factory.mktemp("quantities")
+    requests = "".join(asked(kind, ", ".join(each.name for each in table)) for kind, table in QUANTITIES.items())
+    deck = folder / "all.inp"
+    deck.write_text(DECK.format(requests=requests))
+    run_to_files(deck, folder / "out", quiet=True)
+    return folder / "out", fem.run(deck)
+
+
+def test_the_table_fits_the_record():
+    """Kernels write vectors of nodes and numbers of elements; names, columns and fields tell quantities apart."""
+    for kind, table in QUANTITIES.items():
+        recorded = table[: RECORDED[kind]]
+        assert all(each.derived is None and each.axes == ("123" if kind == "NODE" else "") for each in recorded)
+        assert all(each.derived is not None and not each.swept for each in table[RECORDED[kind] :])
+        assert {what for each in table for what in each.swept} <= {"end", "min", "max"}
+        for names in ([each.name for each in table], [each.field for each in table]):
+            assert len(names) == len(set(names))
+        columns = [column for each in table for column in each.columns]
+        assert len(columns) == len(set(columns))
+
+
+@pytest.mark.parametrize("quantity", [*NODAL, *ELEMENTAL], ids=lambda quantity: quantity.name)
+def test_every_output_has_the_same_numbers(ran, quantity):
+    folder, history = ran
+    kind, file, label = ("NODE", "nodes.csv", 3) if quantity in NODAL else ("EL", "elements.csv", 5)
+    find = history.of_node if kind == "NODE" else history.of_element
+    expected = find(label, quantity.name).reshape(len(history), -1)
+    with (folder / file).open() as text:
+        lines = [line for line in csv.DictReader(text) if line["node" if kind == "NODE" else "element"] == str(label)]
+    printed = np.array([[float(line[column]) for column in quantity.columns] for line in lines])
+    assert np.array_equal(printed, expected)
+    place = 2 if kind == "NODE" else 1
+    fields = [read_field(path)[quantity.field][place] for _, path in read_list(folder / "all.pvd")]
+    assert np.array_equal(np.array(fields).reshape(len(expected), -1), expected)
+
+
+@pytest.mark.parametrize("quantity", [*NODAL, *ELEMENTAL], ids=lambda quantity: quantity.name)
+def test_decks_ask_by_name_column_or_alias(quantity):
+    kind = "NODE" if quantity in NODAL else "EL"
+    for name in filter(None, (quantity.name, *quantity.columns, quantity.alias)):
+        model = fem.parse_deck(DECK.format(requests=asked(kind, name.lower())))
+        assert {request.variables for request in model.steps[0].outputs} == {(quantity.name,)}
+        assert any("of N, T" in text for text in model.extensions) == quantity.is_extension
+
+
+def test_what_follows_is_computed_when_asked_for():
+    """Derived quantities see recorded and other derived ones, the model and whose values they are."""
+    calls = []
+
+    def doubled(values: Values) -> np.ndarray:
+        calls.append(values.indices.tolist())
+        return 2.0 * values["E"]
+
+    table = (
+        Quantity("E", "e", ""),
+        Quantity("D", "d", "", derived=doubled),
+        Quantity("Q", "q", "", derived=lambda values: values["D"] ** 2 + len(values.model.mesh.node_labels)),
+    )
+    values = Values(table, fem.parse_deck(DECK.format(requests="")), np.array([1]), [np.full((3, 1), 5.0)])
+    assert not calls
+    assert np.array_equal(values["Q"], np.full((3, 1), 103.0)) and values.columns("Q").shape == (3, 1, 1)
+    assert values["D"] is values["D"] and calls == [[1]]
+    with pytest.raises(KeyError):
+        values["X"]
+
+
+def test_nothing_but_the_named_and_the_usual_is_written(tmp_path):
+    """Quantities that nobody asks for change no file."""
+    deck = tmp_path / "usual.inp"
+    deck.write_text(DECK.format(requests="*NODE PRINT\n*EL PRINT\n"))
+    run_to_files(deck, tmp_path / "out", quiet=True)
+    assert (tmp_path / "out" / "nodes.csv").read_text().startswith("step,increment,time,node,U1,U2,U3\n")
+    assert (tmp_path / "out" / "elements.csv").read_text().startswith("step,increment,time,element,E,S,N,T\n")
+    field = read_field(read_list(tmp_path / "out" / "usual.pvd")[0][1])
+    assert {"displacement", "velocity", "acceleration", "reaction", "strain", "N", "T"} < set(field)
+    assert set(field) == {
+        "coordinates", "connectivity", "offsets", "types", "node", "element", "section", "radius", "displacement",
+        "velocity", "acceleration", "reaction", "strain", "N", "T",
+    }  # fmt: skip
+
+
+def test_coordinates_are_those_of_the_moving_nodes(ran):
+    """COORD is X + U, by definition: the straight bars keep their length as far as their strain says (S = E e)."""
+    _, history = ran
+    for label in (1, 2, 3):
+        assert np.array_equal(history.of_node(label, "coord"), history.positions(label))
+    start, end = history.of_node(1, "COORD"), history.of_node(2, "COORD")
+    length = np.linalg.norm(end - start, axis=1)
+    assert length == pytest.approx(length[0] * np.sqrt(1.0 + 2.0 * history.of_element(4, "E")), rel=1e-12)
