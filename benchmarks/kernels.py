@@ -47,7 +47,7 @@ def evaluation() -> dict[str, float]:
     """Evaluation of all bars, by strain measure and by scheme."""
     import fem
     from fem.assembly.build import assemble
-    from fem.mechanics.bar import STORED, evaluate_bars
+    from fem.forces.bars.bar import STORED, evaluate_bars
 
     found = {}
     for strain in STRAINS:

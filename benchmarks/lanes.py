@@ -78,8 +78,8 @@ def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1)
     """Seconds of the march alone (wall and processor), of the whole ensemble and of the sweep from deck to table, and
     how far lanes are from runs."""
     import fem
-    from fem.solve.ensemble import run
-    from fem.solve.ensemble.alone import run_alone
+    from fem.sweeping.together import run
+    from fem.sweeping.together.alone import run_alone
 
     with TemporaryDirectory() as folder:
         deck = Path(folder) / "W5.inp"

@@ -31,7 +31,7 @@ _WHERE = {
     "run": "fem.runner",
     "Sweep": "fem.sweeping.sweep",
     "sweep": "fem.sweeping.sweep",
-    "lyapunov": "fem.analysis.exponents",
+    "lyapunov": "fem.chaos.exponents",
 }
 
 __all__ = ["__version__", *_WHERE]

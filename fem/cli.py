@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import fem
-from fem.analysis.command import add_commands
+from fem.chaos.command import add_commands
 from fem.commands.arguments import add_force, add_set, count, folder_name, positive, positive_count, workers
 from fem.commands.signals import stoppable
 from fem.errors import DeckError, FemError, MachineError, Stopped, from_system

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import numpy as np
 
-from fem.analysis.growth import tangent_growth
+from fem.chaos.growth import tangent_growth
 from fem.compiled.folder import FIRST_START, cache_folder, is_first_start, mark_warm
 from fem.compiled.kernel import rehearsal
 from fem.compiled.safe.lock import turn
@@ -112,7 +112,7 @@ def place_in_queue(job: Job) -> tuple[int, int]:
     """
     name, kinds = job
     length = len(repr(kinds))
-    if name.startswith(("fem.solve.newton", "fem.solve.variation")):
+    if name.startswith(("fem.solve.newton", "fem.chaos.variation")):
         return 0, -length
     return (2, length) if name.startswith("fem.solve.explicit") else (1, -length)
 

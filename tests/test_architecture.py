@@ -17,18 +17,18 @@ ROOMS = {
     "lanes": set(),
     "files": set(),
     "compiled": {"lanes"},
-    "mechanics": {"compiled", "lanes"},
+    "forces": {"compiled", "lanes"},
     "model": set(),
     "deck": {"model"},
-    "assembly": {"model", "mechanics"},
+    "assembly": {"model", "forces"},
     "results": {"files", "model", "compiled"},
     "commands": set(),
     "pictures": {"files", "model", "results"},
-    "solve": {"assembly", "lanes", "mechanics", "results", "model", "compiled"},
+    "solve": {"assembly", "lanes", "forces", "results", "model", "compiled"},
     "check": {"deck", "model"},
     "pendulum": {"commands", "files"},
-    "sweeping": {"deck", "files", "model", "results", "runner", "solve", "compiled"},
-    "analysis": {"commands", "files", "model", "pictures", "results", "runner", "solve", "sweeping"},
+    "sweeping": {"assembly", "compiled", "deck", "files", "forces", "lanes", "model", "results", "runner", "solve"},
+    "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }
 ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}

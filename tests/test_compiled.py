@@ -19,7 +19,7 @@ from fem.compiled.kernel import Kernel, rehearsal
 from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import symbol_of
 from fem.compiled.workers import build_all
-from fem.mechanics.links import Links, condense, expand
+from fem.forces.equations import Links, condense, expand
 from fem.results.record import SilentSink
 from fem.solve.loop import solve
 from fem.solve.newton.iterate import combine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.mechanics.protocol import Tangent, Trial
+from fem.forces.protocol import Tangent, Trial
 
 
 def trial(u1, *, u0=None, v1=None, secant=False, weight=1.0, rate=0.0, onset=0.0, thermal=0.0, bars=1) -> Trial:

@@ -10,14 +10,14 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
-from fem.mechanics import bar
-from fem.mechanics.bar import CONSTANTS, Bars
-from fem.mechanics.blocks import blocks_of
-from fem.mechanics.families import FAMILIES, FIRST
-from fem.mechanics.laws import BILINEAR, RIGID, TABLE
-from fem.mechanics.mass import SHARES
-from fem.mechanics.springs import Springs
-from fem.mechanics.strain import ENGINEERING, GREEN, MEASURES
+from fem.forces.bars import bar
+from fem.forces.bars.bar import CONSTANTS, Bars
+from fem.forces.bars.blocks import blocks_of
+from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
+from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
+from fem.forces.families import FAMILIES, FIRST
+from fem.forces.mass import SHARES
+from fem.forces.springs import Springs
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.mesh import AXIAL
 

@@ -9,7 +9,7 @@ import numpy as np
 from fem.arrays import Flags, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.mechanics.links import Links
+from fem.forces.equations import Links
 
 
 def eliminate(system: System, supported: Flags) -> Links:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.mechanics import bar
-from fem.mechanics.bar import Bars
-from fem.mechanics.blocks import blocks_of
-from fem.mechanics.springs import Springs
-from fem.mechanics.strain import LINEAR, MEASURES
+from fem.forces.bars import bar
+from fem.forces.bars.bar import Bars
+from fem.forces.bars.blocks import blocks_of
+from fem.forces.bars.strain import LINEAR, MEASURES
+from fem.forces.springs import Springs
 from fem.model import Expansion, Model
 
 BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY = 0, 1, 2
@@ -22,7 +22,7 @@ BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY = 0, 1, 2
 class System:
     """The assembled model. n nodes, m bars (axial elements), s springs between dofs, k elements in all.
 
-    bars, springs   arrays the kernels read, families the groups of all others (``mechanics/families.py``)
+    bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``)
     state           (s,) what families remember before anything has moved
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.system import BAR_FAMILY, System
-from fem.mechanics import bar
+from fem.forces.bars import bar
 from fem.model import Dynamic, Step
 from fem.solve.clock import Clock, ErrorClock, Progress
 from fem.solve.newton.convergence import ROD_STRAIN

@@ -14,7 +14,7 @@ from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, first_environment, next_environment
 from fem.assembly.system import System, linearised
 from fem.errors import CommandError, ModelError
-from fem.mechanics.bar import Bars
+from fem.forces.bars.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
@@ -167,7 +167,7 @@ class Run:
             self.environment = settled(self.environment, arc)
 
     def follow(self, marching: Marching, procedure: Static | Dynamic) -> None:
-        """A step that is ready to go; ``fem/analysis`` goes through the last one in its own way."""
+        """A step that is ready to go; ``fem/chaos`` goes through the last one in its own way."""
         marching.run(procedure)
 
     def _stop(self) -> None:

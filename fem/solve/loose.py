@@ -12,7 +12,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError
-from fem.mechanics.blocks import bar_blocks
+from fem.forces.bars.blocks import bar_blocks
 from fem.model import Step
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.stage import Stage

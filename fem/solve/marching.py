@@ -16,6 +16,7 @@ from fem.results.schedule import Schedule
 from fem.solve.advice import automatic_notice, failure_message, out_of_increments, overflow_message, snap_notice
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
+from fem.solve.linear.patience import Patience
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
@@ -23,7 +24,6 @@ from fem.solve.newton.convergence import forcing_of
 from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
-from fem.solve.newton.patience import Patience
 from fem.solve.outcome import before_overflow, frame_of, jumps_of, numbers_in, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching

@@ -6,7 +6,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import SPRING_FAMILY
-from fem.mechanics.springs import COUNT, DAMPING, STIFFNESS
+from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
 from fem.results.acting import Acting
 from fem.results.record import Frame, Rows

@@ -11,19 +11,19 @@ from fem.arrays import Floats, Ints
 from fem.assembly.constraints import eliminate
 from fem.assembly.environment import Environment, LoadSet, load_set, thermal_rows
 from fem.assembly.system import System
-from fem.mechanics import bar
-from fem.mechanics.bar import STORED, Bars
-from fem.mechanics.families import acting_families, are_symmetric, has_flow
-from fem.mechanics.links import Links
-from fem.mechanics.protocol import Tangent
+from fem.forces.bars import bar
+from fem.forces.bars.bar import STORED, Bars
+from fem.forces.equations import Links
+from fem.forces.families import acting_families, are_symmetric, has_flow
+from fem.forces.protocol import Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
 from fem.solve.linear.chain import Tree
-from fem.solve.linear.direct import DirectSolver
-from fem.solve.linear.factors import PARDISO, SUPERLU, library_for
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
-from fem.solve.linear.saddle import SaddleSolver
-from fem.solve.linear.sparse import SparseTangent
+from fem.solve.linear.sparse.direct import DirectSolver
+from fem.solve.linear.sparse.factors import PARDISO, SUPERLU, library_for
+from fem.solve.linear.sparse.matrix import SparseTangent
+from fem.solve.linear.sparse.saddle import SaddleSolver
 from fem.solve.newton.groups import (
     BAND,
     BICGSTAB,

@@ -10,12 +10,12 @@ from fem.arrays import Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.mechanics.families import has_flow
-from fem.mechanics.links import expand
-from fem.mechanics.mass import multiply_mass
+from fem.forces.equations import expand
+from fem.forces.families import has_flow
+from fem.forces.mass import multiply_mass
 from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
-from fem.solve.linear.factors import refine, solve_dense
+from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.newton.iterate import combine, evaluate_instant, inertia_forces, stored_energy

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from fem.model import Model
 from fem.results.history import History
 from fem.results.run_record import COMPLETED
-from fem.solve.ensemble.run import march_together
 from fem.sweeping.row import Layout, rows_of_lanes
+from fem.sweeping.together.run import march_together
 
 
 class Question(Protocol):

@@ -15,10 +15,10 @@ from itertools import chain, islice
 from fem.compiled.folder import is_first_start
 from fem.errors import FemError
 from fem.model import Frequency, Model
-from fem.solve.ensemble.run import can_run_in_lanes
 from fem.sweeping.block import Answer, Job, march_block, no_answer, solve_block
 from fem.sweeping.crew import Block, Lost, Team, crew
 from fem.sweeping.table import LOST
+from fem.sweeping.together.run import can_run_in_lanes
 
 START_UP = 5.0
 """Seconds of work left that are worth starting processes for (a start takes one or two)."""

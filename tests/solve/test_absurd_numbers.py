@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import fem
-from fem.solve.ensemble.run import march_together, run_ensemble
+from fem.sweeping.together.run import march_together, run_ensemble
 from tests.decks import chain, run_text
 from tests.solve.test_ropes import hung
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.analysis.trajectory import Trajectory
+from fem.chaos.trajectory import Trajectory
 from fem.results.record import SilentSink
 from fem.solve.newton import groups
 from tests.decks import chain, run_text

@@ -16,9 +16,9 @@ from fem.compiled.plain.choose import is_plain
 from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
 from fem.model.quantities import NODAL
-from fem.solve.ensemble.alone import run_alone
-from fem.solve.ensemble.run import can_run_in_lanes, run_ensemble
 from fem.solve.linear.block import invert
+from fem.sweeping.together.alone import run_alone
+from fem.sweeping.together.run import can_run_in_lanes, run_ensemble
 
 PENDULUM = """*PARAMETER
 HEIGHT = 0.01

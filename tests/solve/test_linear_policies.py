@@ -14,9 +14,9 @@ from fem.compiled.kernel import rehearsal
 from fem.results.record import SilentSink
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import invert
-from fem.solve.linear.direct import DirectSolver
-from fem.solve.linear.factors import refine, solve_dense
 from fem.solve.linear.ordering import find_tree
+from fem.solve.linear.sparse.direct import DirectSolver
+from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.loop import Run
 from fem.solve.marching import Marching
 from tests.decks import chain, run_text

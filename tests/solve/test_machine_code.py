@@ -13,7 +13,7 @@ import pytest
 from fem.compiled import kernel, number_kernel
 from fem.compiled.build import assembly
 from fem.compiled.plain.choose import is_plain
-from fem.mechanics.bar import CONSTANTS, STORED, Bars, evaluate_bars
+from fem.forces.bars.bar import CONSTANTS, STORED, Bars, evaluate_bars
 from fem.solve.newton.iterate import combine
 from tests.trials import trial
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import fem
+from fem.solve.linear.patience import MANY_PRODUCTS, MOST_REFUSALS, Patience
 from fem.solve.newton import groups
-from fem.solve.newton.patience import MANY_PRODUCTS, MOST_REFUSALS, Patience
 from fem.solve.outcome import MANY_ITERATIONS, jumps_of
 from fem.solve.stage import Choice
 from tests.decks import COLUMN, chain, run_text, step

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem.mechanics.bar import P, Q
-from fem.mechanics.blocks import rod_gradients
-from fem.solve.linear import saddle
-from fem.solve.linear.saddle import SaddleMatrix, SaddleSolver
+from fem.forces.bars.bar import P, Q
+from fem.forces.bars.blocks import rod_gradients
+from fem.solve.linear.sparse import saddle
+from fem.solve.linear.sparse.saddle import SaddleMatrix, SaddleSolver
 from tests.decks import chain, run_text
 
 TIED = "*EQUATION\n2\n3, 2, 1., 4, 2, -1.\n"

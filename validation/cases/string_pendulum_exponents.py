@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.analysis.exponents import Lyapunov, lyapunov
+from fem.chaos.exponents import Lyapunov, lyapunov
 from fem.sweeping.grid import make_grid
 from fem.sweeping.sweep import Sweep, sweep_to_files
 from fem.validation import Outcome, Row, Target

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fem.analysis.exponents import Exponents, Lyapunov, lyapunov
+from fem.chaos.exponents import Exponents, Lyapunov, lyapunov
 from fem.sweeping.grid import make_grid
 from fem.sweeping.sweep import Sweep, sweep_to_files
 from fem.validation import Outcome, Row, Target

@@ -12,9 +12,9 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
-from fem.mechanics.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, Bars, P
-from fem.mechanics.links import condense, expand
-from fem.mechanics.springs import spring_slopes
+from fem.forces.bars.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, Bars, P
+from fem.forces.equations import condense, expand
+from fem.forces.springs import spring_slopes
 from fem.solve.explicit.bound import largest_square
 from fem.solve.explicit.leapfrog import Moved
 from fem.solve.linear.tangent import multiply

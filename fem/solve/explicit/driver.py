@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.mechanics.bar import Bars
+from fem.forces.bars.bar import Bars
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Sink

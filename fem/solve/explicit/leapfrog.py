@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel
-from fem.mechanics.bar import evaluate_bars
-from fem.mechanics.families import evaluate_others
-from fem.mechanics.links import Links, condense, expand
-from fem.mechanics.protocol import Trial
+from fem.forces.bars.bar import evaluate_bars
+from fem.forces.equations import Links, condense, expand
+from fem.forces.families import evaluate_others
+from fem.forces.protocol import Trial
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
 from fem.solve.newton.groups import (
     DONE,

@@ -10,8 +10,8 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
-from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
-from fem.mechanics.protocol import Tangent
+from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
+from fem.forces.protocol import Tangent
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this share of the largest entry of the matrix is taken as singular."""

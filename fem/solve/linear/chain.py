@@ -21,9 +21,9 @@ import numpy as np
 
 from fem.arrays import Floats, Index, Ints
 from fem.compiled import called_kernel, inner_kernel, number_kernel
+from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, P, Q
+from fem.forces.protocol import Tangent
 from fem.lanes.choose import common, some, where
-from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, P, Q
-from fem.mechanics.protocol import Tangent
 from fem.solve.linear.block import ONE, SMALLEST_PIVOT, THREE, TWO, invert, is_fixed
 from fem.solve.rods.waiting import BEFORE, LAST, NOT_WAITING, STIFF, WAITING, pin, unpin, wait
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, number_kernel
-from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
-from fem.mechanics.protocol import Tangent
+from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
+from fem.forces.protocol import Tangent
 from fem.solve.linear.block import invert
 from fem.solve.linear.tangent import multiply
 

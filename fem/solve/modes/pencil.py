@@ -16,9 +16,9 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.errors import ModelError
-from fem.mechanics.bar import ALPHA, GEOMETRIC, P, Q
-from fem.mechanics.blocks import rod_gradients
-from fem.mechanics.springs import spring_slopes, stiffen_all
+from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
+from fem.forces.bars.blocks import rod_gradients
+from fem.forces.springs import spring_slopes, stiffen_all
 from fem.solve.stage import Stage
 from fem.solve.start import mass_matrix
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel
-from fem.mechanics.bar import GAP
-from fem.mechanics.links import condense, expand
+from fem.forces.bars.bar import GAP
+from fem.forces.equations import condense, expand
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 
 # Entries of Arc.numbers: load factor of the last good state and of the trial state; radius (0: no arc length); c (0:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel, number_kernel
+from fem.forces.bars.bar import GAP, INV_LENGTH, Bars
 from fem.lanes.choose import common, where
-from fem.mechanics.bar import GAP, INV_LENGTH, Bars
 from fem.solve.newton.groups import (
     ABSOLUTE,
     AT_FLOOR,

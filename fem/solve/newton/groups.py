@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.mechanics.bar import Bars
-from fem.mechanics.links import Links
-from fem.mechanics.protocol import Tangent
-from fem.mechanics.springs import Springs
+from fem.forces.bars.bar import Bars
+from fem.forces.equations import Links
+from fem.forces.protocol import Tangent
+from fem.forces.springs import Springs
 from fem.solve.linear.chain import Tree
 
 # Why march returned

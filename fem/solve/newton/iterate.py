@@ -6,13 +6,13 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
+from fem.forces.bars.bar import evaluate_bars
+from fem.forces.equations import condense, expand
+from fem.forces.families import evaluate_others
+from fem.forces.mass import multiply_mass
+from fem.forces.protocol import Trial
+from fem.forces.values import energy_of_bars
 from fem.lanes.choose import some, where
-from fem.mechanics.bar import evaluate_bars
-from fem.mechanics.energy import energy_of_bars
-from fem.mechanics.families import evaluate_others
-from fem.mechanics.links import condense, expand
-from fem.mechanics.mass import multiply_mass
-from fem.mechanics.protocol import Trial
 from fem.solve.newton.groups import (
     Loading,
     Motion,

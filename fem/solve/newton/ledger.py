@@ -6,15 +6,15 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.lanes.choose import every, some, where
-from fem.mechanics.energy import (
+from fem.forces.equations import condense, expand
+from fem.forces.mass import multiply_mass
+from fem.forces.values import (
     element_values,
     energy_of_bars,
     secant_thermal_work,
     thermal_work,
 )
-from fem.mechanics.links import condense, expand
-from fem.mechanics.mass import multiply_mass
+from fem.lanes.choose import every, some, where
 from fem.solve.newton.groups import (
     DISSIPATED,
     ERROR0,

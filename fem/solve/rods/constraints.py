@@ -9,8 +9,8 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.errors import ModelError
-from fem.mechanics.bar import GAP, INV_LENGTH
-from fem.mechanics.blocks import rod_gradients
+from fem.forces.bars.bar import GAP, INV_LENGTH
+from fem.forces.bars.blocks import rod_gradients
 from fem.solve.newton.groups import Motion
 from fem.solve.stage import Stage
 

@@ -29,10 +29,10 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
+from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
+from fem.forces.bars.strain import LINEAR
+from fem.forces.equations import Links, condense, expand
 from fem.lanes.choose import where
-from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
-from fem.mechanics.links import Links, condense, expand
-from fem.mechanics.strain import LINEAR
 from fem.solve.newton.groups import (
     CLOSE,
     PROJECT_ACCELERATION,

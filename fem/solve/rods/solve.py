@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.compiled import called_kernel, inner_kernel
-from fem.mechanics.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
+from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
 from fem.solve.newton.groups import BAND, Nodes, Problem, Scratch

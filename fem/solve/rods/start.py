@@ -14,9 +14,9 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.errors import ModelError
-from fem.mechanics.bar import Bars
-from fem.mechanics.strain import LINEAR
-from fem.solve.linear.factors import solve_dense, solve_pivoting
+from fem.forces.bars.bar import Bars
+from fem.forces.bars.strain import LINEAR
+from fem.solve.linear.sparse.factors import solve_dense, solve_pivoting
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import DENSE, SAME_RATE, multiply, multiply_transposed, over_independent
 from fem.solve.stage import Stage

@@ -18,7 +18,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 from fem.errors import ModelError
-from fem.mechanics.bar import INV_LENGTH
+from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record

@@ -23,9 +23,9 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.mechanics import bar
-from fem.mechanics.laws import RIGID
-from fem.mechanics.links import expand
+from fem.forces.bars import bar
+from fem.forces.bars.laws import RIGID
+from fem.forces.equations import expand
 from fem.results.record import Event, Sink
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.mechanics.bar import BASE, BASE_CONSTANT, INV_LENGTH, REF, Bars
-from fem.mechanics.laws import RIGID
-from fem.mechanics.strain import LINEAR
+from fem.forces.bars.bar import BASE, BASE_CONSTANT, INV_LENGTH, REF, Bars
+from fem.forces.bars.laws import RIGID
+from fem.forces.bars.strain import LINEAR
 from fem.solve.newton.groups import Ropes, Scratch
 
 AWAY = 1e-13

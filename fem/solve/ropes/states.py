@@ -9,9 +9,9 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.mechanics.bar import INV_LENGTH, MINUS, Bars
-from fem.mechanics.blocks import blocks_of
-from fem.mechanics.laws import BILINEAR, RIGID
+from fem.forces.bars.bar import INV_LENGTH, MINUS, Bars
+from fem.forces.bars.blocks import blocks_of
+from fem.forces.bars.laws import BILINEAR, RIGID
 from fem.model import Controls, Dynamic, Frequency, Static
 from fem.solve.newton.groups import Ropes
 from fem.solve.rods.constraints import SAME_LENGTH

@@ -13,7 +13,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.mechanics.bar import RESTITUTION
+from fem.forces.bars.bar import RESTITUTION
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import SAME_LENGTH

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.mechanics.bar import INV_LENGTH
+from fem.forces.bars.bar import INV_LENGTH
 from fem.results.record import Event
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes

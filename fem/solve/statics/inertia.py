@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fem.solve.linear.saddle import bordered
-from fem.solve.linear.sparse import SparseTangent
+from fem.solve.linear.sparse.matrix import SparseTangent
+from fem.solve.linear.sparse.saddle import bordered
 from fem.solve.newton.groups import Scratch
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fem.errors import ModelError
-from fem.mechanics.bar import ALPHA, GEOMETRIC
-from fem.solve.linear.saddle import bordered
+from fem.forces.bars.bar import ALPHA, GEOMETRIC
+from fem.solve.linear.sparse.saddle import bordered
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.stage import Stage, loading

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.mechanics.bar import INV_LENGTH
-from fem.mechanics.mass import multiply_mass
+from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.mass import multiply_mass
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.newton.iterate import inertia_forces

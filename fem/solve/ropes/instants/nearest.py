@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags
-from fem.mechanics.bar import INV_LENGTH
+from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import gaps

@@ -19,7 +19,7 @@ import numpy as np
 from fem.arrays import Floats
 from fem.assembly.constraints import reduction
 from fem.errors import ModelError
-from fem.solve.linear.factors import refine
+from fem.solve.linear.sparse.factors import refine
 from fem.solve.rods.constraints import over_independent
 from fem.solve.stage import Stage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.mechanics.bar import INV_LENGTH
+from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import multiply_transposed, over_independent
 from fem.solve.ropes.instants.redundant import shared

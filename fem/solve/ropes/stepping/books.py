@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.compiled import kernel
-from fem.mechanics.mass import multiply_mass
+from fem.forces.mass import multiply_mass
 from fem.solve.newton.groups import DISSIPATED, Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.ledger import close_increment, note_increment
 from fem.solve.schemes.coefficients import Coefficients

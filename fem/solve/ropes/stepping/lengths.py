@@ -8,8 +8,8 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.constraints import reduction
-from fem.mechanics import bar
-from fem.mechanics.strain import LINEAR
+from fem.forces.bars import bar
+from fem.forces.bars.strain import LINEAR
 from fem.solve.newton.groups import Ropes
 from fem.solve.ropes.slack import excesses
 from fem.solve.stage import Stage

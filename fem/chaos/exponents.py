@@ -1,0 +1,165 @@
+"""Lyapunov exponents of the last step of a deck: of one model, or what a sweep asks of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fem.arrays import Flags, Floats
+from fem.chaos import growth, neighbour
+from fem.chaos.averages import BATCHES, rates
+from fem.chaos.growth import tangent_growth
+from fem.chaos.neighbour import two_growth
+from fem.chaos.trajectory import halved, lasting
+from fem.errors import CommandError
+from fem.model import Model
+from fem.results.history import History
+from fem.results.run_record import COMPLETED
+from fem.runner import load, verdict_of
+
+METHODS = ("tangent", "two")
+TRANSIENT = 0.2
+"""Share of the time that is left out at the start."""
+AGAIN = ("sample", "dt", "none")
+"""Which parameter sets are run again at dt/2: one in ``ONE_IN``, all, none."""
+ONE_IN = 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exponents:
+    """The k largest Lyapunov exponents, per unit of time.
+
+    values, errors  (k,)        an exponent is positive where its value exceeds its error
+    growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between
+    dt_errors       (k,)        the values at dt/2 less these; NaN where that was not asked for
+    """
+
+    values: Floats
+    errors: Floats
+    growth: Floats
+    dt_errors: Floats
+
+    @property
+    def is_chaotic(self) -> bool:
+        """The largest exponent is positive beyond its error bar."""
+        return bool(self.values[0] > self.errors[0])
+
+    @property
+    def moved(self) -> Flags:
+        """(k,) True where dt matters more than the error bars say."""
+        return beyond_bar(self.dt_errors, self.errors)
+
+
+def beyond_bar(difference: Floats, error: Floats) -> Flags:
+    """Two values whose difference has no bar of its own: both have that error, independently of each other."""
+    return np.asarray(np.abs(difference) > math.sqrt(2.0) * error)
+
+
+@dataclass(frozen=True, slots=True)
+class Lyapunov:
+    """How exponents are found; also the question of a sweep (``fem/sweeping``).
+
+    time       length of the last step, None: the deck's own
+    count      how many exponents, the largest first
+    method     ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
+    every      increments between two orthonormalisations; None: 10, for ``two`` 400
+    transient  share of the time that is left out
+    again      which points of a sweep are run again at dt/2: one of ``AGAIN``; a single model is, but for ``none``
+    """
+
+    time: float | None = None
+    count: int = 1
+    method: str = "tangent"
+    every: int | None = None
+    transient: float = TRANSIENT
+    again: str = "none"
+    kind: ClassVar[str] = "lyapunov"
+    figures: ClassVar[tuple[str, ...]] = ("exponents.png",)
+    counts: ClassVar[tuple[str, ...]] = ("chaotic",)
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise CommandError(f"there is no method {self.method!r}; there are {', '.join(METHODS)}")
+        if self.method == "two" and self.count != 1:
+            raise CommandError("two motions give the largest exponent only: use --method tangent for more")
+        if not 0.0 <= self.transient < 1.0:
+            raise CommandError(f"the transient is a share of the time from 0 to below 1, not {self.transient:g}")
+        if self.again not in AGAIN:
+            raise CommandError(f"there is no error {self.again!r}; there are {', '.join(AGAIN)}")
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What makes two sweeps the same."""
+        names = ("time", "count", "method", "every", "transient", "again")
+        return {f"lyapunov {name}": getattr(self, name) for name in names}
+
+    def columns(self) -> list[str]:
+        """``chaotic`` is 1 where the largest exponent exceeds its error."""
+        numbered = range(1, self.count + 1)
+        names = ("exponent", "error") if self.again == "none" else ("exponent", "error", "error_dt")
+        return ["chaotic", *(f"{name}_{n}" for name in names for n in numbered)]
+
+    def exponents(self, model: Model) -> Exponents:
+        """Of one model. CommandError: it has no such motion; NoConvergence: the march failed."""
+        model = lasting(model, self.time)
+        is_two = self.method == "two"
+        grown = two_growth(model, self.every) if is_two else tangent_growth(model, self.count, self.every)
+        first = math.ceil(self.transient * len(grown))
+        if len(grown) - first < 2 * BATCHES:
+            raise CommandError(
+                f"{len(grown)} intervals are too few for a mean with an error bar: a longer --time is needed"
+            )
+        values, errors = rates(grown[first:, :-1], grown[first:, -1])
+        return Exponents(values, errors, grown, np.full(len(values), np.nan))
+
+    def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
+        """What was found, with its change at dt/2; NaN stays where the increments are not all equal."""
+        finer = halved(lasting(model, self.time))
+        if finer is None:
+            return found
+        every = self.every or (neighbour.EVERY if self.method == "two" else growth.EVERY)
+        return replace(found, dt_errors=replace(self, every=2 * every).exponents(finer).values - found.values)
+
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+        """A row of a sweep."""
+        verdict, found = COMPLETED, None
+        try:
+            found = self.exponents(model)
+            if self.again == "dt" or (self.again == "sample" and point % ONE_IN == 0):
+                found = self.with_dt_errors(model, found)
+        except Exception as error:
+            verdict = verdict_of(error)
+        if found is None:
+            return verdict, (0, *[math.nan] * (len(self.columns()) - 1)), None
+        parts = (found.values, found.errors) if self.again == "none" else (found.values, found.errors, found.dt_errors)
+        return verdict, (int(found.is_chaotic), *np.concatenate(parts).tolist()), None
+
+
+def lyapunov(
+    deck: str | Path | Model,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    time: float | None = None,
+    exponents: int = 1,
+    method: str = "tangent",
+    every: int | None = None,
+    transient: float = TRANSIENT,
+    again: str = "none",
+) -> Exponents:
+    """The largest Lyapunov exponents of the last step of a deck, with error bars; arguments as in ``Lyapunov``.
+
+    The error bars are those of the means; ``again="dt"`` takes three times as long and tells what dt does to them.
+
+    >>> found = lyapunov("inputs/string_pendulum_rigid.inp", time=500.0)
+    >>> found.is_chaotic
+    True
+    """
+    model = deck if isinstance(deck, Model) else load(deck, parameters)
+    asked = Lyapunov(time, exponents, method, every, transient, again)
+    found = asked.exponents(model)
+    return found if again == "none" else asked.with_dt_errors(model, found)

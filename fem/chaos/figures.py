@@ -1,0 +1,101 @@
+"""Figures of exponents, sections and bifurcations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fem.arrays import Flags, Floats
+from fem.pictures.style import OKABE_ITO, curve, legend_beside, panels, tidy
+
+if TYPE_CHECKING:
+    from fem.chaos.exponents import Exponents
+    from fem.chaos.sections import Section, Sections
+    from fem.sweeping.sweep import Sweep
+
+
+def convergence(time: Floats, running: Floats, found: Exponents) -> Figure:
+    """Running means of the exponents, and what was made of them."""
+    figure, [[panel]] = panels(1, "Lyapunov exponents: mean since the start of the step", height=3.2)
+    for n in range(running.shape[1]):
+        value, error = found.values[n], found.errors[n]
+        curve(panel, time, running[:, n], n, f"{n + 1}: {value:.4g} ± {error:.1g}")
+        panel.axhspan(value - error, value + error, color=OKABE_ITO[n % len(OKABE_ITO)], alpha=0.15, lw=0)
+    settled = running[len(running) // 10 :]
+    reach = max(float(np.ptp(settled)), 1e-12)
+    panel.set_ylim(settled.min() - 0.3 * reach, settled.max() + 0.3 * reach)
+    panel.set(xlabel="time", ylabel="exponent")
+    tidy(panel)
+    legend_beside(panel)
+    return figure
+
+
+def phase_plane(section: Section) -> Figure:
+    """Velocity over position of every moving direction: the last periods, and the section in red."""
+    reach = np.ptp(section.track, axis=0)
+    pairs = [
+        (c, section.columns.index("V" + name[1:]))
+        for c, name in enumerate(section.columns)
+        if name[0] == "U" and reach[c] > 1e-9 * reach.max()
+    ][:4]
+    kind = f"period {section.period}" if section.period else "aperiodic"
+    figure = Figure(figsize=(4.6 * max(len(pairs), 1), 4.4), layout="constrained")
+    figure.suptitle(f"Motion of the last periods and stroboscopic section: {kind}")
+    for place, (u, v) in enumerate(pairs):
+        panel = figure.add_subplot(1, len(pairs), place + 1)
+        at = section.reference[u]
+        panel.plot(at + section.track[:, u], section.track[:, v], color=OKABE_ITO[0], lw=0.6)
+        panel.plot(at + section.points[:, u], section.points[:, v], ".", color=OKABE_ITO[1], ms=5)
+        axis, label = "xyz"[int(section.columns[u][1]) - 1], section.columns[u][3:]
+        panel.set(xlabel=f"{axis} of node {label}", ylabel=f"velocity {axis} of node {label}")
+        tidy(panel)
+    return figure
+
+
+def families(sweep: Sweep) -> list[tuple[str, Flags]]:
+    """Curves over the last parameter: one for each combination of the others, with its rows."""
+    others = np.column_stack([np.zeros(len(sweep)), *(sweep[name] for name in sweep.names[:-1])])
+    found = []
+    for values in np.unique(others, axis=0):
+        label = ", ".join(f"{name} = {value:g}" for name, value in zip(sweep.names[:-1], values[1:], strict=True))
+        found.append((label, np.asarray((others == values).all(axis=1))))
+    return found
+
+
+def exponents_against(sweep: Sweep) -> Figure:
+    """The largest exponent, with its error bar, against the last parameter that was varied."""
+    figure, [[panel]] = panels(1, "Largest Lyapunov exponent", height=3.2)
+    for place, (label, rows) in enumerate(families(sweep)):
+        x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
+        line = curve(panel, x, y, place, label or None, marker=".", ms=5)
+        panel.fill_between(x, y - error, y + error, color=line.get_color(), alpha=0.2, lw=0)
+        if "error_dt_1" in sweep.columns:
+            finer = y + sweep["error_dt_1"][rows]
+            panel.plot(x, finer, "o", mfc="none", mec=line.get_color(), ms=6, label="at dt/2" if place == 0 else None)
+    finish(panel, sweep.names[-1], "largest exponent [1/time]")
+    panel.axhline(0.0, color="#444444", lw=0.8)
+    return figure
+
+
+def bifurcation(sweep: Sweep, asked: Sections) -> Figure:
+    """Points of the sections against the last parameter that was varied."""
+    figure, [[panel]] = panels(1, "Stroboscopic section", height=3.2)
+    for place, (label, rows) in enumerate(families(sweep)):
+        x = sweep[sweep.names[-1]][rows]
+        points = np.array([sweep[f"point_{n}"][rows] for n in range(1, asked.points + 1)])
+        panel.plot(
+            np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", ms=2, mew=0,
+            color=OKABE_ITO[place % len(OKABE_ITO)], label=label or None,
+        )  # fmt: skip
+    finish(panel, sweep.names[-1], asked.what or "first displacement")
+    return figure
+
+
+def finish(panel: Axes, x: str, y: str) -> None:
+    """Labels, grid, legend."""
+    panel.set(xlabel=x, ylabel=y)
+    tidy(panel)
+    legend_beside(panel)

@@ -1,0 +1,170 @@
+"""Stroboscopic (Poincare) sections: the state once in every period of what drives the model, and its own period."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.chaos.trajectory import lasting
+from fem.errors import CommandError
+from fem.model import Dynamic, Model
+from fem.results.history import History
+from fem.results.record import Rows, SilentSink
+from fem.results.run_record import COMPLETED
+from fem.runner import verdict_of
+from fem.solve.loop import solve
+
+CYCLES, POINTS, TRACK = 400, 128, 16
+"""Periods in all; points of the section at their end; periods at their end of which the whole motion is kept."""
+LONGEST = 32
+"""The longest period that is looked for, in periods of the drive."""
+SAME = 1e-3
+"""Points closer than this share of the range of the motion are the same."""
+WHOLE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """States of the printed nodes.
+
+    columns        names ``U1_2`` (displacement 1 of node 2), ``V1_2``, ... of the columns of what follows
+    time, points   (p,), (p, c)  once in every period of the drive
+    track_time, track (k,), (k, c)   all increments of the last periods
+    reference      (c,) coordinates that displacements are measured from; 0 for velocities
+    period         in periods of the drive; 0: none up to ``LONGEST`` (aperiodic)
+    """
+
+    columns: tuple[str, ...]
+    time: Floats
+    points: Floats
+    track_time: Floats
+    track: Floats
+    reference: Floats
+    period: int
+
+    def of(self, column: str) -> Floats:
+        """(p,) one column of the points."""
+        if column not in self.columns:
+            raise CommandError(f"the section has no column {column}; it has {', '.join(self.columns)}")
+        return self.points[:, self.columns.index(column)]
+
+
+def period_of(points: Floats, spread: Floats, longest: int = LONGEST) -> int:
+    """Smallest p such that every point (rows) returns after p of them; 0 where there is none.
+
+    spread  (c,) range of the motion in each column; those without motion are not looked at
+    """
+    moving = spread > 1e-9 * spread.max(initial=0.0)
+    scaled = points[:, moving] / spread[moving]
+    for p in range(1, min(longest, len(points) // 2) + 1):
+        if np.abs(scaled[p:] - scaled[:-p]).max(initial=0.0) <= SAME:
+            return p
+    return 0
+
+
+def drive_period(model: Model) -> float:
+    """Period of the only PERIODIC amplitude of a deck, or the longest where all are multiples of one frequency."""
+    found = sorted({a.omega for a in model.amplitudes.values() if a.definition == "PERIODIC"})
+    if not found:
+        raise CommandError("the deck has no PERIODIC amplitude: give the period of the section with --period")
+    ratios = np.array(found) / found[0]
+    if np.abs(ratios - ratios.round()).max() > WHOLE:
+        raise CommandError("the PERIODIC amplitudes of the deck have no common period: give one with --period")
+    return 2.0 * math.pi / found[0]
+
+
+class SectionSink(SilentSink):
+    """Takes the states out of the last step of a run."""
+
+    def __init__(self, model: Model, step: int, every: int, first: int, track: int) -> None:
+        self.model, self.step, self.every, self.first, self.track = model, step, every, first, track
+        self.points: list[Floats] = []
+        self.tracks: list[Floats] = []
+        self.nodes = np.zeros(0, np.int64)
+
+    def rows(self, rows: Rows) -> None:
+        """Keep those that are wanted: time, then u and v of each node."""
+        if rows.step != self.step or not len(rows.increment):
+            return
+        self.nodes = rows.nodes
+        values = rows.of_nodes(self.model)
+        state = np.concatenate([values["U"], values["V"]], axis=2)
+        table = np.column_stack([rows.time, state.reshape(len(rows.time), 6 * len(rows.nodes))])
+        due = (rows.increment % self.every == 0) & (rows.increment >= self.first)
+        self.points.append(table[due])
+        self.tracks.append(table[rows.increment >= self.track])
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """How sections are taken; also the question of a sweep (``fem/sweeping``), whose rows make a bifurcation diagram.
+
+    period  time between two points; None: that of the deck's PERIODIC amplitude
+    cycles  periods in all;  points: of the section, at their end
+    what    column of ``Section`` that a sweep keeps
+    """
+
+    period: float | None = None
+    cycles: int = CYCLES
+    points: int = POINTS
+    what: str = ""
+    kind: ClassVar[str] = "sections"
+    figures: ClassVar[tuple[str, ...]] = ("points.csv", "bifurcation.png")
+    counts: ClassVar[tuple[str, ...]] = ("period",)
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.points <= self.cycles:
+            raise CommandError(
+                f"a section of {self.points} points needs at least 2 and at most all {self.cycles} cycles"
+            )
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What makes two sweeps the same."""
+        names = ("period", "cycles", "points", "what")
+        return {f"section {name}": getattr(self, name) for name in names}
+
+    def columns(self) -> list[str]:
+        """``period`` in periods of the drive (0: aperiodic), the range of ``what``, its values in the section."""
+        return ["period", "least", "greatest", *(f"point_{n}" for n in range(1, self.points + 1))]
+
+    def section(self, model: Model) -> Section:
+        """Of one model. CommandError: no such motion, or increments that do not divide the period."""
+        period = drive_period(model) if self.period is None else self.period
+        model = lasting(model, self.cycles * period)
+        procedure = model.steps[-1].procedure
+        assert isinstance(procedure, Dynamic)
+        every = round(period / procedure.dt) if procedure.dt > 0.0 else 0
+        if not procedure.direct or every < 1 or abs(every * procedure.dt - period) > WHOLE * procedure.dt * every:
+            raise CommandError(
+                f"the increments ({procedure.dt:.9g}) do not divide the period of the section ({period:.9g}): "
+                "use *DYNAMIC, DIRECT with a whole number of increments in it"
+            )
+        first, track = (every * (self.cycles - count) for count in (self.points - 1, min(TRACK, self.cycles)))
+        sink = SectionSink(model, len(model.steps), every, first, track)
+        solve(model, sink, fields=False)
+        if not len(sink.nodes):
+            raise CommandError("the last step prints no nodes: *NODE PRINT says whose states a section has")
+        points, tracks = np.concatenate(sink.points), np.concatenate(sink.tracks)
+        labels = model.mesh.node_labels[sink.nodes].tolist()
+        columns = tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
+        found = period_of(points[:, 1:], np.ptp(tracks[:, 1:], axis=0))
+        places = model.mesh.coordinates[sink.nodes]
+        reference = np.concatenate([places, np.zeros_like(places)], axis=1).ravel()
+        return Section(columns, points[:, 0], points[:, 1:], tracks[:, 0], tracks[:, 1:], reference, found)
+
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
+        """A row of a sweep."""
+        try:
+            section = self.section(model)
+            what = self.what or section.columns[0]
+            values = section.of(what)
+            track = section.track[:, section.columns.index(what)]
+        except Exception as error:
+            return verdict_of(error), (0, *[math.nan] * (self.points + 2)), None
+        return COMPLETED, (section.period, float(track.min()), float(track.max()), *values.tolist()), None

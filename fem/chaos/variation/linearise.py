@@ -1,0 +1,266 @@
+"""The tangent map of one increment: what its equations, differentiated, do to a perturbation of its start.
+
+With the equilibrium of ``solve/newton/march.py`` and d for "perturbation of", values without index at the start:
+
+    dv1 = VU/dt (du1 - du) + VV dv + VA dt da,    da1 = AU/dt^2 (du1 - du) + AV/dt dv + AA da
+    K_eff du1 = - WM M da0 - (1 - WM) M da - C (WC dv0 + (1 - WC) dv) - (1 - WF) df - known,    G du1 = 0
+
+K_eff is the effective tangent where the increment ended, dv0 and da0 are dv1 and da1 for du1 = 0. ``known``: WF D1 dv0
+with D1 = df/dv of viscous stresses (K_eff is linear in dv1/du1, which tells K and D1 apart); for a secant scheme K0 du,
+the derivative with respect to the start (a discrete gradient has the same value with both ends exchanged, which then
+is the derivative with respect to its end). Rods: G du1 = 0, and the projections of ``solve/newton/project.py``
+differentiated, mu and nu being the multipliers they found:
+
+    M dd + dG^T mu + G^T dmu = 0,    G (dv1 + dd) + dG v1 = 0
+    M de + dG^T nu + G^T dnu = - df1 - C (dv1 + dd),    G de + dG a1 + 2 (v_j - v_i).(dv_j - dv_i) = 0
+
+de being the perturbation of the accelerations of the end, from which those of the recursion follow. ENERGY
+MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing); so that
+this is not taken for a motion, dv1 is projected in its case, too, with mu = 0.
+"""
+
+from __future__ import annotations
+
+from fem.arrays import Floats
+from fem.chaos.variation.groups import (
+    DA,
+    DF,
+    DU,
+    DV,
+    END,
+    KNOWN,
+    START_A,
+    START_U,
+    START_V,
+    UNPROJECTED,
+    Variation,
+)  # fmt: skip
+from fem.compiled import inner_kernel
+from fem.forces.bars.bar import GAP, P, Q
+from fem.forces.bars.strain import LINEAR
+from fem.forces.mass import multiply_mass
+from fem.forces.protocol import Trial
+from fem.solve.linear.chain import Diagonal
+from fem.solve.linear.tangent import add_product
+from fem.solve.newton.groups import (
+    Loading,
+    Motion,
+    Problem,
+    Scratch,
+)  # fmt: skip
+from fem.solve.newton.iterate import evaluate, inertia_forces
+from fem.solve.newton.march import eliminate
+from fem.solve.newton.tangent import nodal_blocks
+from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
+from fem.solve.rods.solve import ROUND_OFF
+from fem.solve.schemes.coefficients import Coefficients
+
+DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved for, and rows of a perturbation
+
+
+@inner_kernel
+def vary(
+    k: int,
+    scheme: Coefficients,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    variation: Variation,
+) -> bool:
+    """Perturbations of the start of increment k become those of its end; False: a linear system without safe pivot.
+
+    ``motion`` is the end of the increment; the scratch room is overwritten.
+    """
+    nodes, bars = problem.nodes, problem.bars
+    dt = loading.dt[k]
+    vectors, pull = variation.vectors, variation.pull
+    recall(scheme, dt, problem, motion, work, variation)
+    linearise(scheme, k, problem, loading, motion, work, variation)
+    is_projected = scheme.projects and not scheme.secant
+    orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
+    for order in range(orders):
+        if order == VELOCITY:
+            mass_system(bars, work)
+        # First of all the impulse that projected the velocities: the march does not keep it.
+        for j in range(-1 if order == VELOCITY and is_projected else 0, vectors.shape[0]):
+            if order == DISPLACEMENT:
+                right_side(scheme, dt, problem, vectors[j], work)
+                nodal_blocks(scheme, dt, problem, work)
+            else:
+                mass_blocks(nodes, work)
+                if j < 0:
+                    for dof in range(motion.u.shape[0]):
+                        work.v[dof] = variation.state[UNPROJECTED, dof]
+                    velocity_gaps(bars, work)
+                else:
+                    turn_rods(order, problem, motion, pull, vectors[j], work)
+            if not eliminate(True, ROUND_OFF, Diagonal(nodes.mass, nodes.damping, 0.0, 0.0), problem, work):
+                return False
+            if order == DISPLACEMENT:
+                end_of_increment(scheme, dt, problem, vectors[j], work)
+            elif order == ACCELERATION:
+                go_on(scheme, problem, pull, vectors[j], work)
+            elif j < 0:
+                for r in range(bars.rods.shape[0]):
+                    pull[VELOCITY, bars.rods[r]] = work.tau[bars.rods[r]]
+            else:
+                for dof in range(vectors.shape[2]):
+                    vectors[j, order, dof] += nodes.open[dof] * work.du[dof]
+    return True
+
+
+@inner_kernel
+def recall(
+    scheme: Coefficients, dt: float, problem: Problem, motion: Motion, work: Scratch, variation: Variation
+) -> None:
+    """Velocities and multipliers as the equilibrium of the increment had them, before they were projected."""
+    nodes, bars = problem.nodes, problem.bars
+    state, pull = variation.state, variation.pull
+    is_projected = scheme.projects and not scheme.secant
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        pull[VELOCITY, e] = 0.0
+        pull[ACCELERATION, e] = work.tau[e]
+        if scheme.projects:
+            work.multiplier[e] -= work.tau[e]
+    for dof in range(motion.u.shape[0]):
+        move = motion.u[dof] - state[START_U, dof]
+        v = scheme.vu / dt * move + scheme.vv * state[START_V, dof] + scheme.va * dt * state[START_A, dof]
+        state[UNPROJECTED, dof] = v if is_projected and nodes.open[dof] > 0.0 else motion.v[dof]
+
+
+@inner_kernel
+def linearise(
+    scheme: Coefficients,
+    k: int,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    variation: Variation,
+) -> None:
+    """Row KNOWN of every perturbation, the change of the internal force that does not come from du1; K_eff."""
+    nodes, bars = problem.nodes, problem.bars
+    vectors, state, dt, secant = variation.vectors, variation.state, loading.dt[k], scheme.secant
+    rate = scheme.viscous * scheme.vu / dt
+    for j in range(vectors.shape[0]):
+        for dof in range(vectors.shape[2]):
+            vectors[j, KNOWN, dof] = 0.0
+    first = 1 if secant else 0 if motion.flow.shape[0] > 0 else 2
+    for turn in range(first, 3):
+        u0, u1, v1 = state[START_U], motion.u, state[UNPROJECTED]
+        factor, pace = 1.0 / rate, rate
+        if turn == 0:
+            factor = -factor
+        elif turn == 1 and secant:
+            u0, u1, factor, pace = u1, u0, 1.0, -rate
+        elif turn == 1:
+            pace = 2.0 * rate
+        trial = Trial(
+            secant, scheme.wf, pace, scheme.wm * scheme.au / (dt * dt), scheme.onset * dt, loading.time[k],
+            loading.time[k + 1], u0, v1, u1, v1, motion.a, loading.warmth[min(k, loading.warmth.shape[0] - 1)],
+            work.multiplier, problem.nodes.place, motion.state, work.state,
+        )  # fmt: skip
+        evaluate(trial, problem, work)
+        for j in range(vectors.shape[0] if turn < 2 else 0):
+            for dof in range(vectors.shape[2]):
+                dv = (
+                    scheme.vv * vectors[j, DV, dof] + scheme.va * dt * vectors[j, DA, dof]
+                    - scheme.vu / dt * vectors[j, DU, dof]
+                )  # fmt: skip
+                work.du[dof] = vectors[j, DU, dof] if secant else nodes.open[dof] * dv
+            add_product(factor, bars.rods.shape[0] > 0, work.tangent, work.du, vectors[j, KNOWN])
+    for e in range(bars.off_mass.shape[0]):
+        work.tangent.off[e] = scheme.wm * scheme.au / (dt * dt) * bars.off_mass[e]
+        work.tangent.off[e] += scheme.wc * scheme.vu / dt * bars.off_damping[e]
+    for r in range(bars.rods.shape[0]):
+        work.tangent.store[GAP, bars.rods[r]] = 0.0
+
+
+@inner_kernel
+def right_side(scheme: Coefficients, dt: float, problem: Problem, vector: Floats, work: Scratch) -> None:
+    """Residual of the differentiated equilibrium for du1 = 0; dv0 and da0 into ``work.v`` and ``work.a``."""
+    nodes = problem.nodes
+    vu, vv, va = scheme.vu / dt, scheme.vv, scheme.va * dt
+    au, av, aa = scheme.au / (dt * dt), scheme.av / dt, scheme.aa
+    wm, wc, wf = scheme.wm, scheme.wc, scheme.wf
+    for dof in range(vector.shape[1]):
+        du, dv, da = vector[DU, dof], vector[DV, dof], vector[DA, dof]
+        work.v[dof] = nodes.open[dof] * (vv * dv + va * da - vu * du)
+        work.a[dof] = nodes.open[dof] * (av * dv + aa * da - au * du)
+        work.load[dof] = wc * work.v[dof] + (1.0 - wc) * dv
+        work.carry[dof] = wm * work.a[dof] + (1.0 - wm) * da
+    inertia_forces(problem, work.load, work.carry, work.inertia, work.drag)
+    for dof in range(vector.shape[1]):
+        drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
+        force = work.inertia[dof] + drag + (1.0 - wf) * vector[DF, dof]
+        work.residual[dof] = -nodes.open[dof] * (force + vector[KNOWN, dof])
+
+
+@inner_kernel
+def end_of_increment(scheme: Coefficients, dt: float, problem: Problem, vector: Floats, work: Scratch) -> None:
+    """The perturbation at the end, from ``work.du`` and what ``right_side`` left."""
+    nodes = problem.nodes
+    wm, wc, wf = scheme.wm, scheme.wc, scheme.wf
+    for dof in range(vector.shape[1]):
+        du = nodes.open[dof] * work.du[dof]
+        dv, da = work.v[dof] + scheme.vu / dt * du, work.a[dof] + scheme.au / (dt * dt) * du
+        work.load[dof] = wc * dv + (1.0 - wc) * vector[DV, dof]
+        work.carry[dof] = wm * da + (1.0 - wm) * vector[DA, dof]
+        vector[KNOWN, dof] = vector[DA, dof]
+        vector[DU, dof], vector[DV, dof], vector[DA, dof] = du, dv, da
+    if wf != 1.0 or scheme.projects:  # the force of the end: what the equilibrium leaves for it
+        inertia_forces(problem, work.load, work.carry, work.inertia, work.drag)
+        for dof in range(vector.shape[1]):
+            drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
+            vector[DF, dof] = -(work.inertia[dof] + drag + (1.0 - wf) * vector[DF, dof]) / wf
+
+
+@inner_kernel
+def turn_rods(order: int, problem: Problem, motion: Motion, pull: Floats, vector: Floats, work: Scratch) -> None:
+    """Residual and gaps of the differentiated projection of velocities or accelerations."""
+    nodes, bars = problem.nodes, problem.bars
+    is_whole, is_damped = order == ACCELERATION, nodes.damping.shape[0] > 0
+    if is_whole and is_damped:
+        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, vector[DV], work.drag)
+    for dof in range(work.residual.shape[0]):
+        drag = work.drag[dof] if is_damped else 0.0
+        work.residual[dof] = -nodes.open[dof] * (vector[DF, dof] + drag) if is_whole else 0.0
+    rate = motion.v if order == VELOCITY else motion.a
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        gap = 0.0
+        for c in range(3):
+            if not is_whole:
+                gap += work.tangent.store[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
+            if bars.kinds[e, 0] != LINEAR:
+                turn = vector[DU, j + c] - vector[DU, i + c]
+                gap += turn * (rate[j + c] - rate[i + c])
+                if order == ACCELERATION:
+                    relative = motion.v[j + c] - motion.v[i + c]
+                    gap += 2.0 * relative * (vector[DV, j + c] - vector[DV, i + c])
+                work.residual[j + c] -= nodes.open[j + c] * pull[order, e] * turn
+                work.residual[i + c] += nodes.open[i + c] * pull[order, e] * turn
+        work.tangent.store[GAP, e] = gap
+
+
+@inner_kernel
+def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, work: Scratch) -> None:
+    """Accelerations of the end and of the recursion; the internal force has the multipliers of the last projection."""
+    nodes, bars = problem.nodes, problem.bars
+    wm, wf = scheme.wm, scheme.wf
+    for dof in range(vector.shape[1]):
+        end = nodes.open[dof] * work.du[dof]
+        forces = wf * end + (1.0 - wf) * vector[END, dof]
+        vector[DA, dof] = nodes.open[dof] * (forces - (1.0 - wm) * vector[KNOWN, dof]) / wm
+        vector[END, dof] = end
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        for c in range(3):
+            turn = vector[DU, j + c] - vector[DU, i + c] if bars.kinds[e, 0] != LINEAR else 0.0
+            value = work.tau[e] * work.tangent.store[P + c, e] + pull[ACCELERATION, e] * turn
+            vector[DF, j + c] += value
+            vector[DF, i + c] -= value

@@ -1,0 +1,1 @@
+"""Two-node bars: laws, strains, what they do to their nodes."""

@@ -1,0 +1,284 @@
+"""Two-node bars: whatever the strain, the law or the scheme, a bar hands over the same nine numbers.
+
+Force on node j (minus that on node i) and tangent block (+ on jj and ii, - on ij and ji):
+
+    force = (N/L0) p,     block = alpha p q^T + t I.
+
+Point evaluation (end of the increment): p = q = d1, t = N/L0.
+Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
+Geometrically linear: p = q = d_b, the base vector, t = 0.
+A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
+tenth number; a taut rope is a rod, a slack one a bar without modulus. A linear solver finds the change of the
+multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
+Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
+A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
+cables and struts it never turns the stress round (``laws.damped_shares``). The secant one is eta (e1 - e0)/dt.
+Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.forces.bars.ends import add_forces, take_differences
+from fem.forces.bars.laws import (
+    BILINEAR,
+    RIGID,
+    TABLE,
+    active_rise,
+    bilinear,
+    damped_shares,
+    releases,
+    share,
+    table_point,
+    table_secant,
+)
+from fem.forces.bars.strain import ENGINEERING, GREEN, LINEAR, measure
+from fem.forces.protocol import Trial
+from fem.lanes.choose import common, where
+
+# Rows of Bars.constants
+REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT, BASE, BASE_CONSTANT = (
+    0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16,
+)  # fmt: skip
+BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION = 17, 18, 19, 20
+CONSTANTS = 21
+
+# Rows of the store: the nine numbers of a bar, and the constraint of a rod
+GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
+LOST = GAP  # of a viscous bar, which is no rod: the part of its pull that does not come from stored energy
+STORED = 10
+STRIP = 256
+"""Bars evaluated in one go: their numbers stay in the fastest cache."""
+FEW = 8
+"""Fewer bars of a kind than this are evaluated one by one: vectors of them would stay empty."""
+
+
+class Bars(NamedTuple):
+    """All axial elements (T3D2, T2D2, SPRINGA, DASHPOTA).
+
+    nodes        (m, 2)          node indices i, j
+    kinds        (m, 2)          strain measure, law; bars of one kind stand together
+    blocks       (b, 5)          runs of one kind: measure, law, first and past-last bar, 1 where any is viscous
+    constants    (CONSTANTS, m)  row by row: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
+                                 eta, starting tension,
+                                 first row and row count of a table, base vector (3), base constant, base slope,
+                                 volume over modulus (0 where there is no modulus), N/(A S) at the base, restitution
+    table        (rows, 3)       elongation, force, energy of tabulated laws; None: there are none
+    off_mass     (m,)            coupling mass between the two nodes, per direction
+    off_damping  (m,)            coupling mass-proportional damping
+    rods         (r,)            those that keep their length
+    """
+
+    nodes: Ints
+    kinds: Ints
+    blocks: Ints
+    constants: Floats
+    table: Floats | None
+    off_mass: Floats
+    off_damping: Floats
+    rods: Ints
+
+
+@inner_kernel
+def evaluate_block(
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int, trial: Trial,
+    bars: Bars, store: Floats, force: Floats, flow: Floats,
+) -> float:  # fmt: skip
+    """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
+
+    They go to the columns of the store from ``at`` on. ``tangent`` False: only the force on node j, rows P. Differences
+    between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest is
+    branch-free and runs on vectors of bars.
+    """
+    constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
+    take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, store)
+    if secant:
+        take_differences(first, last, at, P, P + 1, P + 2, trial.u0, bars.nodes, store)
+    if is_viscous:
+        take_differences(first, last, at, GEOMETRIC, ALPHA, PULL, trial.v1, bars.nodes, store)
+    energy = 0.0
+    for number in range(last - first):
+        e, s = np.uintp(first + number), np.uintp(at + number)
+        inverse = constants[INV_LENGTH, e]
+        dx, dy, dz = constants[REF, e], constants[REF + 1, e], constants[REF + 2, e]
+        wx, wy, wz = store[Q, s], store[Q + 1, s], store[Q + 2, s]
+        if kind == LINEAR:
+            dx, dy, dz = constants[BASE, e], constants[BASE + 1, e], constants[BASE + 2, e]
+            green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
+            qx, qy, qz = dx, dy, dz
+        else:
+            green1 = (dx * wx + dy * wy + dz * wz + 0.5 * (wx * wx + wy * wy + wz * wz)) * inverse * inverse
+            qx, qy, qz = dx + wx, dy + wy, dz + wz
+        px, py, pz = qx, qy, qz
+        green0 = green1
+        if secant:
+            ox, oy, oz = store[P, s], store[P + 1, s], store[P + 2, s]
+            if kind == LINEAR:
+                green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
+            else:
+                green0 = (dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
+                px, py, pz = 0.5 * (qx + dx + ox), 0.5 * (qy + dy + oy), 0.5 * (qz + dz + oz)
+        e0, e1, slope1, slope, curvature = measure(
+            kind, green0, green1, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e]
+        )
+        area, young = constants[AREA, e], constants[YOUNG, e]
+        plus, minus = constants[PLUS, e], constants[MINUS, e]
+        active, t0, t1 = 1.0, 1.0, 1.0
+        if law == RIGID:
+            stress, modulus = 0.0, 0.0
+        elif law == TABLE:
+            length = 1.0 / inverse
+            row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
+            stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
+            modulus *= length
+            energy += table_point(e1 * length, row, rows, table)[2]
+        else:
+            shift = constants[STRESS0, e] - young * thermal[e]
+            t1 = young * e1 + shift
+            active = share(t1, plus, minus)
+            energy += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
+            if secant:
+                t0 = young * e0 + shift
+                stress, modulus = bilinear(t0, t1, young, plus, minus)
+            else:
+                stress, modulus = active * t1, 0.5 * active * young
+        rx, ry, rz, approach, drag, own = 0.0, 0.0, 0.0, 0.0, 0.0, stress
+        if is_viscous and secant:
+            eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
+            total = stress + eta * active_rise(t0, t1, rise, plus, minus)
+            soft = least * (0.5 * (t0 + t1) + eta * rise)
+            is_released = releases(total, soft, plus, minus)
+            stress = where(is_released, soft, total)
+            modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * active)
+        elif is_viscous:
+            rx, ry, rz = store[GEOMETRIC, s], store[ALPHA, s], store[PULL, s]
+            approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
+            eta = constants[VISCOUS, e]
+            elastic, viscous = damped_shares(t1, eta * slope1 * approach, eta, young * trial.onset, plus, minus)
+            drag = area * eta * viscous
+            if law == BILINEAR:
+                stress, modulus = elastic * t1, 0.5 * elastic * young
+        normal = area * stress * slope
+        stiffness = area * (modulus * slope1 * slope + stress * curvature)
+        half = 0.5
+        if not secant:
+            stiffness *= 2.0
+            half = 1.0
+        alpha = trial.weight * stiffness * inverse * inverse * inverse
+        if is_viscous and not secant:
+            viscosity = drag * slope1 * slope1
+            normal += viscosity * approach
+            inverse3 = trial.weight * inverse * inverse * inverse
+            along = alpha + inverse3 * viscosity * rate
+            across = 0.0
+            if kind != LINEAR:
+                along += inverse3 * drag * 4.0 * slope1 * curvature * approach
+                across = inverse3 * viscosity
+            qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
+            alpha = 1.0
+        if law == RIGID:
+            normal, alpha = trial.multiplier[e] / inverse, np.inf
+            store[GAP, s] = e1 / (inverse * inverse)
+        pull = normal * inverse
+        lost = (normal - area * own * slope) * inverse
+        if not tangent:
+            store[P, s] = pull * px
+            store[P + 1, s] = pull * py
+            store[P + 2, s] = pull * pz
+            if is_viscous:
+                store[Q, s] = lost * px
+                store[Q + 1, s] = lost * py
+                store[Q + 2, s] = lost * pz
+            continue
+        stiffening = 0.0
+        if kind != LINEAR:
+            starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
+            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, pull)
+        store[GEOMETRIC, s] = trial.weight * half * stiffening
+        store[ALPHA, s] = alpha
+        store[P, s] = px
+        store[P + 1, s] = py
+        store[P + 2, s] = pz
+        store[Q, s] = qx
+        store[Q + 1, s] = qy
+        store[Q + 2, s] = qz
+        store[PULL, s] = pull
+        if is_viscous:
+            store[LOST, s] = lost
+    add_forces(first, last, at, P, PULL if tangent else -1, bars.nodes, store, force)
+    if is_viscous:
+        add_forces(first, last, at, P if tangent else Q, LOST if tangent else -1, bars.nodes, store, flow)
+    return energy
+
+
+@inner_kernel
+def add_run(
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, trial: Trial,
+    bars: Bars, store: Floats, force: Floats, flow: Floats,
+) -> float:  # fmt: skip
+    """``evaluate_block`` for a run of bars of one kind, strip by strip."""
+    energy = 0.0
+    for start in range(first, last, STRIP):
+        energy += evaluate_block(
+            kind, law, secant, is_viscous, tangent, start, min(start + STRIP, last), start if tangent else 0,
+            trial, bars, store, force, flow,
+        )  # fmt: skip
+    return energy
+
+
+@inner_kernel
+def add_common(
+    kind: int, tangent: bool, first: int, last: int, trial: Trial, bars: Bars, store: Floats, force: Floats,
+    flow: Floats,
+) -> float:  # fmt: skip
+    """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
+
+    Of few bars each is a loop of one, which it drops too: everything stays in registers.
+    """
+    if last - first >= FEW:
+        return add_run(kind, BILINEAR, False, False, tangent, first, last, trial, bars, store, force, flow)
+    energy = 0.0
+    for e in range(first, last):
+        energy += evaluate_block(
+            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, trial, bars, store, force, flow
+        )
+    return energy
+
+
+@called_kernel
+def add_other(
+    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, trial: Trial,
+    bars: Bars, store: Floats, force: Floats, flow: Floats,
+) -> float:  # fmt: skip
+    """``add_run`` for all other kinds, which are told apart while it runs."""
+    energy: float = add_run(kind, law, secant, is_viscous, tangent, first, last, trial, bars, store, force, flow)
+    return energy
+
+
+@kernel
+def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: Floats, store: Floats) -> float:
+    """Internal force of all bars and their numbers; returns the energy stored at u1.
+
+    tangent       False (a literal): forces only, the store is room
+    force, flow   (3n,)        out, added to: all of it, and what does not come from the stored energy
+    store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0
+    """
+    secant, rate = trial.secant, trial.rate
+    blocks = bars.blocks
+    energy = 0.0
+    for b in range(blocks.shape[0]):
+        kind, law, first, last = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
+        viscous = rate != 0.0 and blocks[b, 4] == 1
+        is_plain = law == BILINEAR and not secant and not viscous
+        if is_plain and kind == GREEN:
+            energy += add_common(GREEN, tangent, first, last, trial, bars, store, force, flow)
+        elif is_plain and kind == ENGINEERING:
+            energy += add_common(ENGINEERING, tangent, first, last, trial, bars, store, force, flow)
+        else:
+            energy += add_other(kind, law, secant, viscous, tangent, first, last, trial, bars, store, force, flow)
+    return energy

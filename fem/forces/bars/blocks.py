@@ -1,0 +1,34 @@
+"""Bars together: runs of one kind, their tangent blocks as matrices, the gradients of rods."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.forces.bars.bar import ALPHA, GEOMETRIC, VISCOUS, Bars, P, Q
+
+
+def blocks_of(kinds: Ints, constants: Floats) -> Ints:
+    """Runs of bars of one kind, (b, 5), as ``Bars.blocks`` holds them."""
+    if len(kinds) == 0:
+        return np.zeros((0, 5), np.int64)
+    ends = np.flatnonzero(np.any(np.diff(kinds, axis=0) != 0, axis=1)) + 1
+    first = np.concatenate([[0], ends])
+    last = np.concatenate([ends, [len(kinds)]])
+    viscous = np.maximum.reduceat(constants[VISCOUS] != 0.0, first)
+    return np.column_stack([kinds[first], first, last, viscous]).astype(np.int64)
+
+
+def bar_blocks(store: Floats, rigid: float = 0.0) -> Floats:
+    """(m, 3, 3) tangent blocks alpha p q^T + t I from the numbers of the bars; ``rigid``: alpha of rods."""
+    alpha = np.where(np.isinf(store[ALPHA]), rigid, store[ALPHA])
+    blocks: Floats = np.einsum("e,ae,ce->eac", alpha, store[P : P + 3], store[Q : Q + 3])
+    return blocks + store[GEOMETRIC, :, None, None] * np.eye(3)
+
+
+def rod_gradients(bars: Bars, store: Floats, row: int = Q) -> tuple[Ints, Ints, Floats]:
+    """Rows, dofs and values of G (rods, 3n): p or q (``row``) of a rod at its second node, minus that at its first."""
+    values: Floats = store[row : row + 3, bars.rods].T.ravel()
+    dofs = np.concatenate([(3 * bars.nodes[bars.rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
+    rows = np.tile(np.repeat(np.arange(len(bars.rods)), 3), 2)
+    return rows, dofs, np.concatenate([values, -values])

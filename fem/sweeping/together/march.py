@@ -1,0 +1,336 @@
+"""The march of ``solve/newton`` for packs of lanes: each lane is a model of its own with its own convergence.
+
+The parts are those of the scalar march. A lane that has converged waits, its corrections taken as zero, until the last
+one has: it ends where it would have ended alone. Nothing is mended here: a lane that spends its iterations, meets NaN
+or an unsafe pivot, or drifts in energy is marked with the reason and left to a run of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.forces.bars.bar import Bars
+from fem.forces.protocol import Tangent
+from fem.forces.springs import Springs
+from fem.lanes.choose import common, local, some, where
+from fem.solve.linear.chain import Diagonal, solve_chain
+from fem.solve.newton import groups
+from fem.solve.newton.convergence import is_converged
+from fem.solve.newton.groups import CORRECT, Loading, Motion, Nodes, Problem, Record, Scratch
+from fem.solve.newton.iterate import (
+    begin,
+    combine,
+    correct,
+    evaluate_increment,
+    evaluate_instant,
+    inertia_forces,
+    residual,
+    scale_of,
+)
+from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
+from fem.solve.newton.march import HUGE
+from fem.solve.newton.tangent import diagonal_of, lift, nodal_blocks
+from fem.solve.rods.project import end_accelerations
+from fem.solve.schemes.coefficients import Coefficients
+
+
+class Start(NamedTuple):
+    """u, v and (at supports) a at the start, (blocks, 3n); tally (TALLY,) and memory (MEMORY,) lend shapes."""
+
+    u: Floats
+    v: Floats
+    a: Floats
+    tally: Floats
+    memory: Floats
+
+
+REASON, WHERE, SOLVES, MOST = 0, 1, 2, 3
+"""Entries of the outcome of a lane: why it stopped (DONE), in which increment (-1: the start), linear solves in all and
+in the worst increment."""
+OUTCOME = 4
+
+NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = (
+    groups.NEED_SOLVE, groups.NOT_CONVERGED, groups.NOT_FINITE, groups.DRIFT,
+)  # fmt: skip
+RELATIVE, ITERATIONS, DRIFT_SHARE = groups.RELATIVE, groups.ITERATIONS, groups.DRIFT_SHARE
+LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS = groups.LAST_RESIDUAL, groups.SMALLEST_SCALE, groups.PREVIOUS
+LOADS_VANISHED = groups.LOADS_VANISHED
+KINETIC, STRAIN, POTENTIAL, WORK = groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK
+KINETIC0, STRAIN0, POTENTIAL0, TOTAL0 = groups.KINETIC0, groups.STRAIN0, groups.POTENTIAL0, groups.TOTAL0
+
+
+@inner_kernel
+def fail(is_new: bool, reason: int, k: int, outcome: Floats) -> None:
+    """Mark lanes that fail now, unless they did before."""
+    is_first = is_new & (outcome[REASON] == 0.0)
+    outcome[WHERE] = where(is_first, k, outcome[WHERE])
+    outcome[REASON] = where(is_first, reason, outcome[REASON])
+
+
+@called_kernel
+def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None:
+    """M du = residual, by the elimination of the chain with massive nodes and no stiffness."""
+    nodes, bars, tree = problem.nodes, problem.bars, problem.tree
+    for e in range(work.tangent.store.shape[1]):
+        for c in range(work.tangent.store.shape[0]):
+            work.tangent.store[c, e] = 0.0
+    its = work.tangent
+    mass = Tangent(its.ends, its.store, bars.off_mass, its.block, its.pairs, its.cross)
+    is_safe = solve_chain(
+        True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.open, mass, work.block, work.residual,
+        work.inverse, work.pinned, work.du, work.tau,
+    )  # fmt: skip
+    fail(not is_safe, NEED_SOLVE, k, outcome)
+
+
+@inner_kernel
+def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, work: Scratch, outcome: Floats) -> None:
+    """Accelerations of the end of increment k where those of the recursion lag."""
+    nodes, bars = problem.nodes, problem.bars
+    if not scheme.lags:
+        return
+    if bars.off_mass.shape[0] == 0:
+        end_accelerations(k, nodes, loading, work)
+        return
+    combine(loading.vectors, loading.factors, k + 1, work.load)
+    inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
+    for dof in range(work.a.shape[0]):
+        rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
+        work.residual[dof] = nodes.open[dof] * rest
+        work.lagged[dof] = work.a[dof]
+    solve_mass(k, problem, work, outcome)
+    for dof in range(work.a.shape[0]):
+        work.a[dof] += nodes.open[dof] * work.du[dof]
+    inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
+
+
+@inner_kernel
+def open_lanes(
+    scheme: Coefficients,
+    needs_acceleration: bool,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    record: Record,
+    outcome: Floats,
+) -> None:
+    """Internal forces, accelerations, reactions and energies at the start, and row 0 of the record.
+
+    ``motion`` holds initial u and v and, at supports, a.
+    """
+    nodes = problem.nodes
+    size = motion.u.shape[0]
+    for dof in range(size):
+        work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
+    thermal = loading.thermal[0]
+    strain = evaluate_instant(scheme, 1.0, loading.time[0], thermal, problem, motion, work)
+    combine(loading.vectors, loading.factors, 0, work.load)
+    inertia_forces(problem, motion.v, motion.a, work.inertia, work.drag)
+    for dof in range(size):
+        motion.force[dof] = work.force[dof]
+        if work.flow.shape[0] > 0:
+            motion.flow[dof] = work.flow[dof]
+        rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
+        work.residual[dof] = nodes.open[dof] * rest
+    if needs_acceleration:
+        solve_mass(-1, problem, work, outcome)
+        for dof in range(size):
+            motion.a[dof] += nodes.open[dof] * work.du[dof]
+    for dof in range(size if scheme.lags else 0):
+        motion.lagged[dof] = motion.a[dof]
+    inertia_forces(problem, motion.v, motion.a, work.inertia, work.drag)
+    balance_forces(scheme, False, -1, problem, loading, motion.a, work)
+    kinetic, potential = kinetic_energy(problem, work), 0.0
+    for dof in range(size):
+        motion.reaction[dof] = work.reaction[dof]
+    for p in range(loading.vectors.shape[0]):
+        if loading.is_gravity[p] == 1:
+            for dof in range(size):
+                potential -= loading.factors[0, p] * loading.vectors[p, dof] * motion.u[dof]
+    tally = motion.tally
+    tally[KINETIC], tally[STRAIN], tally[POTENTIAL] = kinetic, strain, potential
+    tally[KINETIC0], tally[STRAIN0], tally[POTENTIAL0] = kinetic, strain, potential
+    tally[TOTAL0] = kinetic + strain + potential
+    note_increment(0, 0, 0.0, 0.0, 0, 0.0, problem, thermal, motion, record)
+
+
+@inner_kernel
+def march_lanes(
+    scheme: Coefficients,
+    symmetric: bool,
+    limits: Floats,
+    settling: int,
+    stride: int,
+    problem: Problem,
+    loading: Loading,
+    motion: Motion,
+    work: Scratch,
+    record: Record,
+    outcome: Floats,
+) -> None:
+    """Advance all lanes through the increments of ``loading``.
+
+    settling  increments before the energy watch begins
+    stride    increments between two rows of the record; the last increment is always recorded
+    record    rows 1, 2, ... (row 0 is the start)
+    outcome   (OUTCOME,)  out
+    """
+    nodes, bars, tree = problem.nodes, problem.bars, problem.tree
+    memory = motion.memory
+    is_bare = work.tangent.block.shape[0] == 0
+    count = loading.dt.shape[0]
+    row = 0
+    for k in range(count):
+        dt = loading.dt[k]
+        thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
+        begin(scheme, k, dt, problem, loading, motion, work)
+        waits = outcome[REASON] != 0.0
+        strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
+        iteration = 0
+        while True:
+            strain = evaluate_increment(scheme, k, problem, loading, motion, work)
+            norm = residual(scheme, problem, work)
+            if iteration == 0:
+                if loading.support_dofs.shape[0] > 0:
+                    lift(scheme, dt, problem, work)
+            else:
+                is_finite = (norm < HUGE) & (abs(strain) < HUGE)
+                fail(not (is_finite | waits), NOT_FINITE, k, outcome)
+                waits = waits | (not is_finite)
+                if common(limits[RELATIVE]) >= 0.0:
+                    scale = scale_of(scheme, dt, problem, work)
+                good, special = is_converged(limits, norm, scale, iteration, bars, motion, work)
+                flags = where(waits, flags, special)
+                spent = where(waits, spent, iteration)
+                waits = waits | good
+                if not some(not waits):
+                    break
+                is_spent = not (waits | (iteration < limits[ITERATIONS]))
+                fail(is_spent, NOT_CONVERGED, k, outcome)
+                waits = waits | is_spent
+                if not some(not waits):
+                    break
+            memory[PREVIOUS] = norm
+            if not is_bare:
+                nodal_blocks(scheme, dt, problem, work)
+            diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
+            is_safe = solve_chain(
+                symmetric, not is_bare, tree, diagonal, nodes.open, work.tangent, work.block, work.residual,
+                work.inverse, work.pinned, work.du, work.tau,
+            )  # fmt: skip
+            fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
+            waits = waits | (not is_safe)
+            for dof in range(work.du.shape[0]):
+                work.du[dof] = where(waits, 0.0, work.du[dof])
+            shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
+            correct(scheme, dt, shifted, problem, work)
+            iteration += 1
+        is_noted = (k + 1) % stride == 0 or k + 1 == count
+        if common(limits[RELATIVE]) >= 0.0:
+            remembers = flags != LOADS_VANISHED
+            smallest = memory[SMALLEST_SCALE]
+            is_smaller = (scale > 0.0) & (not ((smallest > 0.0) & (smallest < scale)))
+            memory[LAST_RESIDUAL] = where(remembers, norm, memory[LAST_RESIDUAL])
+            memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
+        elif is_noted:
+            scale = scale_of(scheme, dt, problem, work)
+        end_lanes(scheme, k, problem, loading, work, outcome)
+        error = close_increment(scheme, k, strain, problem, loading, motion, work)
+        outcome[SOLVES] += spent
+        outcome[MOST] = max(outcome[MOST], spent)
+        if is_noted:
+            row += 1
+            note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
+        if k >= settling:
+            fail(has_drifted(motion, dt, error, limits[DRIFT_SHARE]), DRIFT, k, outcome)
+
+
+@inner_kernel
+def at(packs: Floats, b: int) -> Floats:
+    """Block b of an array of packs; the only one where all blocks share it."""
+    block: Floats = packs[min(b, packs.shape[0] - 1)]
+    return block
+
+
+@inner_kernel
+def coefficients_of(row: Floats, options: Ints) -> Coefficients:
+    """The numbers of the scheme, known when this is compiled."""
+    return Coefficients(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], options[0] != 0,
+        row[12], row[13], False, row[15] > 0.0, options[1],
+    )  # fmt: skip
+
+
+@inner_kernel
+def of_block(b: int, problem: Problem) -> Problem:
+    """The part of block b."""
+    nodes, bars, springs = problem.nodes, problem.bars, problem.springs
+    return Problem(
+        Nodes(at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.free, nodes.open, at(nodes.held, b)),
+        Bars(
+            bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
+            at(bars.off_damping, b), bars.rods,
+        ),
+        Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair), None, True,
+        problem.links, problem.ropes, problem.solver, problem.tree, problem.equation,
+    )  # fmt: skip
+
+
+@inner_kernel
+def loading_of(b: int, loading: Loading) -> Loading:
+    """The part of block b."""
+    share = min(b, loading.factors.shape[0] - 1)
+    return Loading(
+        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[share],
+        loading.factors[share], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
+        loading.support_start[b], at(loading.thermal, b), at(loading.warmth, b),
+    )  # fmt: skip
+
+
+@inner_kernel
+def room_of(room: Scratch) -> Scratch:
+    """Room that lives in registers."""
+    its = room.tangent
+    tangent = Tangent(its.ends, local(its.store), local(its.off), local(its.block), its.pairs, local(its.cross))
+    return Scratch(
+        local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.load),
+        local(room.carry), local(room.residual), local(room.shift), local(room.inertia), local(room.momentum),
+        local(room.drag), local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), tangent,
+        local(room.block), local(room.inverse), local(room.reaction), local(room.band), local(room.unknowns),
+        local(room.krylov), local(room.kept), local(room.whole), local(room.pulls), local(room.lagged),
+        local(room.state),
+    )  # fmt: skip
+
+
+@kernel
+def march_blocks(
+    first: int, last: int, stride: int, options: Ints, row: Floats, limits: Floats, problem: Problem, loading: Loading,
+    start: Start, room: Scratch, record: Record, outcome: Floats,
+) -> None:  # fmt: skip
+    """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
+
+    options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
+             whether the tangent is symmetric
+    row      the numbers of the scheme
+
+    Arrays of packs (except those of ``room``) have the block as first axis, of length 1 where all blocks are alike.
+    """
+    scheme = coefficients_of(row, options)
+    for b in range(first, last):
+        one, acting = of_block(b, problem), loading_of(b, loading)
+        motion = Motion(
+            local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
+            local(room.multiplier), local(start.tally), local(start.memory), local(room.u), local(room.lagged),
+            local(room.state),
+        )  # fmt: skip
+        for dof in range(motion.u.shape[0]):
+            motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
+        work = room_of(room)
+        kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
+        open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])
+        march_lanes(
+            scheme, options[4] != 0, at(limits, b), options[2], stride, one, acting, motion, work, kept, outcome[b]
+        )

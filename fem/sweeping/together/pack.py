@@ -1,0 +1,266 @@
+"""Models side by side as lanes, blocks of lanes one after the other: the arrays ``march_blocks`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.assembly.supports import Supports
+from fem.assembly.system import System
+from fem.forces.equations import Links
+from fem.forces.families import has_flow
+from fem.lanes.arrays import Driven, Fixed, Lanes
+from fem.model.curves import Constant, evaluate
+from fem.model.quantities import RECORDED
+from fem.solve.linear.chain import Tree
+from fem.solve.newton import groups
+from fem.solve.newton.groups import LEDGER, Loading, Nodes, Problem, Record, Ropes, Scratch
+from fem.solve.stage import NO_ROPES, Stage, scratch
+from fem.sweeping.together.march import OUTCOME, Start
+from fem.sweeping.together.sample import Sample
+
+WIDTH = 8
+"""Lanes of a pack: eight float64 fill the widest vector register there is."""
+
+
+def zeros(*shape: int, known: int = 0) -> Any:
+    """An array of packs; to the march it is an array of numbers."""
+    return Lanes(*shape, known=known)
+
+
+def fixed(array: Any) -> Any:
+    """An array known at compilation; to the march it is an array."""
+    return Fixed(array)
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """All lanes. The groups of the march, their arrays of numbers as packs with the block as first axis (of length 1
+    where all models have the same numbers); outcome as ``together.march`` describes it.
+    """
+
+    blocks: int
+    limits: Any
+    problem: Any
+    loading: Any
+    start: Any
+    room: Any
+    record: Any
+    outcome: Any
+
+
+def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Any:
+    """One array per model (all of one shape) as packs (blocks, ..., WIDTH); the last model fills up the last block.
+
+    One block where all models have the very same array, unless ``blocks`` asks for all of them, to be written to.
+    """
+    known = parts[0].ndim if known is None else known
+    if all(part is parts[0] for part in parts):
+        packs = zeros(blocks or 1, *parts[0].shape, WIDTH, known=known)
+        packs.array[:] = parts[0][..., None]
+        return packs
+    stacked = np.array(parts)
+    stacked = np.concatenate([stacked, np.repeat(stacked[-1:], -len(parts) % WIDTH, axis=0)])
+    stacked = stacked.reshape(len(stacked) // WIDTH, WIDTH, *stacked.shape[1:])
+    packs = zeros(len(stacked), *stacked.shape[2:], WIDTH, known=known)
+    packs.array[:] = np.moveaxis(stacked, 1, -1)
+    return packs
+
+
+def per_dof(parts: Sequence[Floats]) -> Any:
+    """``pack`` of nodal values, once for each of the three directions."""
+    nodal = pack(parts).array
+    packs = zeros(len(nodal), 3 * nodal.shape[1], WIDTH, known=1)
+    packs.array[:] = np.repeat(nodal, 3, axis=1)
+    return packs
+
+
+def fleet(
+    stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, rows: int, probes: Ints, elements: Ints
+) -> Fleet:
+    """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements."""
+    blocks, size = -(-len(samples) // WIDTH), stage.system.size
+    systems = [sample.system for sample in samples]
+    is_damped = any(np.any(system.damping) for system in systems)
+    bars, springs = stage.bars, stage.system.springs
+    kinds = bars.blocks.copy()
+    kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
+    u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
+    start: Any = Start(
+        u, v, zeros(blocks, size, WIDTH, known=1), zeros(groups.TALLY, WIDTH, known=1),
+        zeros(groups.MEMORY, WIDTH, known=1),
+    )  # fmt: skip
+    nodes: Any = Nodes(
+        per_dof([system.mass for system in systems]),
+        per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1),
+        fixed(np.zeros(0)), fixed(stage.nodes.free), fixed(stage.nodes.open), zeros(1, 0, 9, WIDTH, known=2),
+    )  # fmt: skip
+    record: Any = Record(
+        zeros(blocks, rows, LEDGER, WIDTH, known=1), fixed(probes),
+        zeros(blocks, rows, RECORDED["NODE"], len(probes), 3, WIDTH, known=3),
+        fixed(stage.system.family[elements]), zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2),
+    )  # fmt: skip
+    numbers: Any = {
+        name: pack([getattr(sample.bars, name) for sample in samples])
+        for name in ("constants", "off_mass", "off_damping")
+    }
+    problem: Any = Problem(
+        nodes,
+        bars._replace(
+            nodes=fixed(bars.nodes), kinds=fixed(bars.kinds), blocks=fixed(kinds), table=None, rods=fixed(bars.rods),
+            **numbers,
+        ),
+        springs._replace(
+            dofs=fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
+            pair=fixed(springs.pair),
+        ),
+        None, True, Links(*map(fixed, stage.links)), Ropes(*map(fixed, NO_ROPES)), 0,
+        Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation),
+    )  # fmt: skip
+    return Fleet(
+        blocks, pack([sample.limits for sample in samples]), problem, acting(stage, samples, time, dt, start), start,
+        room_of_packs(stage, systems), record, zeros(blocks, OUTCOME, WIDTH, known=1),
+    )  # fmt: skip
+
+
+def room_of_packs(stage: Stage, systems: list[System]) -> Any:
+    """Working room, as that of a single march."""
+    room = scratch(stage.system, stage.bars, stage.choice)
+    if any(has_flow(system.bars, system.springs, ()) for system in systems):
+        room = room._replace(flow=np.zeros(stage.system.size))
+    packs = {
+        name: zeros(*array.shape, WIDTH, known=array.ndim)
+        for name, array in room._asdict().items()
+        if name != "tangent"
+    }
+    its = room.tangent
+    tangent: Any = its._replace(
+        ends=fixed(its.ends), pairs=fixed(its.pairs),
+        **{name: zeros(*getattr(its, name).shape, WIDTH, known=getattr(its, name).ndim)
+           for name in ("store", "off", "block", "cross")},
+    )  # fmt: skip
+    return Scratch(**packs, tangent=tangent)
+
+
+def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, start: Any) -> Any:
+    """Loads and support motions of all increments; ``start`` gets what supports have at the start.
+
+    Where all models follow the same curves, only the numbers that multiply them are packed.
+    """
+    supports = [sample.supports for sample in samples]
+    first, blocks = supports[0], len(start.u.array)
+    held = np.flatnonzero(first.supported)
+    starts = (start.v.array, start.a.array)
+    support: list[Any]
+    if follow_one_curve(samples):
+        numbers = zeros(blocks, stage.system.size, 3, WIDTH, known=2)
+        for place, name in enumerate(("base", "rate", "value")):
+            numbers.array[:, :, place] = pack([getattr(each, name) for each in supports]).array
+        for level, array in enumerate(starts, start=1):
+            curve = curves_of(first, held, time[:1], level, True)[0]
+            array[:, held] = np.einsum("cj,bcjl->bcl", curve, numbers.array[:, held])
+        dofs = held[~has_arrived(first, held, numbers.array, start.u.array)]
+        is_used = numbers.array[:, dofs].any(axis=(0, 1, 3))
+        terms = np.flatnonzero(is_used) if is_used.any() else [0]
+        values = zeros(blocks, len(dofs), len(terms), WIDTH, known=2)
+        values.array[:] = numbers.array[:, dofs][:, :, terms]
+        parts = [curves_of(first, dofs, time[1:], level, False) for level in range(3)]
+        parts.append(curves_of(first, dofs, time[:-1], 1, True))
+        parts = [part[:, :, terms] for part in parts]
+        support = [Driven(values, part) for part in mean_accelerations(stage, parts, dt[:, None, None])]
+        factors = stage.loads.factors(time)[None]
+        weighted = weigh(stage, factors[0])[None]
+    else:
+        begins = [each.motion(held, time[:1], after=True) for each in supports]
+        for level, array in enumerate(starts, start=1):
+            array[:, held] = pack([begin[level][0] for begin in begins]).array
+        moving = [sample.supports.moving(sample.u) for sample in samples]
+        dofs = np.unique(np.concatenate(moving))
+        exact = [
+            mean_accelerations(stage, [*each.motion(dofs, time[1:]), each.velocity_after(dofs, time[:-1])], dt[:, None])
+            for each in supports
+        ]
+        support = [pack([part[level] for part in exact], blocks, 1) for level in range(4)]
+        own = [sample.loads.factors(time) for sample in samples]
+        factors, weighted = pack(own, known=1), pack([weigh(stage, part) for part in own], known=1)
+    vectors = pack([sample.loads.vectors for sample in samples])
+    thermal = pack([sample.thermal for sample in samples], known=1)
+    warmth = pack([warmth_of(stage, sample.thermal) for sample in samples], known=1)
+    u, v, a, after = support
+    return Loading(
+        dt,
+        time,
+        vectors,
+        fixed(stage.loads.is_gravity),
+        weighted,
+        factors,
+        fixed(dofs),
+        u,
+        v,
+        a,
+        after,
+        thermal,
+        warmth,
+    )
+
+
+def weigh(stage: Stage, factors: Floats) -> Floats:
+    """(k, p) factors of the loads in the equilibrium of the increments, from those at their ends (k+1, p)."""
+    share = stage.coefficients.wc
+    weighted: Floats = share * factors[1:] + (1.0 - share) * factors[:-1]
+    return weighted
+
+
+def warmth_of(stage: Stage, thermal: Floats) -> Floats:
+    """(1 or k, m) thermal strain in the equilibrium of the increments, from that at their ends."""
+    if len(thermal) == 1:
+        return thermal
+    return 0.5 * (thermal[:-1] + thermal[1:]) if stage.scheme.secant else thermal[1:]
+
+
+def mean_accelerations(stage: Stage, motion: list[Floats], dt: Floats) -> list[Floats]:
+    """u, v, a of supports and v after the starts of increments; a is that of the increment in secant schemes."""
+    u, v, a, after = motion
+    return [u, v, (v - after) / dt if stage.scheme.secant else a, after]
+
+
+def follow_one_curve(samples: Sequence[Sample]) -> bool:
+    """All models have the same functions of time."""
+    first = samples[0]
+    curves = tuple(case.curve for case in first.loads.cases)
+    return all(
+        (one.supports is first.supports or one.supports.groups == first.supports.groups)
+        and (one.loads is first.loads or tuple(case.curve for case in one.loads.cases) == curves)
+        for one in samples
+    )
+
+
+def has_arrived(supports: Supports, dofs: Ints, numbers: Floats, u: Floats) -> Any:
+    """(c,) supports that stand still where they are, in all lanes. numbers (blocks, 3n, 3, width), u likewise."""
+    arrived = np.zeros(len(dofs), np.bool_)
+    for k, (order, curve) in enumerate(supports.groups):
+        if order == 0 and isinstance(curve, Constant):
+            chosen = np.flatnonzero(supports.group[dofs] == k)
+            place = dofs[chosen]
+            target = numbers[:, place, 0] + numbers[:, place, 2] * curve.value
+            arrived[chosen] = np.all(u[:, place] == target, axis=(0, 2))
+    return arrived
+
+
+def curves_of(supports: Supports, dofs: Ints, time: Floats, level: int, after: bool) -> Floats:
+    """(k, c, 3) functions of time by which base, rate and value of supports enter u, v or a (level 0, 1, 2)."""
+    curves = np.zeros((len(time), len(dofs), 3))
+    for k, (order, curve) in enumerate(supports.groups):
+        chosen = np.flatnonzero(supports.group[dofs] == k)
+        if chosen.size == 0:
+            continue
+        if level == 0:
+            curves[:, chosen, 0] = 1.0
+        if order == 2 and level < 2:
+            curves[:, chosen, 1] = (time - supports.start)[:, None] if level == 0 else 1.0
+        curves[:, chosen, 2] = evaluate(curve, time, level - order, after, supports.start)[:, None]
+    return curves

@@ -1,0 +1,273 @@
+"""Run an ensemble: as lanes where the models allow it, else one by one, blocks and runs spread over threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.assembly.supports import jumps
+from fem.compiled import is_compiled
+from fem.errors import FemError
+from fem.forces.families import acting_families
+from fem.lanes.arrays import Fixed
+from fem.model import Dynamic, Model
+from fem.results.record import Rows
+from fem.results.schedule import Schedule
+from fem.solve.clock import expected_increments
+from fem.solve.loose import hold_loose_directions
+from fem.solve.newton import groups
+from fem.solve.newton.groups import CHAINS, DONE
+from fem.solve.outcome import numbers_in, rows_of
+from fem.solve.schemes import SCHEMES
+from fem.solve.stage import Stage, loading, prepare, record
+from fem.solve.start import evaluate_start, first_motion
+from fem.solve.watch.energy import SETTLING
+from fem.sweeping.together.alone import SERIES, Result, run_alone
+from fem.sweeping.together.march import REASON, SOLVES, march_blocks
+from fem.sweeping.together.pack import WIDTH, Fleet, fleet
+from fem.sweeping.together.sample import Sample, instants, is_alike, sample
+
+BLOCKS_AT_ONCE = 64
+"""Blocks a thread marches before it looks for Ctrl-C."""
+MOST_NUMBERS = 2**25
+"""Numbers that the lanes of one march may record: 256 MB."""
+NAMES = ("node_labels", "element_labels", "node_sets", "element_sets")
+"""What of a mesh says which rows are whose."""
+LANE_SERIES = [name for name in SERIES if name not in ("increment", "time", "dt", "cutbacks")]
+"""Fields of ``Rows`` that differ from lane to lane."""
+
+
+def can_run_in_lanes(model: Model) -> str:
+    """Why a model cannot be a lane; empty where it can.
+
+    Lanes take one ``*DYNAMIC, DIRECT`` step of an implicit scheme, chains and trees of bars with springs and dashpots,
+    moving supports, loads, temperatures; no rods, no equations, no tables of force over elongation, no limit of
+    increments.
+    """
+    if len(model.steps) != 1:
+        return "it has more than one step"
+    step = model.steps[0]
+    if not isinstance(step.procedure, Dynamic) or not step.procedure.direct:
+        return "its step is not *DYNAMIC, DIRECT"
+    if step.procedure.integrator == "CENTRAL DIFFERENCE":
+        return "its step is *DYNAMIC, EXPLICIT"
+    if step.max_increments is not None and step.max_increments < (expected_increments(step.procedure) or 0):
+        return "INC= ends the step early"
+    if model.equations:
+        return "it has equations between dofs"
+    if model.links or any(material.is_inextensible for material in model.materials.values()):
+        return "it has rods"
+    if any(spring.table for spring in model.springs):
+        return "it has a spring with a table"
+    return ""
+
+
+def run_ensemble(
+    models: Sequence[Model], every: int = 1, threads: int = 1, *, record_all: bool = False
+) -> list[Result]:
+    """Run models that differ in numbers as lanes of one march, all others by themselves; one result each, in order.
+
+    every       increments between two recorded rows; the energy watch looks at all increments
+    record_all  rows carry every node and element, not only the printed ones
+
+    A model that fails (as a lane it gets a run of its own first) has the error in its result.
+    """
+    together = march_together(models, every, threads, record_all=record_all)
+    results = {number: part.result(lane) for part in together for number, lane in part.numbers.items()}
+    alone = [number for number in range(len(models)) if number not in results]
+    with ThreadPoolExecutor(threads) as pool:
+        runs = pool.map(lambda number: run_alone(models[number], every, record_all), alone)
+        results |= dict(zip(alone, runs, strict=True))
+    return [results[number] for number in range(len(models))]
+
+
+@dataclass(frozen=True, slots=True)
+class Marched:
+    """Models that marched side by side.
+
+    rows     of all lanes: two more axes at the end of what is per increment, block and lane in the block
+    numbers  model -> its lane, of those that marched well; solves (lanes,): linear solves in all increments
+    """
+
+    rows: Rows
+    numbers: dict[int, int]
+    solves: Ints
+
+    def result(self, lane: int) -> Result:
+        """One of them."""
+        series = {name: getattr(self.rows, name)[..., lane // WIDTH, lane % WIDTH] for name in LANE_SERIES}
+        return Result(replace(self.rows, **series), int(self.solves[lane]))
+
+
+def march_together(
+    models: Sequence[Model], every: int = 1, threads: int = 1, *, record_all: bool = False, may_compile: bool = True
+) -> Iterator[Marched]:
+    """All models that march well as lanes; arguments as of ``run_ensemble``.
+
+    may_compile  False: none marches whose shape is not compiled yet
+    """
+    numbers, samples, stage = gather(models)
+    if stage is None:
+        return
+    time, dt = instants(samples[0].model)
+    schedule = Schedule(samples[0].model, 0, 0.0, len(dt), False)
+    count = len(stage.system.labels), len(stage.system.family)
+    probes, elements = (np.arange(n) for n in count) if record_all else (schedule.nodes, schedule.elements)
+    increments = np.array([*range(0, len(dt), every), len(dt)])
+    kept = len(increments) * numbers_in(record(stage, 1, probes, elements)) * WIDTH
+    at_once = MOST_NUMBERS // kept * WIDTH
+    for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
+        part = samples[start : start + at_once]
+        whole = fleet(stage, part, time, dt, len(increments), probes, elements)
+        if not march_all(whole, stage, every, threads, may_compile):
+            return
+        reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
+        rows = record_of_lanes(whole, increments, time, dt, probes, elements)
+        good = (reasons == DONE) & finite_lanes(rows)[: len(part)]
+        done = {numbers[start + lane]: lane for lane in np.flatnonzero(good).tolist()}
+        yield Marched(rows, done, whole.outcome.array[:, SOLVES].ravel().astype(np.int64))
+
+
+def finite_lanes(rows: Rows) -> Flags:
+    """(lanes,) whose energies and stresses never overflowed; a run of their own says it of the others."""
+    finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
+    return np.asarray(finite.ravel())
+
+
+def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | None]:
+    """The models that can march together (numbers, samples), and the first one of them made ready."""
+    numbers: list[int] = []
+    samples: list[Sample] = []
+    stage: Stage | None = None
+    for number, model in enumerate(models):
+        if can_run_in_lanes(model):
+            continue
+        try:
+            if stage is None:
+                time, _ = instants(model)
+                first = sample(model, time)
+                stage = template(first, time)
+                if stage is not None:
+                    numbers, samples = [number], [first]
+                continue
+            known = samples[-1]  # the one most likely to share its parts
+            if not has_same_march(model, known.model):
+                continue
+            one = sample(model, time, known)
+        except FemError:  # its own run will say so
+            continue
+        if has_same_shape(one, known):
+            numbers.append(number)
+            samples.append(one)
+    if stage is None:
+        return [], [], None
+    stay = standing(samples)
+    return list(compress(numbers, stay)), list(compress(samples, stay)), stage if stay[0] else None
+
+
+def standing(samples: Sequence[Sample]) -> Flags:
+    """(samples,) whose supports are where they are prescribed at the start: lanes have no jumps."""
+    systems = {id(one.system): one.system for one in samples}
+    size = min(float(np.abs(system.coordinates).max()) for system in systems.values())
+    jumping = jumps([one.supports for one in samples], np.array([one.u for one in samples]), 0.0, size)
+    return np.asarray(~jumping.any(axis=1))
+
+
+def template(first: Sample, time: Floats) -> Stage | None:
+    """A sample made ready to march, or None where it needs what lanes have not."""
+    step = first.model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    stage = prepare(
+        first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
+        step.controls, "AUTO",
+    )  # fmt: skip
+    if stage.choice.solver not in CHAINS or acting_families(first.system.families):
+        return None
+    motion = first_motion(first.system)
+    evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
+    hold_loose_directions(stage, step)
+    return stage if len(stage.nodes.held) == 0 else None
+
+
+def has_same_march(model: Model, first: Model) -> bool:
+    """Both march through the same instants by the same scheme and record the same."""
+    step, its = model.steps[0], first.steps[0]
+    same_step = step.procedure == its.procedure and step.extrapolation == its.extrapolation
+    same_names = model.mesh is first.mesh or is_alike(model.mesh, first.mesh, NAMES)
+    return same_step and same_names and step.nlgeom == its.nlgeom and step.outputs == its.outputs
+
+
+def has_same_shape(one: Sample, first: Sample) -> bool:
+    """Two samples differ in numbers only."""
+    if one.system is not first.system and one.bars is not first.bars:
+        pairs: list[tuple[Any, Any]] = [
+            (one.bars.nodes, first.bars.nodes), (one.bars.kinds, first.bars.kinds),
+            (one.system.springs.dofs, first.system.springs.dofs), (one.system.family, first.system.family),
+            (one.bars.off_mass.shape, first.bars.off_mass.shape),
+            (one.system.mass > 0.0, first.system.mass > 0.0),
+        ]  # fmt: skip
+        if not all(np.array_equal(mine, its) for mine, its in pairs):
+            return False
+    if one.loads is not first.loads and not np.array_equal(one.loads.is_gravity, first.loads.is_gravity):
+        return False
+    if one.supports is not first.supports:
+        orders = [[order for order, _ in each.groups] for each in (one.supports, first.supports)]
+        if orders[0] != orders[1] or not np.array_equal(one.supports.group, first.supports.group):
+            return False
+    same_tests = one.limits is first.limits or np.array_equal(kinds_of(one.limits), kinds_of(first.limits))
+    return same_tests and one.thermal.shape == first.thermal.shape
+
+
+def kinds_of(limits: Floats) -> Any:
+    """Which of the criteria are in use."""
+    return np.append(limits[[groups.RELATIVE, groups.ABSOLUTE, groups.CORRECTION]] >= 0.0, limits[groups.TO_FLOOR])
+
+
+def march_all(whole: Fleet, stage: Stage, every: int, threads: int, may_compile: bool) -> bool:
+    """March all blocks, spread over threads; False: it would have to be compiled and must not."""
+    step = stage.system.model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
+    secant = stage.scheme.secant
+    is_symmetric = not (secant or np.any(whole.problem.bars.blocks.array[:, 4]))
+    options: Any = Fixed(
+        np.array([secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric], np.int64)
+    )
+    row: Any = Fixed(np.array(stage.coefficients, float))
+    at_once = max(1, min(BLOCKS_AT_ONCE, -(-whole.blocks // threads)))
+    shared = (
+        every, options, row, whole.limits, whole.problem, whole.loading, whole.start, whole.room, whole.record,
+        whole.outcome,
+    )  # fmt: skip
+    if not (may_compile or is_compiled(march_blocks, 0, 1, *shared)):
+        return False
+
+    def work(first: int) -> None:
+        march_blocks(first, min(first + at_once, whole.blocks), *shared)
+
+    starts = range(0, whole.blocks, at_once)
+    if threads == 1:
+        for first in starts:
+            work(first)
+        return True
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, starts))
+    return True
+
+
+def record_of_lanes(whole: Fleet, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
+    """The record of all lanes, as ``Marched`` has it."""
+    ledger, kinematics, values = (
+        np.moveaxis(packs.array, 0, -2) for packs in (whole.record.ledger, whole.record.kinematics, whole.record.values)
+    )
+    kept = whole.record._replace(ledger=ledger, kinematics=kinematics, values=values)
+    lengths = np.concatenate([[0.0], dt])[increments]
+    return rows_of(
+        1, kept, np.arange(len(increments)), increments, time[increments], lengths, 0, probes, elements, True, False
+    )

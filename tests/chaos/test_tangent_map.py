@@ -1,0 +1,144 @@
+"""The tangent map of an increment is its derivative: for every scheme, bars, rods, dampers, moving supports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import fem
+from fem.chaos.growth import Varied
+from fem.chaos.trajectory import Trajectory
+from fem.chaos.variation.groups import DU, DV
+from fem.errors import CommandError
+from fem.results.record import SilentSink
+
+INCREMENTS = 12
+STEP = 1e-5
+SCHEMES = {
+    "NEWMARK": "TIME INTEGRATOR=NEWMARK",
+    "NEWMARK 0.3": "TIME INTEGRATOR=NEWMARK, BETA=0.3025, GAMMA=0.6",
+    "HHT": "TIME INTEGRATOR=HHT, ALPHA=-0.1",
+    "GENERALIZED ALPHA": "TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.6",
+    "BACKWARD EULER": "TIME INTEGRATOR=BACKWARD EULER",
+    "ENERGY MOMENTUM": "TIME INTEGRATOR=ENERGY MOMENTUM",
+}
+DECK = """*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 1., 0., 0.2
+3, 1.8, 0.3, 0.
+*ELEMENT, TYPE=T3D2, ELSET=FIRST
+1, 1, 2
+*ELEMENT, TYPE=T3D2, ELSET=SECOND
+2, 2, 3
+*ELEMENT, TYPE=DASHPOT1, ELSET=DRAG
+3, 2
+*DASHPOT, ELSET=DRAG
+3
+0.7
+*SOLID SECTION, ELSET=FIRST, MATERIAL=A, MASS=CONSISTENT, STRAIN={strain}
+1.
+*SOLID SECTION, ELSET=SECOND, MATERIAL=B, MASS=LUMPED
+1.
+*MATERIAL, NAME=A
+*DENSITY
+1.
+{first}
+*DAMPING, ALPHA=0.3
+*MATERIAL, NAME=B
+*DENSITY
+1.
+{second}
+*AMPLITUDE, NAME=SHAKE, DEFINITION=PERIODIC
+1, 5., 0., -1.
+1., 0.3
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, {scheme}
+0.02, 100.
+*CONTROLS, ENERGY DRIFT=OFF, RESI_GLOB_MAXI=1.E-11
+*BOUNDARY, AMPLITUDE=SHAKE
+1, 3, 3, 0.2
+*DLOAD
+FIRST, GRAV, 9.81, 0., 0., -1.
+SECOND, GRAV, 9.81, 0., 0., -1.
+*END STEP
+"""
+ELASTIC = "*ELASTIC\n{modulus}\n*DAMPING, BETA={viscous}, ALPHA=0.3"
+BODIES = {
+    "springs": (ELASTIC.format(modulus=200.0, viscous=0.0), ELASTIC.format(modulus=300.0, viscous=0.0), "GREEN"),
+    "viscous": (
+        ELASTIC.format(modulus=200.0, viscous=0.02),
+        ELASTIC.format(modulus=300.0, viscous=0.01),
+        "ENGINEERING",
+    ),
+    "viscous cables": (
+        "*NO COMPRESSION\n" + ELASTIC.format(modulus=200.0, viscous=0.02),
+        "*NO COMPRESSION, RATIO=0.2\n" + ELASTIC.format(modulus=300.0, viscous=0.01),
+        "ENGINEERING",
+    ),
+    "rods": ("*INEXTENSIBLE\n*DAMPING, ALPHA=0.3", "*INEXTENSIBLE", "GREEN"),
+    "rod and spring": ("*INEXTENSIBLE\n*DAMPING, ALPHA=0.3", ELASTIC.format(modulus=300.0, viscous=0.01), "GREEN"),
+}
+
+
+def model_of(body: str, scheme: str) -> fem.Model:
+    first, second, strain = BODIES[body]
+    first = first.replace("*DAMPING, ALPHA=0.3\n", "")
+    text = DECK.format(first=first, second=second, strain=strain, scheme=SCHEMES[scheme])
+    return fem.parse_deck(text.replace("ALPHA=0.3\n*DAMPING, ALPHA=0.3", "ALPHA=0.3"))
+
+
+def started(model: fem.Model) -> Trajectory:
+    trajectory = Trajectory(model, SilentSink(), Varied)
+    trajectory.open()
+    return trajectory
+
+
+def marched(trajectory: Trajectory, count: int) -> Trajectory:
+    trajectory.progress.chunk = count
+    trajectory.last.advance()
+    return trajectory
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("body", BODIES)
+def test_tangent_map_is_the_derivative_of_the_increments(body, scheme):
+    model = model_of(body, scheme)
+    varied = marched(started(model), 5)
+    varied.last.perturb(2)
+    varied.last.every = 10**9
+    vectors = varied.last.variation.vectors
+    if "rod" in body:  # positions on the constraints: move velocities only
+        vectors[:, DU] = 0.0
+    # ENERGY MOMENTUM: velocities along rods are left out on purpose, so that later increments differ.
+    is_projected = "rod" in body and scheme == "ENERGY MOMENTUM"
+    increments = 1 if is_projected else INCREMENTS
+    distance = 0.1 * STEP if "cable" in body else STEP  # cables have kinks in between
+    starts = vectors.copy()
+    marched(varied, increments)
+    for start, end in zip(starts, vectors, strict=True):
+        ends = []
+        for sign in (1.0, -1.0):
+            other = marched(started(model), 5)
+            motion = other.progress.motion
+            motion.u[:] += sign * distance * start[DU]
+            motion.v[:] += sign * distance * start[DV]
+            ends.append(marched(other, increments).progress.motion)
+        for row, name in ((DU, "u"),) if is_projected else ((DU, "u"), (DV, "v")):
+            slope = (getattr(ends[0], name) - getattr(ends[1], name)) / (2.0 * distance)
+            # The difference quotient has an error of STEP^2 times third derivatives and of round-off / STEP.
+            assert np.abs(slope - end[row]).max() < 2e-6 * np.abs(end[row]).max(), (row, slope, end[row])
+
+
+def test_what_has_no_tangent_map_is_refused():
+    model = model_of("springs", "NEWMARK")
+    with pytest.raises(CommandError, match="12 Lyapunov exponents, not 13"):
+        started(model).last.perturb(13)
+    step = model.steps[0]
+    explicit = replace(step, procedure=replace(step.procedure, integrator="CENTRAL DIFFERENCE", dt=0.001))
+    lumped = tuple(replace(section, mass_rule="LUMPED") for section in model.sections)
+    with pytest.raises(CommandError, match="--method two"):
+        started(replace(model, steps=(explicit,), sections=lumped)).last.perturb(1)
