@@ -75,11 +75,11 @@ class Rows:
 
     def of_nodes(self, model: Model) -> Values:
         """Every quantity of the recorded nodes."""
-        return Values(NODAL, model, self.nodes, np.moveaxis(self.motion, 1, 0))
+        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1))
 
     def of_elements(self, model: Model) -> Values:
         """Every quantity of the recorded elements."""
-        return Values(ELEMENTAL, model, self.elements, np.moveaxis(self.element_values, 2, 0))
+        return Values(ELEMENTAL, model, self.elements, self.element_values.swapaxes(0, 2).swapaxes(1, 2))
 
 
 @dataclass(frozen=True, slots=True)
