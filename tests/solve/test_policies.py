@@ -11,8 +11,8 @@ import pytest
 
 from fem.model import Controls, Dynamic, Static
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk
-from fem.solve.linear.sparse import factors
 from fem.solve.linear.patience import Patience
+from fem.solve.linear.sparse import factors
 from fem.solve.newton import groups
 from fem.solve.newton.groups import EXPONENT, LEAST_SIZE, LEVEL
 from fem.solve.outcome import jumps_of
