@@ -21,14 +21,9 @@ from fem.solve.loop import solve
 
 
 def run(
-    deck: str | Path | Model,
-    *,
-    output: str | Path | None = None,
-    parameters: Mapping[str, float] | None = None,
-    solver: str = "AUTO",
-    output_every: int = 1,
-    force: bool = False,
-) -> History:
+    deck: str | Path | Model, *, output: str | Path | None = None, parameters: Mapping[str, float] | None = None,
+    solver: str = "AUTO", output_every: int = 1, force: bool = False,
+) -> History:  # fmt: skip
     """Read an input deck, solve its steps in order and return the motion.
 
     Units are the deck's own and pass through unchanged; ``inputs/`` uses SI.
@@ -76,17 +71,10 @@ def run(
 
 
 def run_to_files(
-    deck: str | Path,
-    output: str | Path | None = None,
-    parameters: Mapping[str, float] | None = None,
-    *,
-    quiet: bool = False,
-    plot: bool = False,
-    vtk: bool = True,
-    solver: str = "AUTO",
-    force: bool = False,
+    deck: str | Path, output: str | Path | None = None, parameters: Mapping[str, float] | None = None, *,
+    quiet: bool = False, plot: bool = False, vtk: bool = True, solver: str = "AUTO", force: bool = False,
     before: Callable[[], None] | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Solve a deck and write its files as it goes (README, "What a run writes"): memory does not grow with increments.
 
     output  folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
@@ -123,14 +111,9 @@ UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 
 
 def drive(
-    model: Model,
-    solver: str,
-    sinks: Sequence[Sink],
-    files: RunFiles | None,
-    timing: Timing,
-    guard: InterruptGuard | None = None,
-    record_all: bool = False,
-) -> None:
+    model: Model, solver: str, sinks: Sequence[Sink], files: RunFiles | None, timing: Timing,
+    guard: InterruptGuard | None = None, record_all: bool = False,
+) -> None:  # fmt: skip
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
     fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
     verdict = run_record.COMPLETED

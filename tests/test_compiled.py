@@ -22,7 +22,7 @@ from fem.compiled.workers import build_all
 from fem.forces.equations import Links, condense, expand
 from fem.results.record import SilentSink
 from fem.solve.loop import solve
-from fem.solve.newton.iterate import combine
+from fem.solve.newton.evaluate import combine
 
 ROOT = Path(__file__).resolve().parents[1]
 ours = pytest.mark.skipif(is_plain(), reason="plain numba compiles, and keeps its code its own way")

@@ -79,14 +79,11 @@ def next_environment(
             spoken |= entry.mask
         heat_entries += (Entry(np.where(spoken, 0.0, initial[:, None]), ~spoken, None),)
     return Environment(
-        supports,
-        advance(before.nodal, _nodal_entries(system, step), "CLOAD" in replaced, span, model),
+        supports, advance(before.nodal, _nodal_entries(system, step), "CLOAD" in replaced, span, model),
         advance(before.body, _distributed_entries(system, step, False), "DLOAD" in replaced, span, model),
         advance(before.gravity, _distributed_entries(system, step, True), "DLOAD" in replaced, span, model),
-        advance(heat, heat_entries, "TEMPERATURE" in replaced, span, model),
-        released,
-        initial,
-    )
+        advance(heat, heat_entries, "TEMPERATURE" in replaced, span, model), released, initial,
+    )  # fmt: skip
 
 
 class _Entries:

@@ -64,19 +64,9 @@ class Varied(Marching):
         self.variation.counter[WRITTEN] = 0
         coefficients = stage.coefficients._replace(extrapolation=self.extrapolation)
         reason = carry(
-            self.every,
-            UNIT,
-            control,
-            coefficients,
-            stage.limits,
-            stage.problem,
-            chunk,
-            self.arc,
-            self.progress.motion,
-            stage.work,
-            kept,
-            self.variation,
-        )
+            self.every, UNIT, control, coefficients, stage.limits, stage.problem, chunk, self.arc, self.progress.motion,
+            stage.work, kept, self.variation,
+        )  # fmt: skip
         if reason == groups.NEED_SOLVE:
             raise CommandError(
                 "the tangent of an increment has no safe pivot for the compiled solver: use --method two"

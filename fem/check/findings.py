@@ -242,13 +242,6 @@ def units(model: Model, bars: Bars) -> list[str]:
 
 
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
-    loose_nodes,
-    bars_of_odd_length,
-    free_bodies,
-    nothing_acts,
-    floating_across,
-    massless_nodes,
-    increments,
-    geometry,
+    loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes, increments, geometry,
     units,
-)
+)  # fmt: skip

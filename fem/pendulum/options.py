@@ -55,18 +55,10 @@ def described(options: argparse.Namespace) -> Pendulum:
     n = options.links
     body, stiffness = body_of(options.body)
     return Pendulum(
-        per_link(options.length, n, "--length"),
-        per_link(options.mass, n, "--mass"),
-        per_link(options.angles, n, "--angles"),
-        per_link(options.speeds, n, "--speeds") if options.speeds else (),
-        options.absolute,
-        body,
-        stiffness,
-        options.gravity,
-        options.time,
-        options.dt,
-        options.integrator,
-    )
+        per_link(options.length, n, "--length"), per_link(options.mass, n, "--mass"),
+        per_link(options.angles, n, "--angles"), per_link(options.speeds, n, "--speeds") if options.speeds else (),
+        options.absolute, body, stiffness, options.gravity, options.time, options.dt, options.integrator,
+    )  # fmt: skip
 
 
 def write_pendulum(pendulum: Pendulum, path: Path | None, force: bool = False) -> Path:

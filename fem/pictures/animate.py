@@ -39,14 +39,8 @@ MARKED = 60
 
 
 def animate(
-    folder: Path,
-    output: Path | None,
-    fps: float,
-    trail: int,
-    frames: int,
-    nodes: Sequence[int],
-    force: bool = False,
-) -> None:
+    folder: Path, output: Path | None, fps: float, trail: int, frames: int, nodes: Sequence[int], force: bool = False,
+) -> None:  # fmt: skip
     """Draw at most ``frames`` instants of a run, with a trail of the last ``trail`` of the chosen nodes.
 
     CommandError: no results, no fields, a node that is not there, a film that cannot be written or would replace

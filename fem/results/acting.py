@@ -80,15 +80,10 @@ def from_record(record: Mapping[str, Any], nodes: int) -> Acting:
         for load in record["loads"]
     )
     return Acting(
-        mass,
-        numbers_of(record["damping"]),
-        forces,
-        numbers_of(record["springs"]).astype(np.int64).reshape(-1, 2),
-        numbers_of(record["constants"]).reshape(-1, 2),
-        numbers_of(record["labels"]).astype(np.int64),
-        bool(record["is_middle"]),
-        str(record["obstacle"]),
-    )
+        mass, numbers_of(record["damping"]), forces, numbers_of(record["springs"]).astype(np.int64).reshape(-1, 2),
+        numbers_of(record["constants"]).reshape(-1, 2), numbers_of(record["labels"]).astype(np.int64),
+        bool(record["is_middle"]), str(record["obstacle"]),
+    )  # fmt: skip
 
 
 def curve_of(record: Mapping[str, Any]) -> Curve:

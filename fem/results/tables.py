@@ -133,15 +133,9 @@ class Printer:
         return self._layouts[which]
 
     def _print(
-        self,
-        which: int,
-        step: int,
-        increment: Ints,
-        time: Floats,
-        recorded: Ints,
-        values: Mapping[str, Floats],
+        self, which: int, step: int, increment: Ints, time: Floats, recorded: Ints, values: Mapping[str, Floats],
         group: Ints,
-    ) -> None:
+    ) -> None:  # fmt: skip
         items, kinds = self._layout(which)
         if not items.size:
             return

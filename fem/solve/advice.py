@@ -140,16 +140,9 @@ def out_of_increments(number: int, progress: Progress, clock: Clock | ArcClock, 
 
 
 def failure_message(
-    number: int,
-    stage: Stage,
-    step: Step,
-    clock: Clock | ArcClock,
-    progress: Progress,
-    reason: int,
-    control: Ints,
-    ledger: Floats,
-    dt: float,
-) -> str:
+    number: int, stage: Stage, step: Step, clock: Clock | ArcClock, progress: Progress, reason: int, control: Ints,
+    ledger: Floats, dt: float,
+) -> str:  # fmt: skip
     """Why an increment failed and could not be cut back."""
     limit = step.controls.max_iterations
     if reason == NOT_CONVERGED:

@@ -21,6 +21,7 @@ from fem.results.schedule import MAX_FIELDS, Schedule
 from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
+from fem.solve.linear.choice import SOLVERS
 from fem.solve.marching import Marching
 from fem.solve.modes.find import find_modes
 from fem.solve.newton.arc import no_arc
@@ -35,7 +36,7 @@ from fem.solve.ropes.states import (
     without_pulls,
 )
 from fem.solve.schemes import SCHEMES, EnergyMomentum, Equilibrium, Scheme
-from fem.solve.stage import SOLVERS, Stage, loading, prepare
+from fem.solve.stage import Stage, loading, prepare
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 
@@ -43,7 +44,7 @@ from fem.solve.statics.riks import ArcClock, make_arc, settled
 def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True) -> None:
     """Run all steps of a model and tell ``sink`` what happens.
 
-    solver      one of ``fem.solve.stage.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
+    solver      one of ``fem.solve.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
     record_all  rows carry every node and element, not only the printed ones
     fields      False: no whole fields but those at the ends of steps
 

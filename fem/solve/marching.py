@@ -237,17 +237,9 @@ class Marching:
         problem = stage.problem._replace(ropes=ropes)
         while True:
             reason = march(
-                len(chunk.dt),
-                control,
-                coefficients,
-                stage.limits,
-                problem,
-                chunk,
-                self.arc,
-                self.progress.motion,
-                stage.work,
-                kept,
-            )
+                len(chunk.dt), control, coefficients, stage.limits, problem, chunk, self.arc, self.progress.motion,
+                stage.work, kept,
+            )  # fmt: skip
             if reason != groups.NEED_SOLVE:
                 return int(reason)
             phase = int(control[groups.PHASE])

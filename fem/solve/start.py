@@ -17,8 +17,8 @@ from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
 from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
+from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, stored_energy
 from fem.solve.newton.groups import Loading, Motion
-from fem.solve.newton.iterate import combine, evaluate_instant, inertia_forces, stored_energy
 from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.start import consistent_accelerations
 from fem.solve.stage import Stage, loading

@@ -80,16 +80,10 @@ class Sweep:
 
 
 def sweep(
-    deck: str | Path,
-    grid: Mapping[str, Iterable[float]],
-    *,
-    parameters: Mapping[str, float] | None = None,
-    output: str | Path | None = None,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    history: bool = False,
+    deck: str | Path, grid: Mapping[str, Iterable[float]], *, parameters: Mapping[str, float] | None = None,
+    output: str | Path | None = None, workers: int | None = None, scheduler: str | None = None, history: bool = False,
     force: bool = False,
-) -> Sweep:
+) -> Sweep:  # fmt: skip
     """Run a deck for every combination of values of some of its ``*PARAMETER`` names.
 
     deck        path of the ``.inp``
@@ -121,18 +115,10 @@ def sweep(
 
 
 def sweep_to_files(
-    deck: str | Path,
-    grid: Grid,
-    parameters: Mapping[str, float],
-    output: str | Path | None,
-    *,
-    workers: int | None = None,
-    scheduler: str | None = None,
-    quiet: bool = False,
-    force: bool = False,
-    ask: Asker = layout_of,
-    draw: Drawer | None = None,
-) -> Sweep:
+    deck: str | Path, grid: Grid, parameters: Mapping[str, float], output: str | Path | None, *,
+    workers: int | None = None, scheduler: str | None = None, quiet: bool = False, force: bool = False,
+    ask: Asker = layout_of, draw: Drawer | None = None,
+) -> Sweep:  # fmt: skip
     """``sweep`` for the command line: ``output`` None is ``results/<deck>_sweep/``, refused where another one is.
 
     ask   what to ask of each model; its table and the folder have columns and name by the answer

@@ -30,7 +30,7 @@ with turn(Path(sys.argv[1])):
 COMPILES = """
 import numpy as np
 import fem.compiled.build as build
-from fem.solve.newton.iterate import combine
+from fem.solve.newton.evaluate import combine
 make, total = build.make, np.zeros(3)
 build.make = lambda *arguments: print("made", flush=True) or make(*arguments)
 print("ready", flush=True)

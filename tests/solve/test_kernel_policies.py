@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fem.compiled.kernel import rehearsal
-from fem.forces import laws
+from fem.forces.bars import laws
 from fem.solve.explicit import leapfrog, rattle
 from fem.solve.linear import chain as linear_chain
 from fem.solve.linear import krylov

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import fem
+from fem.solve.linear.choice import Choice
 from fem.solve.linear.patience import MANY_PRODUCTS, MOST_REFUSALS, Patience
 from fem.solve.newton import groups
 from fem.solve.outcome import MANY_ITERATIONS, jumps_of
-from fem.solve.stage import Choice
 from tests.decks import COLUMN, chain, run_text, step
 
 PULLED = COLUMN.replace("2,0,0,1", "2,0,0,1.0").replace("1,1,3\n3,1,2", "1,1,3\n2,1,2\n3,1,2")

@@ -29,19 +29,9 @@ from fem.solve.schemes.coefficients import Coefficients
 
 @kernel
 def carry(
-    every: int,
-    unit: float,
-    control: Ints,
-    scheme: Coefficients,
-    limits: Floats,
-    problem: Problem,
-    loading: Loading,
-    arc: Arc,
-    motion: Motion,
-    work: Scratch,
-    record: Record,
-    variation: Variation,
-) -> int:
+    every: int, unit: float, control: Ints, scheme: Coefficients, limits: Floats, problem: Problem, loading: Loading,
+    arc: Arc, motion: Motion, work: Scratch, record: Record, variation: Variation,
+) -> int:  # fmt: skip
     """``march`` with perturbations, orthonormal again after ``every`` increments; returns why it stopped.
 
     unit   time in which displacements are counted as velocities; no exponent depends on it

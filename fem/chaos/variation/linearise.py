@@ -42,13 +42,13 @@ from fem.forces.mass import multiply_mass
 from fem.forces.protocol import Trial
 from fem.solve.linear.chain import Diagonal
 from fem.solve.linear.tangent import add_product
+from fem.solve.newton.evaluate import evaluate, inertia_forces
 from fem.solve.newton.groups import (
     Loading,
     Motion,
     Problem,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import evaluate, inertia_forces
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
@@ -60,14 +60,9 @@ DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved fo
 
 @inner_kernel
 def vary(
-    k: int,
-    scheme: Coefficients,
-    problem: Problem,
-    loading: Loading,
-    motion: Motion,
-    work: Scratch,
+    k: int, scheme: Coefficients, problem: Problem, loading: Loading, motion: Motion, work: Scratch,
     variation: Variation,
-) -> bool:
+) -> bool:  # fmt: skip
     """Perturbations of the start of increment k become those of its end; False: a linear system without safe pivot.
 
     ``motion`` is the end of the increment; the scratch room is overwritten.
@@ -132,14 +127,9 @@ def recall(
 
 @inner_kernel
 def linearise(
-    scheme: Coefficients,
-    k: int,
-    problem: Problem,
-    loading: Loading,
-    motion: Motion,
-    work: Scratch,
+    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch,
     variation: Variation,
-) -> None:
+) -> None:  # fmt: skip
     """Row KNOWN of every perturbation, the change of the internal force that does not come from du1; K_eff."""
     nodes, bars = problem.nodes, problem.bars
     vectors, state, dt, secant = variation.vectors, variation.state, loading.dt[k], scheme.secant

@@ -38,16 +38,8 @@ PRINT_NOISE = (
     "CONTACTELEMENTS", "DIRECTIONS", "ELEMENT OUTPUT", "NODE OUTPUT"
 )  # fmt: skip
 OUTPUT_NOISE = (
-    "FIELD",
-    "HISTORY",
-    "VARIABLE",
-    "NAME",
-    "OP",
-    "NUMBER INTERVAL",
-    "TIME INTERVAL",
-    "TIME MARKS",
-    "SENSOR",
-)
+    "FIELD", "HISTORY", "VARIABLE", "NAME", "OP", "NUMBER INTERVAL", "TIME INTERVAL", "TIME MARKS", "SENSOR",
+)  # fmt: skip
 
 
 def cadence(card: Card, draft: Draft, given: Given | None = None) -> tuple[int, str | None]:

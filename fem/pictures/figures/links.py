@@ -46,14 +46,11 @@ def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: 
     values = dict(motion.values)
     values["U"] = values["U"] + results.mesh.coordinates[nodes_at(results, ends)]
     return Links(
-        motion.time,
-        labels,
-        len(elements),
+        motion.time, labels, len(elements),
         {name: 0.5 * (part[:, start] + part[:, end]) for name, part in values.items()},
         values["U"][:, end] - values["U"][:, start],
-        values["V"][:, end] - values["V"][:, start] if "V" in values else None,
-        motion.source,
-    )
+        values["V"][:, end] - values["V"][:, start] if "V" in values else None, motion.source,
+    )  # fmt: skip
 
 
 def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:

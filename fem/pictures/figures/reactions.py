@@ -45,16 +45,9 @@ def supported(results: Results) -> list[int]:
 
 
 def force_figure(
-    results: Results,
-    time: Floats,
-    force: Floats,
-    names: list[str],
-    title: str,
-    letter: str,
-    subscripts: str,
-    source: str,
-    tension: Floats | None = None,
-) -> Figure:
+    results: Results, time: Floats, force: Floats, names: list[str], title: str, letter: str, subscripts: str,
+    source: str, tension: Floats | None = None,
+) -> Figure:  # fmt: skip
     """Components of force (k, p, 3), one panel each, and T (k, p) below where it is given."""
     axes = moving(force)
     figure, rows = panels(len(axes) + (tension is not None), title)

@@ -14,8 +14,8 @@ import math
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel
 from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
+from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import Motion, Nodes, Problem, Scratch
-from fem.solve.newton.iterate import evaluate_instant
 from fem.solve.schemes.coefficients import Coefficients
 
 

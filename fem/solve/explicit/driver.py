@@ -92,18 +92,9 @@ class Explicit:
         control[BEFORE] = before
         while True:
             reason = leapfrog(
-                control,
-                stage.coefficients,
-                stage.limits,
-                due.astype(np.int64),
-                self.moved,
-                self.ties,
-                stage.problem,
-                chunk,
-                motion,
-                stage.work,
-                kept,
-            )
+                control, stage.coefficients, stage.limits, due.astype(np.int64), self.moved, self.ties, stage.problem,
+                chunk, motion, stage.work, kept,
+            )  # fmt: skip
             if reason != WATCH:
                 return int(reason)
             done = int(control[INCREMENT])

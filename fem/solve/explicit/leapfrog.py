@@ -18,6 +18,7 @@ from fem.forces.equations import Links, condense, expand
 from fem.forces.families import evaluate_others
 from fem.forces.protocol import Trial
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
+from fem.solve.newton.evaluate import combine, inertia_forces
 from fem.solve.newton.groups import (
     DONE,
     DRIFT,
@@ -31,7 +32,6 @@ from fem.solve.newton.groups import (
     Record,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import combine, inertia_forces
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -137,18 +137,9 @@ def is_finite(strain: float, v: Floats) -> bool:
 
 @kernel
 def leapfrog(
-    control: Ints,
-    scheme: Coefficients,
-    limits: Floats,
-    due: Ints,
-    moved: Moved,
-    ties: Ties,
-    problem: Problem,
-    loading: Loading,
-    motion: Motion,
-    work: Scratch,
-    record: Record,
-) -> int:
+    control: Ints, scheme: Coefficients, limits: Floats, due: Ints, moved: Moved, ties: Ties, problem: Problem,
+    loading: Loading, motion: Motion, work: Scratch, record: Record,
+) -> int:  # fmt: skip
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
 
     due   (k,)  1 where the books of the increment are closed and its row is written; the last one has to be

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from fem.solve.linear.choice import NAMES
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
-from fem.solve.stage import NAMES, Stage
+from fem.solve.stage import Stage
 
 MOST_REFUSALS = 3
 """Linear systems that the iterative solver may give up in a step before the direct solver takes all."""

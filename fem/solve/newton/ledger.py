@@ -276,17 +276,9 @@ def has_drifted(motion: Motion, dt: float, error: float, share: float) -> bool:
 
 @kernel
 def note_increment(
-    k: int,
-    iterations: float,
-    norm: float,
-    scale: float,
-    flags: float,
-    error: float,
-    problem: Problem,
-    thermal: Floats,
-    motion: Motion,
-    record: Record,
-) -> None:
+    k: int, iterations: float, norm: float, scale: float, flags: float, error: float, problem: Problem, thermal: Floats,
+    motion: Motion, record: Record,
+) -> None:  # fmt: skip
     """Write the row of increment k."""
     bars, springs = problem.bars, problem.springs
     ledger, tally, u = record.ledger, motion.tally, motion.u

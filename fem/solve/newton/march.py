@@ -39,6 +39,7 @@ from fem.solve.newton.arc import (
 )
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import is_too_long
+from fem.solve.newton.evaluate import evaluate_increment
 from fem.solve.newton.groups import (
     BAND,
     BICGSTAB,
@@ -93,7 +94,7 @@ from fem.solve.newton.groups import (
     Record,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import begin, correct, evaluate_increment, residual, scale_of, worst
+from fem.solve.newton.iterate import begin, correct, residual, scale_of, worst
 from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
@@ -157,17 +158,9 @@ def solve_compiled(
 
 @shared_kernel
 def march(
-    end: int,
-    control: Ints,
-    scheme: Coefficients,
-    limits: Floats,
-    problem: Problem,
-    loading: Loading,
-    arc: Arc,
-    motion: Motion,
-    work: Scratch,
-    record: Record,
-) -> int:
+    end: int, control: Ints, scheme: Coefficients, limits: Floats, problem: Problem, loading: Loading, arc: Arc,
+    motion: Motion, work: Scratch, record: Record,
+) -> int:  # fmt: skip
     """Advance through the increments of ``loading`` from ``control`` up to number ``end``; returns why it stopped.
 
     DONE           they are done

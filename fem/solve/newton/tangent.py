@@ -85,15 +85,9 @@ def fill_blocks(phase: int, scheme: Coefficients, dt: float, problem: Problem, w
 
 @inner_kernel
 def fill_matrix(
-    phase: int,
-    is_bare: bool,
-    scheme: Coefficients,
-    k: int,
-    problem: Problem,
-    loading: Loading,
-    motion: Motion,
+    phase: int, is_bare: bool, scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion,
     work: Scratch,
-) -> None:
+) -> None:  # fmt: skip
     """The matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
     bars = problem.bars
     if phase == PROJECT_VELOCITY:

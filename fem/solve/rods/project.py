@@ -33,6 +33,7 @@ from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.forces.bars.strain import LINEAR
 from fem.forces.equations import Links, condense, expand
 from fem.lanes.choose import where
+from fem.solve.newton.evaluate import combine, inertia_forces
 from fem.solve.newton.groups import (
     CLOSE,
     PROJECT_ACCELERATION,
@@ -43,7 +44,6 @@ from fem.solve.newton.groups import (
     Problem,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.iterate import combine, inertia_forces
 from fem.solve.schemes.coefficients import Coefficients
 
 

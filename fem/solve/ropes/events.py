@@ -206,17 +206,9 @@ class Events(Switched):
         self._share()
         m, row = self.marching, kept.ledger[0]
         note_increment(
-            0,
-            int(row[groups.L_ITERATIONS]),
-            float(row[groups.L_NORM]),
-            0.0,
-            int(row[groups.L_FLAGS]),
-            float(row[groups.L_ERROR]),
-            self.shown.problem,
-            chunk.thermal[-1],
-            m.progress.motion,
-            kept,
-        )
+            0, int(row[groups.L_ITERATIONS]), float(row[groups.L_NORM]), 0.0, int(row[groups.L_FLAGS]),
+            float(row[groups.L_ERROR]), self.shown.problem, chunk.thermal[-1], m.progress.motion, kept,
+        )  # fmt: skip
 
     # Trouble
 

@@ -28,8 +28,9 @@ from fem.forces.bars.laws import RIGID
 from fem.forces.equations import expand
 from fem.results.record import Event, Sink
 from fem.solve.newton import groups
+from fem.solve.newton.evaluate import combine, evaluate_increment, inertia_forces, stored_energy
 from fem.solve.newton.groups import Loading, Motion, Record
-from fem.solve.newton.iterate import combine, evaluate_increment, inertia_forces, residual, stored_energy
+from fem.solve.newton.iterate import residual
 from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity

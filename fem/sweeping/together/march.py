@@ -9,26 +9,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bars.bar import Bars
+from fem.arrays import Floats
+from fem.compiled import called_kernel, inner_kernel
 from fem.forces.protocol import Tangent
-from fem.forces.springs import Springs
-from fem.lanes.choose import common, local, some, where
+from fem.lanes.choose import common, some, where
 from fem.solve.linear.chain import Diagonal, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.convergence import is_converged
-from fem.solve.newton.groups import CORRECT, Loading, Motion, Nodes, Problem, Record, Scratch
-from fem.solve.newton.iterate import (
-    begin,
-    combine,
-    correct,
-    evaluate_increment,
-    evaluate_instant,
-    inertia_forces,
-    residual,
-    scale_of,
-)
+from fem.solve.newton.evaluate import combine, evaluate_increment, evaluate_instant, inertia_forces
+from fem.solve.newton.groups import CORRECT, Loading, Motion, Problem, Record, Scratch
+from fem.solve.newton.iterate import begin, correct, residual, scale_of
 from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, nodal_blocks
@@ -108,15 +98,9 @@ def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, 
 
 @inner_kernel
 def open_lanes(
-    scheme: Coefficients,
-    needs_acceleration: bool,
-    problem: Problem,
-    loading: Loading,
-    motion: Motion,
-    work: Scratch,
-    record: Record,
-    outcome: Floats,
-) -> None:
+    scheme: Coefficients, needs_acceleration: bool, problem: Problem, loading: Loading, motion: Motion, work: Scratch,
+    record: Record, outcome: Floats,
+) -> None:  # fmt: skip
     """Internal forces, accelerations, reactions and energies at the start, and row 0 of the record.
 
     ``motion`` holds initial u and v and, at supports, a.
@@ -159,18 +143,9 @@ def open_lanes(
 
 @inner_kernel
 def march_lanes(
-    scheme: Coefficients,
-    symmetric: bool,
-    limits: Floats,
-    settling: int,
-    stride: int,
-    problem: Problem,
-    loading: Loading,
-    motion: Motion,
-    work: Scratch,
-    record: Record,
-    outcome: Floats,
-) -> None:
+    scheme: Coefficients, symmetric: bool, limits: Floats, settling: int, stride: int, problem: Problem,
+    loading: Loading, motion: Motion, work: Scratch, record: Record, outcome: Floats,
+) -> None:  # fmt: skip
     """Advance all lanes through the increments of ``loading``.
 
     settling  increments before the energy watch begins
@@ -246,91 +221,3 @@ def march_lanes(
             note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
         if k >= settling:
             fail(has_drifted(motion, dt, error, limits[DRIFT_SHARE]), DRIFT, k, outcome)
-
-
-@inner_kernel
-def at(packs: Floats, b: int) -> Floats:
-    """Block b of an array of packs; the only one where all blocks share it."""
-    block: Floats = packs[min(b, packs.shape[0] - 1)]
-    return block
-
-
-@inner_kernel
-def coefficients_of(row: Floats, options: Ints) -> Coefficients:
-    """The numbers of the scheme, known when this is compiled."""
-    return Coefficients(
-        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], options[0] != 0,
-        row[12], row[13], False, row[15] > 0.0, options[1],
-    )  # fmt: skip
-
-
-@inner_kernel
-def of_block(b: int, problem: Problem) -> Problem:
-    """The part of block b."""
-    nodes, bars, springs = problem.nodes, problem.bars, problem.springs
-    return Problem(
-        Nodes(at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.free, nodes.open, at(nodes.held, b)),
-        Bars(
-            bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
-            at(bars.off_damping, b), bars.rods,
-        ),
-        Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair), None, True,
-        problem.links, problem.ropes, problem.solver, problem.tree, problem.equation,
-    )  # fmt: skip
-
-
-@inner_kernel
-def loading_of(b: int, loading: Loading) -> Loading:
-    """The part of block b."""
-    share = min(b, loading.factors.shape[0] - 1)
-    return Loading(
-        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[share],
-        loading.factors[share], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
-        loading.support_start[b], at(loading.thermal, b), at(loading.warmth, b),
-    )  # fmt: skip
-
-
-@inner_kernel
-def room_of(room: Scratch) -> Scratch:
-    """Room that lives in registers."""
-    its = room.tangent
-    tangent = Tangent(its.ends, local(its.store), local(its.off), local(its.block), its.pairs, local(its.cross))
-    return Scratch(
-        local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.load),
-        local(room.carry), local(room.residual), local(room.shift), local(room.inertia), local(room.momentum),
-        local(room.drag), local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), tangent,
-        local(room.block), local(room.inverse), local(room.reaction), local(room.band), local(room.unknowns),
-        local(room.krylov), local(room.kept), local(room.whole), local(room.pulls), local(room.lagged),
-        local(room.state),
-    )  # fmt: skip
-
-
-@kernel
-def march_blocks(
-    first: int, last: int, stride: int, options: Ints, row: Floats, limits: Floats, problem: Problem, loading: Loading,
-    start: Start, room: Scratch, record: Record, outcome: Floats,
-) -> None:  # fmt: skip
-    """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
-
-    options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
-             whether the tangent is symmetric
-    row      the numbers of the scheme
-
-    Arrays of packs (except those of ``room``) have the block as first axis, of length 1 where all blocks are alike.
-    """
-    scheme = coefficients_of(row, options)
-    for b in range(first, last):
-        one, acting = of_block(b, problem), loading_of(b, loading)
-        motion = Motion(
-            local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
-            local(room.multiplier), local(start.tally), local(start.memory), local(room.u), local(room.lagged),
-            local(room.state),
-        )  # fmt: skip
-        for dof in range(motion.u.shape[0]):
-            motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
-        work = room_of(room)
-        kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
-        open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])
-        march_lanes(
-            scheme, options[4] != 0, at(limits, b), options[2], stride, one, acting, motion, work, kept, outcome[b]
-        )

@@ -192,20 +192,9 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
     warmth = pack([warmth_of(stage, sample.thermal) for sample in samples], known=1)
     u, v, a, after = support
     return Loading(
-        dt,
-        time,
-        vectors,
-        fixed(stage.loads.is_gravity),
-        weighted,
-        factors,
-        fixed(dofs),
-        u,
-        v,
-        a,
-        after,
-        thermal,
+        dt, time, vectors, fixed(stage.loads.is_gravity), weighted, factors, fixed(dofs), u, v, a, after, thermal,
         warmth,
-    )
+    )  # fmt: skip
 
 
 def weigh(stage: Stage, factors: Floats) -> Floats:

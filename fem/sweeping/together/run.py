@@ -29,7 +29,8 @@ from fem.solve.stage import Stage, loading, prepare, record
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.watch.energy import SETTLING
 from fem.sweeping.together.alone import SERIES, Result, run_alone
-from fem.sweeping.together.march import REASON, SOLVES, march_blocks
+from fem.sweeping.together.blocks import march_blocks
+from fem.sweeping.together.march import REASON, SOLVES
 from fem.sweeping.together.pack import WIDTH, Fleet, fleet
 from fem.sweeping.together.sample import Sample, instants, is_alike, sample
 

@@ -15,8 +15,8 @@ from fem.arrays import Flags, Floats
 from fem.forces.bars.bar import INV_LENGTH
 from fem.forces.mass import multiply_mass
 from fem.solve.newton import groups
+from fem.solve.newton.evaluate import inertia_forces
 from fem.solve.newton.groups import Loading, Motion
-from fem.solve.newton.iterate import inertia_forces
 from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.constraints import multiply, multiply_transposed
 from fem.solve.rods.start import centripetal

@@ -14,17 +14,9 @@ from fem.solve.stage import Stage
 
 @kernel
 def close_books(
-    row: Coefficients,
-    k: int,
-    iterations: int,
-    strain: float,
-    lost: float,
-    problem: Problem,
-    loading: Loading,
-    motion: Motion,
-    work: Scratch,
-    record: Record,
-) -> float:
+    row: Coefficients, k: int, iterations: int, strain: float, lost: float, problem: Problem, loading: Loading,
+    motion: Motion, work: Scratch, record: Record,
+) -> float:  # fmt: skip
     """Increment k into the books and its row; lost: energy that impulses took. Returns the energy error."""
     error: float = close_increment(row, k, strain, problem, loading, motion, work)
     motion.tally[DISSIPATED] += lost

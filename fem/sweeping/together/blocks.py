@@ -1,0 +1,95 @@
+"""Blocks of lanes, one after the other: each is given its own numbers and marches."""
+
+from __future__ import annotations
+
+from fem.arrays import Floats, Ints
+from fem.compiled import inner_kernel, kernel
+from fem.forces.bars.bar import Bars
+from fem.forces.protocol import Tangent
+from fem.forces.springs import Springs
+from fem.lanes.choose import local
+from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Record, Scratch
+from fem.solve.schemes.coefficients import Coefficients
+from fem.sweeping.together.march import Start, march_lanes, open_lanes
+
+
+@inner_kernel
+def at(packs: Floats, b: int) -> Floats:
+    """Block b of an array of packs; the only one where all blocks share it."""
+    block: Floats = packs[min(b, packs.shape[0] - 1)]
+    return block
+
+
+@inner_kernel
+def coefficients_of(row: Floats, options: Ints) -> Coefficients:
+    """The numbers of the scheme, known when this is compiled."""
+    return Coefficients(
+        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], options[0] != 0,
+        row[12], row[13], False, row[15] > 0.0, options[1],
+    )  # fmt: skip
+
+
+@inner_kernel
+def of_block(b: int, problem: Problem) -> Problem:
+    """The part of block b."""
+    nodes, bars, springs = problem.nodes, problem.bars, problem.springs
+    return Problem(
+        Nodes(at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.free, nodes.open, at(nodes.held, b)),
+        Bars(
+            bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
+            at(bars.off_damping, b), bars.rods,
+        ),
+        Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair), None, True,
+        problem.links, problem.ropes, problem.solver, problem.tree, problem.equation,
+    )  # fmt: skip
+
+
+@inner_kernel
+def loading_of(b: int, loading: Loading) -> Loading:
+    """The part of block b."""
+    share = min(b, loading.factors.shape[0] - 1)
+    return Loading(
+        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[share],
+        loading.factors[share], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
+        loading.support_start[b], at(loading.thermal, b), at(loading.warmth, b),
+    )  # fmt: skip
+
+
+@kernel
+def march_blocks(
+    first: int, last: int, stride: int, options: Ints, row: Floats, limits: Floats, problem: Problem, loading: Loading,
+    start: Start, room: Scratch, record: Record, outcome: Floats,
+) -> None:  # fmt: skip
+    """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
+
+    options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
+             whether the tangent is symmetric
+    row      the numbers of the scheme
+
+    Arrays of packs (except those of ``room``) have the block as first axis, of length 1 where all blocks are alike.
+    """
+    scheme = coefficients_of(row, options)
+    for b in range(first, last):
+        one, acting = of_block(b, problem), loading_of(b, loading)
+        motion = Motion(
+            local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
+            local(room.multiplier), local(start.tally), local(start.memory), local(room.u), local(room.lagged),
+            local(room.state),
+        )  # fmt: skip
+        for dof in range(motion.u.shape[0]):
+            motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
+        its = room.tangent  # room for registers: it lasts as long as the kernel that asks for it
+        tangent = Tangent(its.ends, local(its.store), local(its.off), local(its.block), its.pairs, local(its.cross))
+        work = Scratch(
+            local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.load),
+            local(room.carry), local(room.residual), local(room.shift), local(room.inertia), local(room.momentum),
+            local(room.drag), local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), tangent,
+            local(room.block), local(room.inverse), local(room.reaction), local(room.band), local(room.unknowns),
+            local(room.krylov), local(room.kept), local(room.whole), local(room.pulls), local(room.lagged),
+            local(room.state),
+        )  # fmt: skip
+        kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
+        open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])
+        march_lanes(
+            scheme, options[4] != 0, at(limits, b), options[2], stride, one, acting, motion, work, kept, outcome[b]
+        )
