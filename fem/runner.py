@@ -10,10 +10,11 @@ from pathlib import Path
 from fem.compiled.folder import is_first_start
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence, from_system
+from fem.files.checkpoint import NAME
 from fem.model import Model
 from fem.outlet import FanOut, InterruptGuard
 from fem.results import run_record
-from fem.results.console import ConsoleSink
+from fem.results.console import ConsoleSink, say
 from fem.results.history import History, HistorySink
 from fem.results.record import Sink
 from fem.results.run_record import Timing
@@ -86,11 +87,13 @@ def run_to_files(
     vtk: bool = True,
     solver: str = "AUTO",
     force: bool = False,
+    goes_on: bool = False,
 ) -> None:
     """Solve a deck and write its files as it goes (README, "What a run writes"): memory does not grow with increments.
 
-    output  folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
-    force   as in ``run``
+    output   folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
+    force    as in ``run``
+    goes_on  from the last checkpoint of such a run in the folder, if there is one: its files end as without a break
 
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
@@ -98,7 +101,11 @@ def run_to_files(
     with InterruptGuard() as guard:
         model = load(deck, parameters)
         timing.mark("read")
-        files = RunFiles(output, model, solver, vtk, plot, force)
+        files = RunFiles(output, model, solver, vtk, plot, force, goes_on)
+        if goes_on and files.before is None and not quiet:
+            say(f"{files.folder} is complete" if files.is_complete else f"{files.folder} holds {NOTHING_KEPT}")
+        if files.is_complete:
+            return
         console = None if quiet else ConsoleSink(model)
         if console is not None:
             for text in model.notices:
@@ -108,6 +115,10 @@ def run_to_files(
         with contextlib.closing(files):
             try:
                 drive(model, solver, [] if console is None else [console], files, timing, guard)
+            except (KeyboardInterrupt, MachineError, MemoryError) as error:
+                if files.has_checkpoint:
+                    error.add_note(f"the same command with --continue goes on from {files.folder / NAME}")
+                raise
             finally:
                 if plot and files.is_open and not isinstance(sys.exception(), UNPLOTTED):
                     from fem.pictures.plot import write_plots
@@ -117,6 +128,7 @@ def run_to_files(
                     console.summary(files.progress.totals, files.verdict, timing.total(), files.folder, files.names())
 
 
+NOTHING_KEPT = "no checkpoint: the run starts anew"
 UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 """After these nobody waits for pictures, or there is no room for them."""
 
@@ -139,10 +151,13 @@ def drive(
     record_all: bool = False,
 ) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
+    guard = guard or InterruptGuard()
     fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
+    kept = files.checkpoints(guard) if files else None
+    with_fields = files is not None and files.has_fields
     verdict = run_record.COMPLETED
     try:
-        solve(model, fan, solver=solver, record_all=record_all, fields=files is not None and files.has_fields)
+        solve(model, fan, solver=solver, record_all=record_all, fields=with_fields, checkpoints=kept)
         fan.close()
     except BaseException as error:
         verdict = verdict_of(error)

@@ -93,6 +93,7 @@ class Draft:
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()
 
+        self.restart_every: int | None = None
         self.steps: list[StepDraft] = []
         self.step: StepDraft | None = None
         self.nlgeom = False

@@ -27,6 +27,8 @@ class Model(ArrayData):
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
     links        pairs of node indices that keep their distance (``*MPC``, LINK)
     time_points  name -> rising instants
+    restart_every  increments between two checkpoints (``*RESTART, WRITE``), 0: by wall time and at the ends of steps;
+                 None: not asked for
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      what the reader accepted without effect, and other remarks for the user
@@ -47,6 +49,7 @@ class Model(ArrayData):
     boundaries: tuple[Boundary, ...] = ()
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    restart_every: int | None = None
     parameters: dict[str, float] = field(default_factory=dict, compare=False)
     source: str = field(default="", compare=False)
     digest: str = field(default="", compare=False)

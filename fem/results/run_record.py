@@ -107,6 +107,19 @@ class TotalsSink(SilentSink):
         if text not in self.notices:
             self.notices.append(text)
 
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        lists = {name: list(getattr(self, name)) for name in LISTS}
+        checkpoint["totals"] = {"sums": asdict(self.totals), "increment": self._increment, **lists}
+
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
+        state = checkpoint["totals"]
+        self.totals, self._increment = Totals(**state["sums"]), state["increment"]
+        for name in LISTS:
+            setattr(self, name, list(state[name]))
+
+
+LISTS = ("notices", "linear_solvers", "acting")
+
 
 def prints_accelerations(model: Model, step: int) -> bool:
     """``*NODE PRINT`` asks for A of most nodes in a step."""

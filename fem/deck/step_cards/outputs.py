@@ -181,12 +181,13 @@ def element_output(card: Card, draft: Draft) -> None:
     ignores=("OVERLAY", "NUMBER INTERVAL", "TIME MARKS"),
 )
 def restart(card: Card, draft: Draft) -> None:
-    """WRITE does nothing yet and says so; READ is refused."""
-    for name in ("FREQUENCY", "STEP", "INC"):
+    """WRITE holds for the whole run, the last one counts; FREQUENCY=0 asks for nothing. READ is refused."""
+    every = card.integer("FREQUENCY", low=0)
+    for name in ("STEP", "INC"):
         card.integer(name, low=0)
     draft.no_rows(card)
     if card.flag("READ"):
         raise card.mistake("*RESTART, READ is not yet supported")
     if not card.flag("WRITE"):
         raise card.mistake("*RESTART needs WRITE or READ")
-    draft.notice("*RESTART, WRITE: checkpoints are not yet written")
+    draft.restart_every = None if every == 0 else every or 0
