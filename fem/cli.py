@@ -106,6 +106,8 @@ def parser() -> argparse.ArgumentParser:
     add_set(run)
     where = "go on from the last checkpoint of this run, after a kill or a full disk: its files end as without a break"
     run.add_argument("--continue", dest="goes_on", action="store_true", help=where)
+    where = "folder of an earlier run, whose state the first step begins with (*RESTART, READ)"
+    run.add_argument("--from", dest="earlier", metavar="DIR", type=folder_name, help=where)
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
     run.add_argument("--no-vtk", dest="vtk", action="store_false", help="write no fields for ParaView")
@@ -190,6 +192,7 @@ def run_command(options: argparse.Namespace) -> int:
         solver=options.solver.upper(),
         force=options.force,
         goes_on=options.goes_on,
+        earlier=options.earlier,
     )
     return 0
 

@@ -10,14 +10,16 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fem.errors import CommandError, from_system
-from fem.files.checkpoint import ANEW, NAME, read_checkpoint, write_checkpoint
+from fem.files.checkpoint import ANEW, NAME, digest_of, read_checkpoint, write_checkpoint
 from fem.files.lock import process
 from fem.files.own import Names, OwnFolder, listed_names, read_record
 from fem.model import Frequency, Model
+from fem.model.parts import changed_parts, parts_of
 from fem.outlet import Writer
 from fem.pictures import PICTURES, PLOTTED
 from fem.results.record import Rows, SilentSink, Sink
@@ -40,7 +42,7 @@ from fem.results.run_record import (
 )
 from fem.results.tables import TableSink
 from fem.results.vtk import VtkSink, field_name, field_patterns
-from fem.solve.checkpoint import TYPES, Checkpoints, Guard
+from fem.solve.checkpoint import TYPES, Checkpoints, Guard, handed_on
 
 TOLD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
@@ -54,7 +56,7 @@ class RunFiles:
 
     def __init__(
         self, output: str | Path | None, model: Model, solver: str, vtk: bool = True, plot: bool = False,
-        force: bool = False, goes_on: bool = False,
+        force: bool = False, goes_on: bool = False, earlier: EarlierRun | None = None,
     ) -> None:  # fmt: skip
         """``goes_on``: from the checkpoint in the folder, if there is one.
 
@@ -72,7 +74,7 @@ class RunFiles:
         self._fields: VtkSink | None = None
         self.is_complete = False
         self.before: dict[str, Any] | None = None
-        self.earlier: dict[str, Any] | None = None
+        self._earlier = earlier
         if goes_on:
             self.is_complete = self._is_complete()
             self.before = None if self.is_complete else self._checkpoint()
@@ -90,10 +92,10 @@ class RunFiles:
             sinks.append(self._fields)
         return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked)])]
 
-    def checkpoints(self, guard: Guard) -> Checkpoints:
-        """When the run keeps its state, and what it goes on from."""
+    def checkpoints(self, guard: Guard, earlier: Mapping[str, Any] | None) -> Checkpoints:
+        """When the run keeps its state, and what it goes on from or begins with."""
         wish = self._model.restart_every
-        return Checkpoints(wish or 0, wish is not None, self.before, self.earlier, guard)
+        return Checkpoints(wish or 0, wish is not None, self.before, earlier, guard)
 
     def finish(self, verdict: str, timing: Timing) -> None:
         """The last ``run.json``."""
@@ -126,7 +128,8 @@ class RunFiles:
     @property
     def _asked(self) -> dict[str, Any]:
         """What the command asks for besides the deck and changes files."""
-        return {"--solver": self._solver.lower(), "--no-vtk": not self.has_fields}
+        asked = {"--solver": self._solver.lower(), "--no-vtk": not self.has_fields}
+        return asked | ({"--from": self._earlier.named} if self._earlier else {})
 
     def _is_complete(self) -> bool:
         """The folder holds all that this deck gives."""
@@ -166,6 +169,7 @@ class RunFiles:
     def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
         record = record_of(self.folder, self._model, self._solver, self.progress, self.verdict, timing)
+        record |= {"earlier": self._earlier.named} if self._earlier else {}
         if self.verdict == RUNNING:
             record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
         else:
@@ -194,10 +198,63 @@ class CheckpointSink(SilentSink):
     def __init__(self, path: Path, model: Model, asked: Mapping[str, Any]) -> None:
         self._path, self._model, self._asked = path, model, asked
         self._deck: dict[str, Any] | None = None
+        self._digests: dict[str, str] = {}
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         self._deck = self._deck or deck_of(self._model)
-        write_checkpoint(self._path, {**checkpoint, "deck": self._deck, "asked": self._asked}, versions())
+        own = {"deck": self._deck, "asked": self._asked, "model": self._parts()}
+        write_checkpoint(self._path, {**checkpoint, **own}, versions())
+
+    def _parts(self) -> dict[str, str]:
+        """Digests of what a later run may not change."""
+        self._digests = self._digests or digests_of(self._model)
+        return self._digests
+
+
+def digests_of(model: Model) -> dict[str, str]:
+    """Of the parts of a model that stay as they are from one run to the next."""
+    return {name: digest_of(part) for name, part in parts_of(model).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """What the first step begins with, and where that comes from, for the record."""
+
+    state: dict[str, Any]
+    named: dict[str, Any]
+
+
+def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
+    """The state that ``*RESTART, READ`` of a model asks for; None where it has no such card.
+
+    CommandError: there is no such state, or it is of another model.
+    """
+    wish = model.earlier
+    if wish is None or folder is None:
+        if folder is not None:
+            raise CommandError("--from needs *RESTART, READ in the deck: without it no state is read")
+        return None
+    path = Path(folder) / NAME
+    if not path.is_file():
+        raise CommandError(f"{folder} holds no {NAME}: the earlier run needs *RESTART, WRITE in its deck")
+    found = read_checkpoint(path, versions(), TYPES, "run the earlier deck again")
+    if changed := changed_parts(found["model"], digests_of(model)):
+        raise CommandError(f"the model is not that of {path}: {', '.join(changed)} changed")
+    states = handed_on(found)
+    held = ", ".join(f"STEP={step}, INC={number}" for step, number in states) or "none"
+    last = list(states)[-1:]
+    wanted = [at for at, state in states.items() if wish.step == at[0]
+              and (state["is_end"] if wish.increment is None else wish.increment == at[1])]  # fmt: skip
+    chosen = last if wish.step is None else wanted
+    if not chosen:
+        raise CommandError(f"{path} does not hold what *RESTART, READ asks for; it holds {held}")
+    (step, number), state = chosen[0], states[chosen[0]]
+    if not (state["is_end"] or wish.ends_step):
+        raise CommandError(
+            f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP leaves out the rest "
+            "of that step; fem run with --continue finishes the earlier run first"
+        )
+    return EarlierRun(state, {"sha256": found["deck"]["sha256"], "step": step, "increment": number})
 
 
 def deck_of(model: Model) -> dict[str, Any]:

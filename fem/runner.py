@@ -18,7 +18,8 @@ from fem.results.console import ConsoleSink, say
 from fem.results.history import History, HistorySink
 from fem.results.record import Sink
 from fem.results.run_record import Timing
-from fem.run_files import RunFiles
+from fem.run_files import EarlierRun, RunFiles, earlier_state
+from fem.solve.checkpoint import Checkpoints
 from fem.solve.loop import solve
 
 
@@ -30,6 +31,7 @@ def run(
     solver: str = "AUTO",
     output_every: int = 1,
     force: bool = False,
+    earlier: str | Path | None = None,
 ) -> History:
     """Read an input deck, solve its steps in order and return the motion.
 
@@ -43,6 +45,7 @@ def run(
     solver        AUTO, CHAIN, BAND, CG, DIRECT (best library there is), SUPERLU or PARDISO
     output_every  save every k-th increment in the history; the last of a step always
     force         replace files of our names in a folder that is not ours, too; those the deck is read from never
+    earlier       folder of the run whose state the first step begins with (``*RESTART, READ``)
 
     Raises
     ------
@@ -65,9 +68,10 @@ def run(
         model = load(deck, parameters)
     timing.mark("read")
     collected = HistorySink(model.mesh, output_every, model.notices)
-    files = None if output is None else RunFiles(output, model, solver, force=force)
+    begins_with = earlier_state(model, earlier)
+    files = None if output is None else RunFiles(output, model, solver, force=force, earlier=begins_with)
     try:
-        drive(model, solver, [collected], files, timing, record_all=True)
+        drive(model, solver, [collected], files, timing, record_all=True, earlier=begins_with)
     except NoConvergence as error:
         error.history = collected.history()
         raise
@@ -88,12 +92,14 @@ def run_to_files(
     solver: str = "AUTO",
     force: bool = False,
     goes_on: bool = False,
+    earlier: str | Path | None = None,
 ) -> None:
     """Solve a deck and write its files as it goes (README, "What a run writes"): memory does not grow with increments.
 
     output   folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
     force    as in ``run``
     goes_on  from the last checkpoint of such a run in the folder, if there is one: its files end as without a break
+    earlier  as in ``run``
 
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
@@ -101,7 +107,8 @@ def run_to_files(
     with InterruptGuard() as guard:
         model = load(deck, parameters)
         timing.mark("read")
-        files = RunFiles(output, model, solver, vtk, plot, force, goes_on)
+        begins_with = earlier_state(model, earlier)
+        files = RunFiles(output, model, solver, vtk, plot, force, goes_on, begins_with)
         if goes_on and files.before is None and not quiet:
             say(f"{files.folder} is complete" if files.is_complete else f"{files.folder} holds {NOTHING_KEPT}")
         if files.is_complete:
@@ -114,7 +121,7 @@ def run_to_files(
             compile_first(console is not None)
         with contextlib.closing(files):
             try:
-                drive(model, solver, [] if console is None else [console], files, timing, guard)
+                drive(model, solver, [] if console is None else [console], files, timing, guard, earlier=begins_with)
             except (KeyboardInterrupt, MachineError, MemoryError) as error:
                 if files.has_checkpoint:
                     error.add_note(f"the same command with --continue goes on from {files.folder / NAME}")
@@ -149,11 +156,13 @@ def drive(
     timing: Timing,
     guard: InterruptGuard | None = None,
     record_all: bool = False,
+    earlier: EarlierRun | None = None,
 ) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
     guard = guard or InterruptGuard()
     fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
-    kept = files.checkpoints(guard) if files else None
+    state = earlier.state if earlier else None
+    kept = files.checkpoints(guard, state) if files else Checkpoints(earlier=state)
     with_fields = files is not None and files.has_fields
     verdict = run_record.COMPLETED
     try:

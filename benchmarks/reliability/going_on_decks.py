@@ -112,7 +112,7 @@ def several(count: int) -> str:
     drive = "*BOUNDARY, AMPLITUDE=SWING\n1, 1, 1, 0.05\n"
     motion = step(dynamic("BACKWARD EULER", 0.004, count), drive)
     rest = f"*STEP, NLGEOM\n*STATIC\n0.1, 1.\n*BOUNDARY\n1, 1, 1, 0.1\n{OUTPUT}*END STEP\n"
-    modes = "*STEP\n*FREQUENCY\n3\n*END STEP\n"
+    modes = "*STEP, NLGEOM\n*FREQUENCY\n3\n*END STEP\n"
     taut = f"{LINKS + 1}, 1, 3\n*INITIAL CONDITIONS, TYPE=STRESS\nLINE, 200.\n"
     return hanging(ELASTIC, static + modes + motion + rest + modes, taut + SWING, height=0.0)
 

@@ -36,8 +36,12 @@ def write_checkpoint(path: Path, tree: Mapping[str, Any], versions: Mapping[str,
     replace_file(path, content.getvalue())
 
 
-def read_checkpoint(path: Path, versions: Mapping[str, str | None], types: Mapping[str, type]) -> dict[str, Any]:
+def read_checkpoint(
+    path: Path, versions: Mapping[str, str | None], types: Mapping[str, type], otherwise: str = ANEW
+) -> dict[str, Any]:
     """The tree; sequences come back as tuples. ``types``: what the names of dataclasses and named tuples mean.
+
+    otherwise  what to do without it
 
     CommandError: it is damaged, or of another version of this program or of what it computes with.
     """
@@ -48,24 +52,24 @@ def read_checkpoint(path: Path, versions: Mapping[str, str | None], types: Mappi
         if seal != seal_of(arrays):
             raise ValueError("the seal is not of this content")
         head = json.loads(arrays.pop(HEAD).tobytes())
-        refuse_version(path, head, versions)
+        refuse_version(path, head, versions, otherwise)
         tree = restored(head["tree"], arrays, types)
     except CommandError:
         raise
     except Exception as why:  # what readers of ZIP, NumPy and JSON raise for damage has no end
-        raise CommandError(f"{path} is damaged ({' '.join(str(why).split())}): {ANEW}") from why
+        raise CommandError(f"{path} is damaged ({' '.join(str(why).split())}): {otherwise}") from why
     assert isinstance(tree, dict)
     return tree
 
 
-def refuse_version(path: Path, head: Mapping[str, Any], versions: Mapping[str, str | None]) -> None:
+def refuse_version(path: Path, head: Mapping[str, Any], versions: Mapping[str, str | None], otherwise: str) -> None:
     """CommandError: another program wrote it, or would go on with it in other digits."""
     known = {"format": FORMAT, **versions}
     given = {"format": head["format"], **head["versions"]}
     other = [name for name, value in known.items() if given.get(name) != value]
     wrong = [f"{name} {given.get(name)} in place of {known[name]}" for name in other]
     if wrong:
-        raise CommandError(f"{path} was written with {', '.join(wrong)}: {ANEW}")
+        raise CommandError(f"{path} was written with {', '.join(wrong)}: {otherwise}")
 
 
 def seal_of(arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -76,6 +80,13 @@ def seal_of(arrays: Mapping[str, np.ndarray]) -> bytes:
         seal.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
         seal.update(array.tobytes())
     return seal.digest()
+
+
+def digest_of(tree: Any) -> str:
+    """SHA-256 of a tree, whatever its arrays are."""
+    arrays: dict[str, np.ndarray] = {}
+    text = json.dumps(flattened(tree, arrays))
+    return hashlib.sha256(text.encode() + seal_of(arrays)).hexdigest()
 
 
 def flattened(value: Any, arrays: dict[str, np.ndarray]) -> Any:

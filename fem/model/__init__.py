@@ -16,7 +16,17 @@ from fem.model.loads import (
 )
 from fem.model.mesh import ElementBlock, Mesh
 from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, Spring
-from fem.model.steps import ArcEnd, Controls, Dynamic, Frequency, OutputRequest, Static, Step, outputs_in_force
+from fem.model.steps import (
+    ArcEnd,
+    Controls,
+    Dynamic,
+    EarlierState,
+    Frequency,
+    OutputRequest,
+    Static,
+    Step,
+    outputs_in_force,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +39,7 @@ class Model(ArrayData):
     time_points  name -> rising instants
     restart_every  increments between two checkpoints (``*RESTART, WRITE``), 0: by wall time and at the ends of steps;
                  None: not asked for
+    earlier      the state of another run to begin with (``*RESTART, READ``)
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      what the reader accepted without effect, and other remarks for the user
@@ -50,6 +61,7 @@ class Model(ArrayData):
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     restart_every: int | None = None
+    earlier: EarlierState | None = None
     parameters: dict[str, float] = field(default_factory=dict, compare=False)
     source: str = field(default="", compare=False)
     digest: str = field(default="", compare=False)
@@ -67,6 +79,7 @@ __all__ = [
     "Dashpot",
     "DistributedLoad",
     "Dynamic",
+    "EarlierState",
     "ElementBlock",
     "Equation",
     "Expansion",

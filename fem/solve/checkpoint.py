@@ -19,8 +19,9 @@ from fem.arrays import Flags
 from fem.assembly.cases import Case
 from fem.assembly.environment import Environment
 from fem.assembly.supports import Supports
+from fem.errors import CommandError
 from fem.mechanics.bar import Bars
-from fem.model import Amplitude
+from fem.model import Amplitude, Model
 from fem.model.curves import Constant, Follow, Ramp
 from fem.results.record import Frame, SilentSink
 from fem.solve.linear.direct import DirectSolver
@@ -81,6 +82,7 @@ class Checkpoints:
         """Put a run where its checkpoint was taken; the number of the step to go on with."""
         start = self.before["start"] if self.before else self.earlier
         if start is None:
+            refuse_earlier(run.model)
             return 1
         run.environment, run.linear_bars, run.has_started = (start[name] for name in RUN)
         run.progress.time, run.progress.increment = start["time"], start["increment"]
@@ -150,13 +152,25 @@ RUN = ("environment", "linear_bars", "has_started")
 """What steps hand on to the next one besides motion and time."""
 
 
+def refuse_earlier(model: Model) -> None:
+    """CommandError where the first step begins with a state that nobody has brought along."""
+    if model.earlier is not None:
+        raise CommandError(
+            "the deck begins with a state of an earlier run (*RESTART, READ): fem run DECK --from FOLDER names its "
+            "folder; other commands cannot go on from it"
+        )
+
+
 def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:
-    """The states of a checkpoint that a further step can begin with, by step and increment, the last one last."""
+    """The states of a checkpoint that a further step can begin with, by step and increment, the last one last.
+
+    ``is_end``: of the step.
+    """
     start, step = checkpoint["start"], checkpoint["step"]
-    found = {(start["number"] - 1, start["increment"]): start} if start["number"] > 1 else {}
+    found = {(start["number"] - 1, start["increment"]): {**start, "is_end": True}} if start["number"] > 1 else {}
     if step is not None:
         now = {"time": step["progress"]["time"], "increment": step["progress"]["increment"]}
-        now |= {"number": start["number"] + 1, "motion": Motion(**step["motion"])}
+        now |= {"number": start["number"] + 1, "motion": Motion(**step["motion"]), "is_end": False}
         found[start["number"], now["increment"]] = {**step["run"], **now}
     return found
 

@@ -48,7 +48,7 @@ def write(deck: str, every: int | None = None) -> None:
     Path("deck.inp").write_text(deck if every is None else with_checkpoints(deck, every))
 
 
-def crashing(monkeypatch: pytest.MonkeyPatch, at: int, **options: Any) -> int:
+def crashing(monkeypatch: pytest.MonkeyPatch, at: int, deck: str = "deck.inp", **options: Any) -> int:
     """A run that ends as soon as checkpoint number ``at`` is written; how many were."""
     count, write_it = 0, run_files.write_checkpoint
 
@@ -61,7 +61,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch, at: int, **options: Any) -> int:
 
     monkeypatch.setattr(run_files, "write_checkpoint", counted)
     try:
-        run_to_files("deck.inp", "cut", quiet=True, **options)
+        run_to_files(deck, "cut", quiet=True, **options)
     except Crash:
         assert count >= at
     monkeypatch.setattr(run_files, "write_checkpoint", write_it)
