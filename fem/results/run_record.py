@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,7 @@ def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
     }
 
 
+@cache
 def versions() -> dict[str, str | None]:
     """Versions of what can change a digit."""
     found: dict[str, str | None] = {"fem": fem.__version__, "python": platform.python_version()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import random
 import re
@@ -19,6 +20,7 @@ import fem.solve.checkpoint as checkpoint
 from benchmarks.reliability.going_on_decks import decks, net, with_checkpoints
 from fem.cli import main
 from fem.errors import CommandError
+from fem.files.whole import GrowingFile
 from fem.runner import run_to_files
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.marching import Marching
@@ -106,6 +108,29 @@ def test_all_at_once_has_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     assert contents("cut") == contents("whole")
     assert not Path("cut/checkpoint.npz").exists()
     assert_goes_on(monkeypatch, seed=3)
+
+
+def test_a_full_disk_takes_nothing_but_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is no room for a table any more, which ends in half a row; with room again the run goes on."""
+    write(DECKS["rods"], every=3)
+    run_to_files("deck.inp", "whole", quiet=True)
+    most = Path("whole/nodes.csv").stat().st_size // 2
+    real = GrowingFile.add
+
+    def add(self: GrowingFile, content: bytes | memoryview) -> None:
+        if self.size + len(content) > most:
+            real(self, bytes(content)[: most - self.size])
+            raise OSError(errno.ENOSPC, "No space left on device", "nodes.csv")
+        real(self, content)
+
+    monkeypatch.setattr(GrowingFile, "add", add)
+    assert main(["run", "deck.inp", "--output", "cut", "--quiet"]) == 4
+    assert "No space left on device; the same command with --continue goes on from" in capsys.readouterr().err
+    monkeypatch.setattr(GrowingFile, "add", real)
+    assert main(["run", "deck.inp", "--output", "cut", "--quiet", "--continue"]) == 0
+    assert contents("cut") == contents("whole")
 
 
 # ------------------------------------------------------------------------------------------------- nothing is forgotten
