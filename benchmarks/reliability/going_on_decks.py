@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 LINKS = 6
 OUTPUT = """*NODE PRINT, NSET=NALL, FREQUENCY=3
 U, V, A, RF
@@ -76,6 +78,21 @@ def arch(count: int) -> str:
 """
 
 
+def snapping(count: int) -> str:
+    """Two bars that snap through under a load that rises: automatic increments, cut back again and again."""
+    few = "*STATIC\n0.2, 1., 1e-6, 0.33333\n*CONTROLS, ITER_GLOB_MAXI=16"
+    return re.sub(r"\*STATIC, RIKS\n.*", few, arch(count)).replace("3, 3, -1.5", "3, 3, -3.")
+
+
+def doubled(count: int) -> str:
+    """Ropes that are there twice: pulls that the motion does not tell apart are shared."""
+    twice = "".join(f"{LINKS + i + 1}, {i + 1}, {i + 2}\n" for i in range(2))
+    deck = hanging(
+        ROPE, step(dynamic("NEWMARK", 0.6 / count, 2 * count), "*CONTROLS, IMPACT=EVENT, ENERGY DRIFT=OFF\n")
+    )
+    return deck.replace("*MATERIAL", f"{twice}*MATERIAL", 1)
+
+
 def net(cells: int, count: int, integrator: str = "NEWMARK", static: str = "") -> str:
     """A square net of pretensioned cables with a load that jumps."""
     side = cells + 1
@@ -107,14 +124,14 @@ U
 
 
 def several(count: int) -> str:
-    """Equilibrium, modes, a motion with the support driven, equilibrium at rest, modes again."""
-    static = step("*STATIC\n0.05, 1., , 0.1")
+    """Equilibrium in rising heat, modes, a motion with the support driven, equilibrium at rest, modes again."""
+    static = step("*STATIC\n0.05, 1., , 0.1", "*TEMPERATURE\nNALL, 5.\n")
     drive = "*BOUNDARY, AMPLITUDE=SWING\n1, 1, 1, 0.05\n"
     motion = step(dynamic("BACKWARD EULER", 0.004, count), drive)
     rest = f"*STEP, NLGEOM\n*STATIC\n0.1, 1.\n*BOUNDARY\n1, 1, 1, 0.1\n{OUTPUT}*END STEP\n"
     modes = "*STEP, NLGEOM\n*FREQUENCY\n3\n*END STEP\n"
     taut = f"{LINKS + 1}, 1, 3\n*INITIAL CONDITIONS, TYPE=STRESS\nLINE, 200.\n"
-    return hanging(ELASTIC, static + modes + motion + rest + modes, taut + SWING, height=0.0)
+    return hanging(f"{ELASTIC}\n*EXPANSION\n1e-5", static + modes + motion + rest + modes, taut + SWING, height=0.0)
 
 
 def decks(size: int) -> dict[str, str]:
@@ -132,7 +149,7 @@ def decks(size: int) -> dict[str, str]:
         "rods": hanging(ROD, step(dynamic("GENERALIZED ALPHA", 0.004, size), off)),
         "secant rods": hanging(ROD, step(dynamic("ENERGY MOMENTUM", 0.004, size), drive), SWING),
         "several": several(size),
-        "ropes": hanging(ROPE, step(dynamic("NEWMARK", 0.004, size), event + off)),
+        "ropes": hanging(ROPE, step(dynamic("NEWMARK", 1.2 / size, size), event + off)),
         "ropes stepped over": hanging(ROPE, step(dynamic("NEWMARK", 0.004, size), moreau + drive), SWING),
         "ropes at rest": hanging(
             ROPE, step(f"*STATIC\n{1.0 / size!r}, 1., , {1.0 / size!r}", "*CLOAD\n7, 1, 3.\n7, 3, -1.\n")
@@ -141,6 +158,9 @@ def decks(size: int) -> dict[str, str]:
         "explicit": hanging(SLACK, step(dynamic("CENTRAL DIFFERENCE", 1e-4, 10 * size), drive + off), SWING),
         "explicit rods": hanging(ROD, step(dynamic("CENTRAL DIFFERENCE", 1e-3, 4 * size), off)),
         "net": net(8, size // 2),
+        "snapping": snapping(size),
+        "doubled ropes": doubled(size),
+        "drifting": hanging(SLACK, step(dynamic("HHT", 0.05, size), "*CONTROLS, ENERGY DRIFT=OFF\n")),
         "damped": hanging(SLACK, step(dynamic("ENERGY MOMENTUM", 0.002, size), off), "", ", STARTING TENSION=1."),
     }
 

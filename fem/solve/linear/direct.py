@@ -51,12 +51,12 @@ class DirectSolver:
         self.full, self.product = np.zeros(system.size), np.zeros(system.size)
         self._factored: Any = None
 
-    def state(self) -> dict[str, Any] | None:
-        """What later solves depend on, with the matrix of the factor that is kept; None before the first solve."""
-        counts = {"spent": self.spent, "solves": self.solves, "patience": self.patience}
+    def state(self) -> dict[str, Any]:
+        """What later solves depend on, with the matrix of the factor that is kept."""
+        counts = {"spent": self.spent, "solves": self.solves, "patience": self.patience, "kind": self.factors.kind}
         matrix = self._factored
         if not self.has_factor:
-            return counts if self.solves else None
+            return counts
         return counts | {"matrix": (matrix.data, matrix.indices, matrix.indptr, matrix.shape)}
 
     def put_back(self, state: Mapping[str, Any]) -> None:
@@ -64,6 +64,7 @@ class DirectSolver:
         from scipy.sparse import csc_array
 
         self.spent, self.solves, self.patience = state["spent"], state["solves"], state["patience"]
+        self.factors.kind = state["kind"]
         if "matrix" in state:
             *parts, shape = state["matrix"]
             self._factored = csc_array(tuple(parts), shape=shape)
