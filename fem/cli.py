@@ -48,10 +48,10 @@ def answer(options: argparse.Namespace) -> int:
         complain(f"{error}\n{count} error{'s' if count != 1 else ''} in the deck; nothing was solved or written")
         return error.exit_code
     except FemError as error:
-        complain(f"fem: error: {error}")
+        complain("; ".join([f"fem: error: {error}", *notes_of(error)]))
         return error.exit_code
     except KeyboardInterrupt as error:
-        complain("fem: interrupted; everything finished so far is written")
+        complain("; ".join(["fem: interrupted; everything finished so far is written", *notes_of(error)]))
         return error.exit_code if isinstance(error, Stopped) else 130
     except BrokenPipeError:
         from fem.results.console import stop_writing
@@ -104,6 +104,10 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--output", metavar="DIR", type=folder_name, help=where)
     add_force(run)
     add_set(run)
+    where = "go on from the last checkpoint of this run, after a kill or a full disk: its files end as without a break"
+    run.add_argument("--continue", dest="goes_on", action="store_true", help=where)
+    where = "folder of an earlier run, whose state the first step begins with (*RESTART, READ)"
+    run.add_argument("--from", dest="earlier", metavar="DIR", type=folder_name, help=where)
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
     run.add_argument("--no-vtk", dest="vtk", action="store_false", help="write no fields for ParaView")
@@ -188,6 +192,8 @@ def run_command(options: argparse.Namespace) -> int:
         solver=options.solver.upper(),
         force=options.force,
         before=lambda: compile_first(not options.quiet),
+        goes_on=options.goes_on,
+        earlier=options.earlier,
     )
     return 0
 
@@ -262,6 +268,11 @@ def warmup_command(options: argparse.Namespace) -> int:
 
     warmup()
     return 0
+
+
+def notes_of(error: BaseException) -> list[str]:
+    """What was added to an error on its way."""
+    return list(getattr(error, "__notes__", []))
 
 
 def complain(text: str) -> None:

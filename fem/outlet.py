@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from queue import Queue
 from types import FrameType, TracebackType
 from typing import Any
@@ -39,6 +39,12 @@ class Relay:
 
     def notice(self, text: str) -> None:
         self._pass("notice", text)
+
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        self._pass("keep", checkpoint)
+
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
+        self._pass("resume", checkpoint, start)
 
     def _pass(self, method: str, *what: Any) -> None:
         raise NotImplementedError
@@ -90,11 +96,12 @@ class Writer(Relay):
 class InterruptGuard:
     """Ctrl-C and its like stop the solver at once, but wait while files are being written, so that lines stay whole.
 
-    The first one ends the run; others that come while it ends change nothing.
+    The first one ends the run; others that come while it ends change nothing. While ``is_patient`` the first one waits
+    until the state of the run is kept, a second one does not.
     """
 
     def __init__(self) -> None:
-        self.is_busy = False
+        self.is_busy = self.is_patient = False
         self._pending = 0
         self._previous: dict[int, Any] = {}
 
@@ -114,11 +121,16 @@ class InterruptGuard:
     def release(self) -> None:
         """Writing is done: let a waiting signal through."""
         self.is_busy = False
-        if self._pending:
+        if self.is_asked and not self.is_patient:
             self._stop(self._pending)
 
+    @property
+    def is_asked(self) -> bool:
+        """A signal waits."""
+        return self._pending != 0
+
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self.is_busy:
+        if self.is_busy or (self.is_patient and not self._pending):
             self._pending = self._pending or number
         else:
             self._stop(number)
@@ -161,7 +173,7 @@ class FanOut(Relay):
         self._timing.mark(self._stage)
         self._guard.is_busy = True
         try:
-            if method == "begin" and self._open_files is not None:
+            if method in ("begin", "resume") and self._open_files is not None:
                 self._sinks += self._open_files()
                 self._open_files, self._stage = None, "solve"
             for sink in self._sinks:

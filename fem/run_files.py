@@ -1,21 +1,32 @@
-"""The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which says whose."""
+"""The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which says whose.
+
+A run that goes on takes up the folder of the one before: files are cut back to its checkpoint, and grow from there.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fem.errors import from_system
+from fem.errors import CommandError, from_system
+from fem.files.checkpoint import ANEW, NAME, digest_of, read_checkpoint, write_checkpoint
 from fem.files.lock import process
-from fem.files.own import Names, OwnFolder, listed_names
+from fem.files.own import Names, OwnFolder, listed_names, read_record
 from fem.model import Frequency, Model
+from fem.model.parts import changed_parts, parts_of
 from fem.outlet import Writer
 from fem.pictures import PICTURES, PLOTTED
-from fem.results.record import Rows, Sink
+from fem.results.record import Rows, SilentSink, Sink
 from fem.results.run_record import (
     COMPLETED,
+    ENERGY_DRIFT,
+    NO_CONVERGENCE,
     RESULTS,
     RUN_RECORD,
     RUNNING,
@@ -24,15 +35,20 @@ from fem.results.run_record import (
     as_json,
     deck_name,
     origin_of,
+    plain,
     record_of,
     stem_of,
+    versions,
 )
 from fem.results.tables import TableSink
 from fem.results.vtk import VtkSink, field_name, field_patterns
+from fem.solve.checkpoint import TYPES, Checkpoints, Guard, handed_on
 
 TOLD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
 TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "frequencies.csv")
+FINAL = (COMPLETED, NO_CONVERGENCE, ENERGY_DRIFT)
+"""Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
 
 
 class RunFiles:
@@ -40,9 +56,12 @@ class RunFiles:
 
     def __init__(
         self, output: str | Path | None, model: Model, solver: str, vtk: bool = True, plot: bool = False,
-        force: bool = False,
+        force: bool = False, goes_on: bool = False, earlier: EarlierRun | None = None,
     ) -> None:  # fmt: skip
-        """CommandError: the folder holds what is not ours."""
+        """``goes_on``: from the checkpoint in the folder, if there is one.
+
+        CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
+        """
         self.folder = RESULTS / deck_name(model) if output is None else Path(output)
         self.progress = ProgressSink(model, self._tell)
         self.verdict = RUNNING
@@ -53,23 +72,37 @@ class RunFiles:
         self._own = OwnFolder(self.folder, RUN_RECORD, origin_of(model), names, owned_names, force)
         self._own.check()
         self._fields: VtkSink | None = None
+        self.is_complete = False
+        self.before: dict[str, Any] | None = None
+        self._earlier = earlier
+        if goes_on:
+            self.is_complete = self._is_complete()
+            self.before = None if self.is_complete else self._checkpoint()
 
     def open(self) -> list[Sink]:
         """Clear what an earlier run left, write the first ``run.json``, and give the sinks that write the rest."""
         self._own.open()
-        stale = self._own.stale()
+        stale = self._own.stale() if self.before is None else self._beyond(self.before)
         self._record({}, stale)
         self.is_open = True
         self._own.clear(stale)
-        sinks: list[Sink] = [TableSink(self.folder, self._model)]
+        sinks: list[Sink] = [TableSink(self.folder, self._model, self.before)]
         if self.has_fields:
-            self._fields = VtkSink(self.folder, deck_name(self._model), self._model, self._own.room)
+            self._fields = VtkSink(self.folder, deck_name(self._model), self._model, self._own.room, self.before)
             sinks.append(self._fields)
-        return [Writer(sinks)]
+        return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked)])]
+
+    def checkpoints(self, guard: Guard, earlier: Mapping[str, Any] | None) -> Checkpoints:
+        """When the run keeps its state, and what it goes on from or begins with."""
+        wish = self._model.restart_every
+        return Checkpoints(wish or 0, wish is not None, self.before, earlier, guard)
 
     def finish(self, verdict: str, timing: Timing) -> None:
         """The last ``run.json``."""
         self.verdict = verdict
+        if verdict in FINAL and self._model.restart_every is None:
+            with contextlib.suppress(OSError):
+                (self.folder / NAME).unlink(missing_ok=True)
         try:
             self._record(timing.block())
         except OSError as error:
@@ -84,8 +117,49 @@ class RunFiles:
         """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
         name = deck_name(self._model)
         lists = [f"{name}.pvd", *(f"{name}_modes_step{step + 1}.pvd" for step in range(len(self._model.steps)))]
-        wanted = [*TABLES, *(lists if self.has_fields else []), *PLOTTED, RUN_RECORD]
+        wanted = [*TABLES, *(lists if self.has_fields else []), *PLOTTED, RUN_RECORD, NAME]
         return [file for file in wanted if (self.folder / file).is_file()]
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """A run with ``goes_on`` has something to go on from."""
+        return self.is_open and (self.folder / NAME).exists()
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What the command asks for besides the deck and changes files."""
+        asked = {"--solver": self._solver.lower(), "--no-vtk": not self.has_fields}
+        return asked | ({"--from": self._earlier.named} if self._earlier else {})
+
+    def _is_complete(self) -> bool:
+        """The folder holds all that this deck gives."""
+        record = read_record(self.folder / RUN_RECORD) or {}
+        deck = {"file": Path(self._model.source).name, "sha256": self._model.digest}
+        found = record.get("deck")
+        same = isinstance(found, dict) and found == {**deck, "parameters": plain(self._model.parameters)}
+        return same and record.get("verdict") == COMPLETED
+
+    def _checkpoint(self) -> dict[str, Any] | None:
+        """What to go on from; None where nothing was kept. CommandError: it is not of this run, or damaged."""
+        path = self.folder / NAME
+        if not path.exists():
+            return None
+        before = read_checkpoint(path, versions(), TYPES)
+        if changed := changes(before["deck"], deck_of(self._model)):
+            raise CommandError(f"{path} is of another deck: {', '.join(changed)} changed since; {ANEW}")
+        for option, value in self._asked.items():
+            if before["asked"].get(option) != value:
+                raise CommandError(f"{path} is of a run with {option} {before['asked'].get(option)}: {ANEW}")
+        return before
+
+    def _beyond(self, before: Mapping[str, Any]) -> set[str]:
+        """Fields that came after the checkpoint. CommandError: some that it counts are missing."""
+        there = Names(frozenset(), field_patterns(deck_name(self._model))[:1]).among(self.folder)
+        count = len(before["fields"]["entries"]) if self.has_fields else 0
+        counted = {field_name(deck_name(self._model), number) for number in range(count)}
+        if missing := sorted(counted - there):
+            raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
+        return there - counted
 
     def _tell(self) -> None:
         """How far the run is."""
@@ -95,6 +169,7 @@ class RunFiles:
     def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
         record = record_of(self.folder, self._model, self._solver, self.progress, self.verdict, timing)
+        record |= {"earlier": self._earlier.named} if self._earlier else {}
         if self.verdict == RUNNING:
             record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
         else:
@@ -117,13 +192,99 @@ class ProgressSink(TotalsSink):
             self._told = time.monotonic()
 
 
+class CheckpointSink(SilentSink):
+    """Writes checkpoints that others have filled."""
+
+    def __init__(self, path: Path, model: Model, asked: Mapping[str, Any]) -> None:
+        self._path, self._model, self._asked = path, model, asked
+        self._deck: dict[str, Any] | None = None
+        self._digests: dict[str, str] = {}
+
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        self._deck = self._deck or deck_of(self._model)
+        own = {"deck": self._deck, "asked": self._asked, "model": self._parts()}
+        write_checkpoint(self._path, {**checkpoint, **own}, versions())
+
+    def _parts(self) -> dict[str, str]:
+        """Digests of what a later run may not change."""
+        self._digests = self._digests or digests_of(self._model)
+        return self._digests
+
+
+def digests_of(model: Model) -> dict[str, str]:
+    """Of the parts of a model that stay as they are from one run to the next."""
+    return {name: digest_of(part) for name, part in parts_of(model).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """What the first step begins with, and where that comes from, for the record."""
+
+    state: dict[str, Any]
+    named: dict[str, Any]
+
+
+def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
+    """The state that ``*RESTART, READ`` of a model asks for; None where it has no such card.
+
+    CommandError: there is no such state, or it is of another model.
+    """
+    wish = model.earlier
+    if wish is None or folder is None:
+        if folder is not None:
+            raise CommandError("--from needs *RESTART, READ in the deck: without it no state is read")
+        return None
+    path = Path(folder) / NAME
+    if not path.is_file():
+        raise CommandError(f"{folder} holds no {NAME}: the earlier run needs *RESTART, WRITE in its deck")
+    found = read_checkpoint(path, versions(), TYPES, "run the earlier deck again")
+    if changed := changed_parts(found["model"], digests_of(model)):
+        raise CommandError(f"the model is not that of {path}: {', '.join(changed)} changed")
+    states = handed_on(found)
+    held = ", ".join(f"STEP={step}, INC={number}" for step, number in states) or "none"
+    last = list(states)[-1:]
+    wanted = [at for at, state in states.items() if wish.step == at[0]
+              and (state["is_end"] if wish.increment is None else wish.increment == at[1])]  # fmt: skip
+    chosen = last if wish.step is None else wanted
+    if not chosen:
+        raise CommandError(f"{path} does not hold what *RESTART, READ asks for; it holds {held}")
+    (step, number), state = chosen[0], states[chosen[0]]
+    if not (state["is_end"] or wish.ends_step):
+        raise CommandError(
+            f"increment {number} is not the end of step {step} of {path}: *RESTART, READ, END STEP leaves out the rest "
+            "of that step; fem run with --continue finishes the earlier run first"
+        )
+    return EarlierRun(state, {"sha256": found["deck"]["sha256"], "step": step, "increment": number})
+
+
+def deck_of(model: Model) -> dict[str, Any]:
+    """What tells whether a deck has changed: its digest, its parameters, the digest of each of its files."""
+    folder = Path(os.path.realpath(model.source)).parent
+    files = {}
+    for file in model.files:
+        with contextlib.suppress(OSError, ValueError):
+            files[Path(os.path.relpath(file, folder)).as_posix()] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return {"sha256": model.digest, "parameters": dict(model.parameters), "files": files}
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What of a deck has changed: parameters (``--set``) and files by name."""
+    parameters = before["parameters"], now["parameters"]
+    names = [f"<{name}>" for name in sorted({*parameters[0], *parameters[1]})
+             if parameters[0].get(name) != parameters[1].get(name)]  # fmt: skip
+    if before["sha256"] != now["sha256"]:
+        known, given = before["files"], now["files"]
+        names += [name for name in sorted({*known, *given}) if known.get(name) != given.get(name)] or ["its text"]
+    return names
+
+
 def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
     """What a run may write."""
     name = deck_name(model)
     modes = [step for step, at in enumerate(model.steps, 1) if isinstance(at.procedure, Frequency)]
     tables = TABLES if modes else TABLES[:-1]
     lists = [f"{name}.pvd", *(f"{name}_modes_step{step}.pvd" for step in modes)] if vtk else []
-    listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD))
+    listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD, NAME))
     return Names(listed, field_patterns(name) if vtk else ())
 
 

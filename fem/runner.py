@@ -9,20 +9,22 @@ from pathlib import Path
 
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence, from_system
+from fem.files.checkpoint import NAME
 from fem.model import Model
 from fem.outlet import FanOut, InterruptGuard
 from fem.results import run_record
-from fem.results.console import ConsoleSink
+from fem.results.console import ConsoleSink, say
 from fem.results.history import History, HistorySink
 from fem.results.record import Sink
 from fem.results.run_record import Timing
-from fem.run_files import RunFiles
+from fem.run_files import EarlierRun, RunFiles, earlier_state
+from fem.solve.checkpoint import Checkpoints
 from fem.solve.loop import solve
 
 
 def run(
     deck: str | Path | Model, *, output: str | Path | None = None, parameters: Mapping[str, float] | None = None,
-    solver: str = "AUTO", output_every: int = 1, force: bool = False,
+    solver: str = "AUTO", output_every: int = 1, force: bool = False, earlier: str | Path | None = None,
 ) -> History:  # fmt: skip
     """Read an input deck, solve its steps in order and return the motion.
 
@@ -36,6 +38,7 @@ def run(
     solver        AUTO, CHAIN, BAND, CG, DIRECT (best library there is), SUPERLU or PARDISO
     output_every  save every k-th increment in the history; the last of a step always
     force         replace files of our names in a folder that is not ours, too; those the deck is read from never
+    earlier       folder of the run whose state the first step begins with (``*RESTART, READ``)
 
     Raises
     ------
@@ -58,9 +61,10 @@ def run(
         model = load(deck, parameters)
     timing.mark("read")
     collected = HistorySink(model, output_every)
-    files = None if output is None else RunFiles(output, model, solver, force=force)
+    begins_with = earlier_state(model, earlier)
+    files = None if output is None else RunFiles(output, model, solver, force=force, earlier=begins_with)
     try:
-        drive(model, solver, [collected], files, timing, record_all=True)
+        drive(model, solver, [collected], files, timing, record_all=True, earlier=begins_with)
     except NoConvergence as error:
         error.history = collected.history()
         raise
@@ -73,13 +77,15 @@ def run(
 def run_to_files(
     deck: str | Path, output: str | Path | None = None, parameters: Mapping[str, float] | None = None, *,
     quiet: bool = False, plot: bool = False, vtk: bool = True, solver: str = "AUTO", force: bool = False,
-    before: Callable[[], None] | None = None,
+    goes_on: bool = False, earlier: str | Path | None = None, before: Callable[[], None] | None = None,
 ) -> None:  # fmt: skip
     """Solve a deck and write its files as it goes (README, "What a run writes"): memory does not grow with increments.
 
-    output  folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
-    force   as in ``run``
-    before  called when all is ready for the solver
+    output   folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
+    force    as in ``run``
+    goes_on  from the last checkpoint of such a run in the folder, if there is one: its files end as without a break
+    earlier  as in ``run``
+    before   called when all is ready for the solver
 
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
@@ -87,7 +93,12 @@ def run_to_files(
     with InterruptGuard() as guard:
         model = load(deck, parameters)
         timing.mark("read")
-        files = RunFiles(output, model, solver, vtk, plot, force)
+        begins_with = earlier_state(model, earlier)
+        files = RunFiles(output, model, solver, vtk, plot, force, goes_on, begins_with)
+        if goes_on and files.before is None and not quiet:
+            say(f"{files.folder} is complete" if files.is_complete else f"{files.folder} holds {NOTHING_KEPT}")
+        if files.is_complete:
+            return
         console = None if quiet else ConsoleSink(model)
         if console is not None:
             for text in model.notices:
@@ -96,7 +107,11 @@ def run_to_files(
             before()
         with contextlib.closing(files):
             try:
-                drive(model, solver, [] if console is None else [console], files, timing, guard)
+                drive(model, solver, [] if console is None else [console], files, timing, guard, earlier=begins_with)
+            except (KeyboardInterrupt, MachineError, MemoryError) as error:
+                if files.has_checkpoint:
+                    error.add_note(f"the same command with --continue goes on from {files.folder / NAME}")
+                raise
             finally:
                 if plot and files.is_open and not isinstance(sys.exception(), UNPLOTTED):
                     from fem.pictures.plot import write_plots
@@ -106,19 +121,24 @@ def run_to_files(
                     console.summary(files.progress.totals, files.verdict, timing.total(), files.folder, files.names())
 
 
+NOTHING_KEPT = "no checkpoint: the run starts anew"
 UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 """After these nobody waits for pictures, or there is no room for them."""
 
 
 def drive(
     model: Model, solver: str, sinks: Sequence[Sink], files: RunFiles | None, timing: Timing,
-    guard: InterruptGuard | None = None, record_all: bool = False,
+    guard: InterruptGuard | None = None, record_all: bool = False, earlier: EarlierRun | None = None,
 ) -> None:  # fmt: skip
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
+    guard = guard or InterruptGuard()
     fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
+    state = earlier.state if earlier else None
+    kept = files.checkpoints(guard, state) if files else Checkpoints(earlier=state)
+    with_fields = files is not None and files.has_fields
     verdict = run_record.COMPLETED
     try:
-        solve(model, fan, solver=solver, record_all=record_all, fields=files is not None and files.has_fields)
+        solve(model, fan, solver=solver, record_all=record_all, fields=with_fields, checkpoints=kept)
         fan.close()
     except BaseException as error:
         verdict = verdict_of(error)

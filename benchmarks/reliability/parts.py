@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.reliability import cache, full, kill
+from benchmarks.reliability import cache, full, going_on, kill
 from benchmarks.reliability.trial import Trial
 
 PARTS: dict[str, Callable[[Path, bool], Iterator[Trial]]] = {
     "kill": kill.run,
     "full": full.run,
     "cache": cache.run,
+    "continue": going_on.run,
 }
 LIMIT = 900.0
 """Seconds that a part may take: what is left then is not tried, and said to be missing."""

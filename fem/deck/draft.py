@@ -15,7 +15,7 @@ from fem.deck.lexical.source import Mistake, Place
 from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError, Problem
-from fem.model import Amplitude, BarSection, Boundary, Controls, InitialCondition, PointMass
+from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -93,6 +93,8 @@ class Draft:
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()
 
+        self.restart_every: int | None = None
+        self.earlier: EarlierState | None = None
         self.steps: list[StepDraft] = []
         self.step: StepDraft | None = None
         self.nlgeom = False

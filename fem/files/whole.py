@@ -7,6 +7,8 @@ import os
 import time
 from pathlib import Path
 
+from fem.errors import CommandError
+
 PART = ".fem-part"
 """Ending of a file that is being written beside its final name."""
 
@@ -44,11 +46,20 @@ class GrowingFile:
     size       bytes in it;  is_broken: a piece had no room
     """
 
-    def __init__(self, path: Path, is_new: bool = True) -> None:
-        """OSError: there is a file of that name, and it ought to be new."""
+    def __init__(self, path: Path, size: int | None = None, is_new: bool = True) -> None:
+        """``size``: cut it back to so many bytes. OSError: there is a file of that name, and it ought to be new.
+
+        CommandError: it does not have so many bytes.
+        """
         self._path = path
-        self._file = path.open("xb" if is_new else "ab", buffering=0)
+        self._file = path.open("xb" if is_new and size is None else "ab", buffering=0)
         self.size = os.fstat(self._file.fileno()).st_size
+        if size is not None:
+            if self.size < size:
+                self._file.close()
+                raise CommandError(f"{path} is shorter than it was at the checkpoint: start without --continue")
+            self._file.truncate(size)
+            self.size = size
         self.is_broken = False
 
     def add(self, content: bytes | memoryview) -> None:

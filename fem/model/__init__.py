@@ -16,7 +16,17 @@ from fem.model.loads import (
 )
 from fem.model.mesh import ElementBlock, Mesh
 from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, Spring
-from fem.model.steps import ArcEnd, Controls, Dynamic, Frequency, OutputRequest, Static, Step, outputs_in_force
+from fem.model.steps import (
+    ArcEnd,
+    Controls,
+    Dynamic,
+    EarlierState,
+    Frequency,
+    OutputRequest,
+    Static,
+    Step,
+    outputs_in_force,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +37,9 @@ class Model(ArrayData):
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
     links        pairs of node indices that keep their distance (``*MPC``, LINK)
     time_points  name -> rising instants
+    restart_every  increments between two checkpoints (``*RESTART, WRITE``), 0: by wall time and at the ends of steps;
+                 None: not asked for
+    earlier      the state of another run to begin with (``*RESTART, READ``)
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      what the reader accepted without effect, and other remarks for the user
@@ -47,6 +60,8 @@ class Model(ArrayData):
     boundaries: tuple[Boundary, ...] = ()
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    restart_every: int | None = None
+    earlier: EarlierState | None = None
     parameters: dict[str, float] = field(default_factory=dict, compare=False)
     source: str = field(default="", compare=False)
     digest: str = field(default="", compare=False)
@@ -64,6 +79,7 @@ __all__ = [
     "Dashpot",
     "DistributedLoad",
     "Dynamic",
+    "EarlierState",
     "ElementBlock",
     "Equation",
     "Expansion",

@@ -140,6 +140,19 @@ class Step:
     outputs: tuple[OutputRequest, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierState:
+    """``*RESTART, READ``: the state of another run that the first step begins with.
+
+    step, increment  None: the last state kept; the end of the step
+    ends_step        END STEP: what is left of the step is not run
+    """
+
+    step: int | None = None
+    increment: int | None = None
+    ends_step: bool = False
+
+
 Requests: TypeAlias = tuple[OutputRequest, ...]
 
 

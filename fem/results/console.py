@@ -7,7 +7,7 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -76,6 +76,12 @@ class ConsoleSink(SilentSink):
             self._print(self._line * len(lines[0]) % tuple(cells))
         if self._bar is not None and len(rows.time):
             self._bar.move(float(rows.time[-1]), f"step {rows.step}/{len(self._model.steps)}")
+
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
+        if start is not None:
+            self.begin(start)
+        totals = checkpoint["totals"]["sums"]
+        self._print(f"going on after {totals['increments']} increments, from time {totals['time']:.8g}\n")
 
     def event(self, event: Event) -> None:
         if event.event == "cutback":

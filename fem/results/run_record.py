@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,19 @@ class TotalsSink(SilentSink):
         if text not in self.notices:
             self.notices.append(text)
 
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        lists = {name: list(getattr(self, name)) for name in LISTS}
+        checkpoint["totals"] = {"sums": asdict(self.totals), "increment": self._increment, **lists}
+
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
+        state = checkpoint["totals"]
+        self.totals, self._increment = Totals(**state["sums"]), state["increment"]
+        for name in LISTS:
+            setattr(self, name, list(state[name]))
+
+
+LISTS = ("notices", "linear_solvers", "acting")
+
 
 def prints_accelerations(model: Model, step: int) -> bool:
     """``*NODE PRINT`` asks for A of most nodes in a step."""
@@ -205,6 +219,7 @@ def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
     }
 
 
+@cache
 def versions() -> dict[str, str | None]:
     """Versions of what can change a digit."""
     found: dict[str, str | None] = {"fem": fem.__version__, "python": platform.python_version()}

@@ -31,21 +31,23 @@ class Cadence:
     With instants it remembers how many have passed: ask in the order of the increments.
     """
 
+    lives = ("passed",)
+
     def __init__(
         self, every: int, instants: Sequence[float] | None = None, tolerance: float = 0.0, ends: bool = False
     ) -> None:
         self.every = every
         self.instants = None if instants is None else [t - tolerance for t in instants]
         self.ends = ends
-        self._passed = 0
+        self.passed = 0
 
     def is_due(self, increment: int, time: float, is_last: bool) -> bool:
         """One increment at a time."""
         if self.instants is None:
             return self.every > 0 and (is_last or increment % self.every == 0)
         passed = bisect_right(self.instants, time)
-        is_reached = passed > self._passed
-        self._passed = max(passed, self._passed)
+        is_reached = passed > self.passed
+        self.passed = max(passed, self.passed)
         return is_reached or (self.ends and is_last)
 
     def next_increment(self, increment: int) -> int:
@@ -54,7 +56,7 @@ class Cadence:
 
     def next_instant(self) -> float:
         """The first total time that has not passed; infinite for none."""
-        pending = [] if self.instants is None else self.instants[self._passed : self._passed + 1]
+        pending = [] if self.instants is None else self.instants[self.passed : self.passed + 1]
         return pending[0] if pending else math.inf
 
     def due(self, increment: Ints, time: Floats, is_end: bool) -> Flags:
@@ -64,10 +66,10 @@ class Cadence:
             flags[-1:] |= is_end and self.every > 0
             return flags
         passed = np.maximum.accumulate(np.searchsorted(self.instants, time, side="right"))
-        passed = np.maximum(passed, self._passed)
-        flags = np.diff(passed, prepend=self._passed) > 0
+        passed = np.maximum(passed, self.passed)
+        flags = np.diff(passed, prepend=self.passed) > 0
         flags[-1:] |= is_end and self.ends
-        self._passed = int(passed[-1]) if len(passed) else self._passed
+        self.passed = int(passed[-1]) if len(passed) else self.passed
         return flags
 
 
@@ -107,6 +109,8 @@ class Schedule:
     instants    rising total times, after the start, at which automatic increments should land (``*TIME POINTS``)
     """
 
+    lives = ("_asked",)
+
     def __init__(
         self, model: Model, step_index: int, start_time: float, expected_increments: int | None, fields: bool = True
     ) -> None:
@@ -127,6 +131,11 @@ class Schedule:
         self._expected = expected_increments
         self._fields = field_cadences(model, requests, start_time, period, expected_increments) if fields else []
         self._asked = (-1, False)
+
+    @property
+    def cadences(self) -> list[Cadence]:
+        """All, of rows and of fields."""
+        return [*self._rows, *self._fields]
 
     def is_vtk_due(self, increment: int, time: float, is_last: bool) -> bool:
         """Whether the whole field of this increment goes to VTK. Ask from increment 0 on, in order."""

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.files.whole import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.model.quantities import ENERGIES, QUANTITIES, Values, meant
-from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
+from fem.results.digits import EMPTY
+from fem.results.printing.table import Table
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
 from fem.results.schedule import Cadence, is_active, request_cadence, target_indices, union
 
@@ -26,40 +26,8 @@ HEAD = ("step", "increment", "time")
 EVENT_COLUMNS = ("step", "increment", "time", "element", "event", "energy_loss")
 FREQUENCY_COLUMNS = ("step", "mode", "frequency", "omega", "generalized_mass")
 Wanted: TypeAlias = tuple[Ints, frozenset[str]]
-COUNTED = frozenset(("step", "increment", "iterations", "cutbacks", "node", "element", "mode"))
-"""Columns of whole numbers."""
 LINES_AT_ONCE = 20_000
 """Lines formatted in one go: bounds the memory of the text, not its meaning."""
-
-
-def kinds_of(columns: Sequence[str]) -> np.ndarray:
-    """(1, c) kinds of cells by the names of their columns."""
-    return np.array([[WHOLE if name in COUNTED else NUMBER for name in columns]], np.uint8)
-
-
-class Table:
-    """One CSV file, which must not exist. Nothing waits in a buffer, so a killed run loses no finished line."""
-
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
-        self.columns = tuple(columns)
-        self.kinds = kinds_of(columns)
-        self._file = GrowingFile(path)
-        self.add_line(",".join(columns))
-
-    def add(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
-        """Append lines: numbers (k, c), kinds of cells (p, c) for line 0, p, 2p, ..., as the columns' names if None."""
-        if len(numbers):
-            self._write(lines(numbers, self.kinds if kinds is None else kinds))
-
-    def add_line(self, text: str) -> None:
-        """Append one line of text."""
-        self._write(text.encode() + b"\n")
-
-    def close(self) -> None:
-        self._file.close()
-
-    def _write(self, content: bytes | memoryview) -> None:
-        self._file.add(content)
 
 
 class Printer:
@@ -82,7 +50,12 @@ class Printer:
         self._requests = requests
         self._variables = variables
         self._layouts: dict[int, tuple[Ints, np.ndarray]] = {}
-        self._last: tuple[int, Ints, Floats, Ints, dict[str, Floats]] | None = None
+        self.last: tuple[int, Ints, Floats, Ints, dict[str, Floats]] | None = None
+
+    @property
+    def cadences(self) -> list[Cadence]:
+        """Those of the requests."""
+        return [cadence for cadence, _ in self._requests]
 
     def add(
         self,
@@ -93,7 +66,7 @@ class Printer:
         is_end: bool,
     ) -> None:
         """Print what is due of k increments, of which there are ``values``."""
-        self._last = None
+        self.last = None
         if not self._requests or not len(increment):
             return
         which = np.zeros(len(increment), np.int64)
@@ -107,13 +80,13 @@ class Printer:
                 self._print(int(which[group[0]]), step, increment[group], time[group], values.indices, due, group)
         if not which[-1] and not is_end:
             kept = {name: part[-1:].copy() for name, part in due.items()}
-            self._last = (step, increment[-1:].copy(), time[-1:].copy(), values.indices, kept)
+            self.last = (step, increment[-1:].copy(), time[-1:].copy(), values.indices, kept)
 
     def finish(self) -> None:
         """Print the last increment if nothing of it was due: the run ended before the end of the step."""
-        if self._last is not None:
-            step, increment, time, recorded, values = self._last
-            self._last = None
+        if self.last is not None:
+            step, increment, time, recorded, values = self.last
+            self.last = None
             everything = (1 << len(self._requests)) - 1
             self._print(everything, step, increment, time, recorded, values, np.zeros(1, np.int64))
 
@@ -158,7 +131,8 @@ class Printer:
 class TableSink(SilentSink):
     """Writes ``increments.csv``, ``nodes.csv``, ``elements.csv``, ``events.csv`` and ``frequencies.csv``."""
 
-    def __init__(self, folder: Path, model: Model) -> None:
+    def __init__(self, folder: Path, model: Model, before: Mapping[str, Any] | None = None) -> None:
+        """``before``: the checkpoint of tables that are cut back and go on."""
         self._model = model
         self._node_labels = model.mesh.node_labels
         self._element_labels = model.mesh.element_labels
@@ -166,13 +140,13 @@ class TableSink(SilentSink):
         nodes, elements = ([name for names in header.values() for name in names] for header in self._variables)
         self._has_load_factor = any(getattr(step.procedure, "riks", None) is not None for step in model.steps)
         ledger = (*INCREMENT_COLUMNS, *(["load_factor"] if self._has_load_factor else []))
-        self._increments = Table(folder / "increments.csv", ledger)
-        self._nodes = Table(folder / "nodes.csv", (*HEAD, "node", *nodes))
-        self._elements = Table(folder / "elements.csv", (*HEAD, "element", *elements))
-        self._events = Table(folder / "events.csv", EVENT_COLUMNS)
-        self._frequencies = None
+        columns = {"increments": ledger, "nodes": (*HEAD, "node", *nodes)}
+        columns |= {"elements": (*HEAD, "element", *elements), "events": EVENT_COLUMNS}
         if any(isinstance(step.procedure, Frequency) for step in model.steps):
-            self._frequencies = Table(folder / "frequencies.csv", FREQUENCY_COLUMNS)
+            columns["frequencies"] = FREQUENCY_COLUMNS
+        sizes = before["tables"]["sizes"] if before else {}
+        self._tables = {name: Table(folder / f"{name}.csv", heads, sizes.get(name)) for name, heads in columns.items()}
+        self._increments, self._nodes, self._elements, self._events = list(self._tables.values())[:4]
         self._ledger_cadences = [Cadence(1)]
         self._last_ledger: Floats | None = None
         self._printers: list[Printer] = []
@@ -210,17 +184,39 @@ class TableSink(SilentSink):
         self._events.add_line(",".join(map(str, cells)))
 
     def modes(self, modes: Modes) -> None:
-        if self._frequencies is not None:
+        if "frequencies" in self._tables:
             head = np.full(len(modes.number), modes.step), modes.number
-            self._frequencies.add(np.column_stack([*head, modes.frequency, modes.omega, modes.generalized_mass]))
+            self._tables["frequencies"].add(
+                np.column_stack([*head, modes.frequency, modes.omega, modes.generalized_mass])
+            )
+
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["tables"] = {
+            "sizes": {name: table.size for name, table in self._tables.items()},
+            "passed": [cadence.passed for cadence in self._cadences()],
+            "owed": (self._last_ledger, self._last_frame, *(printer.last for printer in self._printers)),
+        }
+
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
+        if start is None:
+            return
+        self.begin(start)
+        state = checkpoint["tables"]
+        for cadence, passed in zip(self._cadences(), state["passed"], strict=True):
+            cadence.passed = passed
+        self._last_ledger, self._last_frame, *owed = state["owed"]
+        for printer, last in zip(self._printers, owed, strict=True):
+            printer.last = last
 
     def close(self) -> None:
         try:
             self._finish_step()
         finally:
-            for table in (self._increments, self._nodes, self._elements, self._events, self._frequencies):
-                if table is not None:
-                    table.close()
+            for table in self._tables.values():
+                table.close()
+
+    def _cadences(self) -> list[Cadence]:
+        return [*self._ledger_cadences, *(cadence for printer in self._printers for cadence in printer.cadences)]
 
     def _grouped(
         self, kind: str, requests: Sequence[OutputRequest], start: StepStart

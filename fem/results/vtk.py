@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -157,7 +158,10 @@ def modes_names(name: str, step: int, numbers: Sequence[int]) -> list[str]:
 class VtkSink(SilentSink):
     """Writes every frame that is due, and mode shapes."""
 
-    def __init__(self, folder: Path, name: str, model: Model, room: Room | None = None) -> None:
+    def __init__(
+        self, folder: Path, name: str, model: Model, room: Room | None = None, before: Mapping[str, Any] | None = None
+    ) -> None:
+        """``before``: the checkpoint of fields that go on."""
         self._folder, self._name, self._model = folder, name, model
         self._room = room or Room()
         self._skeleton = Skeleton(model)
@@ -166,6 +170,10 @@ class VtkSink(SilentSink):
         self._time, self._at = float("nan"), (0, -1)
         self._displacement: Floats | None = None
         self._written = time.monotonic()
+        if before:
+            kept = before["fields"]
+            self._entries, self._displacement = list(kept["entries"]), kept["displacement"]
+            self._time, self._at = kept["time"], kept["at"]
         (folder / FOLDER).mkdir(exist_ok=True)
 
     def begin(self, start: StepStart) -> None:
@@ -202,6 +210,15 @@ class VtkSink(SilentSink):
     def __len__(self) -> int:
         """Fields written."""
         return len(self._entries)
+
+    def keep(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["fields"] = {
+            "entries": list(self._entries), "displacement": self._displacement, "time": self._time, "at": self._at,
+        }  # fmt: skip
+
+    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
+        if start is not None:
+            self.begin(start)
 
     def close(self) -> None:
         if self._entries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -86,6 +87,8 @@ class Clock:
     period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
     in dynamics (TIME ERROR=OFF) up to dt0. They land on ``instants``.
     """
+
+    lives: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick")
 
     def __init__(self, procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats) -> None:
         self.start, self.end = start, start + procedure.period
@@ -174,6 +177,8 @@ class ErrorClock(Clock):
     All it knows is dt, the grid, ``motion.memory`` and ``motion.origin``.
     """
 
+    lives = (*Clock.lives, "_likely", "_stop", "_whole", "_grid")
+
     def __init__(
         self, procedure: Dynamic, controls: Controls, start: float, instants: Floats, stage: Stage, motion: Motion
     ) -> None:
@@ -244,6 +249,8 @@ class ErrorClock(Clock):
 @dataclass(slots=True)
 class Progress:
     """Where a run is: the state, the increment of the step, total time."""
+
+    lives: ClassVar = ("increment", "time", "cutbacks")
 
     motion: Motion
     increment: int = 0

@@ -19,6 +19,7 @@ from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
 from fem.solve.advice import OUT_OF_RANGE
+from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
 from fem.solve.linear.choice import SOLVERS
@@ -41,12 +42,16 @@ from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 
 
-def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True) -> None:
+def solve(
+    model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True,
+    checkpoints: Checkpoints | None = None,
+) -> None:  # fmt: skip
     """Run all steps of a model and tell ``sink`` what happens.
 
     solver      one of ``fem.solve.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
     record_all  rows carry every node and element, not only the printed ones
     fields      False: no whole fields but those at the ends of steps
+    checkpoints when the state is kept, and what state the run goes on from; None: never, and none
 
     Raises
     ------
@@ -60,7 +65,7 @@ def solve(model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = 
         raise CommandError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
     keep_memory()
     with overflow_told():
-        run = Run(model, sink, wanted, record_all, fields)
+        run = Run(model, sink, wanted, record_all, fields, checkpoints)
     run.run()
 
 
@@ -99,7 +104,10 @@ class Run:
 
     kind: type[Marching] = Marching
 
-    def __init__(self, model: Model, sink: Sink, solver: str, record_all: bool, fields: bool) -> None:
+    def __init__(
+        self, model: Model, sink: Sink, solver: str, record_all: bool, fields: bool,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:  # fmt: skip
         self.model, self.sink, self.solver, self.record_all = model, sink, solver, record_all
         self.fields = fields
         self.system: System = assemble(model)
@@ -107,12 +115,16 @@ class Run:
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
         self.has_started = False
+        self.checkpoints = checkpoints or Checkpoints()
 
     def run(self) -> None:
-        """All steps in order."""
-        for number, step in enumerate(self.model.steps, start=1):
+        """All steps in order, from the first one or that of the checkpoint."""
+        first = self.checkpoints.take_up(self)
+        for number, step in enumerate(self.model.steps[first - 1 :], first):
+            self.checkpoints.begin(self, number)
             with overflow_told(f"step {number}: "):
                 self._step(number, step)
+            self.checkpoints.ended(self, number)
 
     def _step(self, number: int, step: Step) -> None:
         procedure, motion = step.procedure, self.progress.motion

@@ -59,6 +59,8 @@ SINGULAR = -1
 class Marching:
     """One static or dynamic step on its way. ``numbers``: those kept of an increment."""
 
+    lives = ("told", "has_jumped", "thermal")
+
     def __init__(
         self, run: Run, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
         start: StepStart, explicit: Explicit | Moreau | None = None,
@@ -86,9 +88,11 @@ class Marching:
     def run(self, procedure: Static | Dynamic) -> None:
         """From the start of the step to its end."""
         self.open(procedure)
+        self.whole.checkpoints.opened(self)
         try:
             while not self.clock.is_finished:
                 self.advance()
+                self.whole.checkpoints.look(self)
         except (NoConvergence, KeyboardInterrupt) as error:
             self.say(self.watch.closing(self.progress, self.clock.dt))
             if isinstance(error, NoConvergence):  # after Ctrl-C the motion may be in the middle of an iteration
@@ -97,8 +101,6 @@ class Marching:
         if isinstance(procedure, Static):
             self.say(instability_notice(self.stage))
         self.say(self.watch.closing(self.progress, self.clock.dt))
-
-    # The start
 
     def open(self, procedure: Static | Dynamic) -> None:
         """What has to be right before the first increment."""
@@ -176,8 +178,8 @@ class Marching:
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
         if self.explicit:
             count += BOOKS - (self.progress.increment + count) % BOOKS
-        done = self.progress.increment
-        return max(1, min(count, self.schedule.next_field(done) - done, self.most - done))
+        done, every = self.progress.increment, self.whole.checkpoints.every or count
+        return max(1, min(count, every - done % every, self.schedule.next_field(done) - done, self.most - done))
 
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
@@ -292,8 +294,6 @@ class Marching:
             self.sink.frame(
                 frame_of(shown, self.number, now.increment, now.time, now.motion, self.thermal, is_end, is_due)
             )
-
-    # Trouble
 
     def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""

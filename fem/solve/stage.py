@@ -52,7 +52,7 @@ NEAR_FLOOR = 1e-6
 
 @dataclass(slots=True)
 class Stage:
-    """A step ready to march. ``tangent``: made when first asked for."""
+    """A step ready to march. tangent and direct solvers: made when asked for."""
 
     system: System
     environment: Environment
@@ -67,8 +67,8 @@ class Stage:
     work: Scratch
     is_symmetric: bool
     _tangent: SparseTangent | None = field(default=None)
-    _direct: DirectSolver | SaddleSolver | None = field(default=None)
-    _direct_mass: DirectSolver | None = field(default=None)
+    opened: DirectSolver | SaddleSolver | None = field(default=None)
+    opened_mass: DirectSolver | None = field(default=None)
 
     @property
     def problem(self) -> Problem:
@@ -107,11 +107,11 @@ class Stage:
     @property
     def direct(self) -> DirectSolver | SaddleSolver:
         """The direct solver of this step."""
-        if self._direct is None and len(self.bars.rods):
-            self._direct = SaddleSolver(self.system, self.tangent)
-        if self._direct is None:
-            self._direct = self._open_direct(self.is_symmetric)
-        return self._direct
+        if self.opened is None and len(self.bars.rods):
+            self.opened = SaddleSolver(self.system, self.tangent)
+        if self.opened is None:
+            self.opened = self._open_direct(self.is_symmetric)
+        return self.opened
 
     def _open_direct(self, is_symmetric: bool) -> DirectSolver:
         return DirectSolver(self.system, self.nodes.free, self.links, is_symmetric, self.choice.library)
@@ -120,9 +120,9 @@ class Stage:
         """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
         if phase != PROJECT_ACCELERATION or len(self.bars.rods):
             return self.direct
-        if self._direct_mass is None:
-            self._direct_mass = self._open_direct(True)
-        return self._direct_mass
+        if self.opened_mass is None:
+            self.opened_mass = self._open_direct(True)
+        return self.opened_mass
 
 
 def free_dofs(environment: Environment, links: Links) -> Ints:

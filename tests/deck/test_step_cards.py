@@ -229,7 +229,14 @@ def test_harmless_cards_go_into_one_notice() -> None:
     model = parse("*PREPRINT, ECHO=YES\n*RESTART, WRITE, FREQUENCY=3\n", "*FILE FORMAT, ASCII\n*ENERGY OUTPUT\nALLSE\n")
     (notice,) = [text for text in model.notices if text.startswith("accepted without effect")]
     assert all(word in notice for word in ("*PREPRINT", "*FILE FORMAT", "*ENERGY OUTPUT"))
-    assert any("RESTART" in text for text in model.notices)
+    assert model.restart_every == 3
+
+
+@pytest.mark.parametrize(("card", "every"), [("", None), (", FREQUENCY=0", None), (", FREQUENCY=7", 7), (None, 0)])
+def test_restart_asks_for_checkpoints(card: str | None, every: int | None) -> None:
+    """Without FREQUENCY by wall time; 0 is none, as in Abaqus."""
+    text = "*RESTART, WRITE\n" if card is None else f"*RESTART, WRITE{card}\n" * bool(card)
+    assert parse(step=text).restart_every == every
 
 
 def test_unused_nodes_are_noted() -> None:

@@ -33,8 +33,9 @@ class FakeSolver:
         self.record_all: list[bool] = []
 
     def __call__(
-        self, model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True
-    ) -> None:
+        self, model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True,
+        checkpoints: object = None,
+    ) -> None:  # fmt: skip
         self.record_all.append(record_all)
         if self.error is None:
             play(model, sink)

@@ -54,6 +54,8 @@ def build_model(draft: Draft, end: Place) -> Model:
         initial_conditions=tuple(condition for condition, _ in draft.initial),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
         time_points=draft.time_points,
+        restart_every=draft.restart_every,
+        earlier=draft.earlier,
         steps=tuple(map(build_step, draft.steps)),
     )
 

@@ -8,7 +8,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Field
 from fem.deck.lexical.source import Mistake, listing, shown
 from fem.deck.step_draft import Given, StepDraft
-from fem.model import OutputRequest
+from fem.model import EarlierState, OutputRequest
 from fem.model.quantities import ENERGIES, QUANTITIES
 
 VARIABLES = {kind: tuple(quantity.name for quantity in table) for kind, table in QUANTITIES.items()}
@@ -180,12 +180,20 @@ def element_output(card: Card, draft: Draft) -> None:
     ignores=("OVERLAY", "NUMBER INTERVAL", "TIME MARKS"),
 )
 def restart(card: Card, draft: Draft) -> None:
-    """WRITE does nothing yet and says so; READ is refused."""
-    for name in ("FREQUENCY", "STEP", "INC"):
-        card.integer(name, low=0)
+    """WRITE holds for the whole run, the last one counts; FREQUENCY=0 asks for nothing."""
+    every, step = card.integer("FREQUENCY", low=0), card.integer("STEP", low=1)
+    increment = card.integer("INC", low=0)
     draft.no_rows(card)
-    if card.flag("READ"):
-        raise card.mistake("*RESTART, READ is not yet supported")
-    if not card.flag("WRITE"):
+    if not (card.flag("READ") or card.flag("WRITE")):
         raise card.mistake("*RESTART needs WRITE or READ")
-    draft.notice("*RESTART, WRITE: checkpoints are not yet written")
+    if card.flag("WRITE"):
+        draft.restart_every = None if every == 0 else every or 0
+    if not card.flag("READ"):
+        return
+    if draft.step is not None or draft.steps:
+        raise card.mistake("*RESTART, READ stands behind the first *STEP", "the state it reads is where that begins")
+    if draft.earlier is not None:
+        raise card.mistake("*RESTART, READ is given twice")
+    if increment is not None and step is None:
+        raise card.mistake("*RESTART, READ with INC= needs STEP=")
+    draft.earlier = EarlierState(step, increment, card.flag("END STEP"))

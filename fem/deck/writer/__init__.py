@@ -29,6 +29,11 @@ def write_deck(model: Model) -> str:
     for condition in model.initial_conditions:
         lines += initial_lines(condition)
     lines += support_lines(model.boundaries, replaced=False)
+    if model.earlier is not None:
+        flags = ["READ", *(["END STEP"] if model.earlier.ends_step else [])]
+        lines.append(card("RESTART", *flags, STEP=model.earlier.step, INC=model.earlier.increment))
+    if model.restart_every is not None:
+        lines.append(card("RESTART", "WRITE", FREQUENCY=model.restart_every or None))
     lines += step_lines(model.steps)
     return "\n".join(lines) + "\n"
 

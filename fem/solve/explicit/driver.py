@@ -28,6 +28,7 @@ class Explicit:
     """The explicit march of one step. ``taut``, ``moved``: as in ``leapfrog``."""
 
     notice = ""
+    lives = ()
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

@@ -20,6 +20,8 @@ MANY_PRODUCTS = 120
 class Patience:
     """Of one step. tell: takes a notice."""
 
+    lives = ("refusals",)
+
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.tell, self.refusals = tell, 0
 

@@ -66,7 +66,7 @@ class Events(Switched):
             restore(motion, saved)
             restore(self.states, states)
             motion.memory[groups.PREVIOUS_GAP] = gap
-            self.marching.stage = self.stages.of(self.states.basis)
+            self.marching.stage = self.current
             if isinstance(error, Failed):
                 raise
             raise self._given_up(self._no_pulls(error) if isinstance(error, NoPulls) else self._no_end()) from None
@@ -145,7 +145,7 @@ class Events(Switched):
     def take_over(self, other: Events) -> None:
         """The states of the ropes of another motion of the same model."""
         restore(self.states, other.states)
-        self.marching.stage = self.stages.of(self.states.basis)
+        self.marching.stage = self.current
 
     def join(self, other: Events) -> None:
         """A motion between this one and another, in the same states: no slack rope counts as too long in either."""

@@ -58,6 +58,8 @@ class Moreau:
     happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user
     """
 
+    lives = ("pulls", "holds", "spare", "trouble")
+
     def __init__(self, stage: Stage, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
         moves = (stage.nodes.free != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)

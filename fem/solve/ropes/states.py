@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -122,6 +123,19 @@ class Stages:
     def __init__(self, stage: Stage, ropes: Ints, controls: Controls, wanted: str) -> None:
         self.first, self.ropes, self.controls, self.wanted = stage, ropes, controls, wanted
         self._kept: dict[bytes, Stage] = {}
+
+    @property
+    def made(self) -> list[tuple[Flags | None, Stage]]:
+        """Those kept ready, in the order in which they were made, each with its states (r,)."""
+        unpacked = (np.unpackbits(np.frombuffer(key, np.uint8), count=len(self.ropes)) for key in self._kept)
+        return [(taut.astype(np.bool_), stage) for taut, stage in zip(unpacked, self._kept.values(), strict=True)]
+
+    def make(self, states: Sequence[Flags]) -> None:
+        """Keep those of these states ready, and no others."""
+        kept, self._kept = self._kept, {}
+        for taut in states:
+            key = np.packbits(taut).tobytes()
+            self._kept[key] = kept[key] if key in kept else self._make(taut)
 
     def of(self, taut: Flags) -> Stage:
         """For these states (r,)."""

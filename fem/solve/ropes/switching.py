@@ -60,6 +60,8 @@ class Switched(Watched):
     held_back (3n,)     velocities that ``hold`` took
     """
 
+    lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "lost_at_start")
+
     def __init__(self, marching: Marching, stages: Stages) -> None:
         super().__init__(marching, stages)
         count = len(stages.ropes)
@@ -128,6 +130,11 @@ class Switched(Watched):
     def shown(self) -> Stage:
         """With all ropes that are taut, as rows and fields show it."""
         return self.stages.of(self.taut)
+
+    @property
+    def current(self) -> Stage:
+        """With those that the march follows."""
+        return self.stages.of(self.states.basis)
 
     @property
     def has_shared(self) -> bool:

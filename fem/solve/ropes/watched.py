@@ -15,7 +15,7 @@ from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import excesses
 from fem.solve.ropes.states import Stages, gaps_of
-from fem.solve.stage import loading, record
+from fem.solve.stage import Stage, loading, record
 
 if TYPE_CHECKING:
     from fem.solve.marching import Marching
@@ -44,6 +44,7 @@ class Watched:
     """
 
     trouble = ""
+    lives: tuple[str, ...] = ("taut", "trouble")
 
     def __init__(self, marching: Marching, stages: Stages) -> None:
         self.marching, self.stages = marching, stages
@@ -54,6 +55,11 @@ class Watched:
         free = (stages.first.nodes.free != 0).reshape(-1, 3).any(axis=1)
         self.can_pull: Flags = free[bars.nodes[index]].any(axis=1)
         self._pending: list[Event] = []
+
+    @property
+    def current(self) -> Stage:
+        """Of the states that the march follows."""
+        return self.stages.of(self.taut)
 
     def tell(self) -> None:
         """Pass on what has happened."""

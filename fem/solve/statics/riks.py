@@ -33,6 +33,7 @@ class ArcClock:
 
     is_static = True
     is_steady = False
+    lives = ("time", "dt", "_cuts")
 
     def __init__(self, procedure: Static, controls: Controls, start: float, arc: Arc) -> None:
         self.start, self.end, self.time = start, start + procedure.period, start

@@ -28,6 +28,8 @@ class EnergyWatch:
     limit  the share that the march goes by; < 0: none
     """
 
+    lives = ("limit", "has_left", "begin")
+
     def __init__(self, stage: Stage, step: Step) -> None:
         self.stage, self.step = stage, step
         self.is_off = step.controls.energy_drift is None

@@ -16,6 +16,7 @@ from fem.assembly.system import System, linearised
 from fem.forces.bars.bar import Bars
 from fem.model import Dynamic, Model
 from fem.model.arrays_equal import same
+from fem.solve.checkpoint import refuse_earlier
 from fem.solve.clock import Clock, expected_increments
 from fem.solve.stage import limits_of
 from fem.solve.start import first_motion
@@ -94,6 +95,7 @@ def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
                 limits = limits_of(step.controls, known.bars)
             return known._replace(model=model, system=system, environment=environment, limits=limits)
     else:
+        refuse_earlier(model)
         system = assemble(model)
         u, v, *_ = first_motion(system)
     before_all = first_environment(system, u)

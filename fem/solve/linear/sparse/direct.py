@@ -7,6 +7,9 @@ this one have on average, its making included: the best moment where costs only 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from fem.arrays import Floats, Ints
@@ -46,6 +49,26 @@ class DirectSolver:
         self.has_factor = False
         self.spent, self.solves, self.patience = 0, 0, self.factors.price
         self.full, self.product = np.zeros(system.size), np.zeros(system.size)
+        self._factored: Any = None
+
+    def state(self) -> dict[str, Any]:
+        """What later solves depend on, with the matrix of the factor that is kept."""
+        counts = {"spent": self.spent, "solves": self.solves, "patience": self.patience, "kind": self.factors.kind}
+        matrix = self._factored
+        if not self.has_factor:
+            return counts
+        return counts | {"matrix": (matrix.data, matrix.indices, matrix.indptr, matrix.shape)}
+
+    def put_back(self, state: Mapping[str, Any]) -> None:
+        """Go on from such a state of a solver of the same system."""
+        from scipy.sparse import csc_array
+
+        self.spent, self.solves, self.patience = state["spent"], state["solves"], state["patience"]
+        self.factors.kind = state["kind"]
+        if "matrix" in state:
+            *parts, shape = state["matrix"]
+            self._factored = csc_array(tuple(parts), shape=shape)
+            self.has_factor = self.factors.factorise(self._factored)
 
     def solve(self, work: Scratch, forcing: float) -> bool:
         """False where the tangent is singular or anything is not finite.
@@ -76,7 +99,7 @@ class DirectSolver:
         if self.factors.factorise(matrix):
             solution = self.factors.solve(right)
             if np.abs(self._multiply(work, solution) - right).max() <= POOR * np.abs(right).max():
-                self.has_factor = self.is_kept
+                self.has_factor, self._factored = self.is_kept, matrix if self.is_kept else None
                 self.spent, self.solves = self.factors.price, 1
                 return np.asarray(solution)
         return self._pivot(work)

@@ -36,11 +36,13 @@ class Factors(Protocol):
 
     wants_order  rows are best handed over in an order that keeps the factors sparse; is_lower: only the lower triangle
     price        of a factorisation, in solves with it (measured on a net of 300 x 300, SuperLU: 40, on 100 x 100: 20)
+    kind         of matrix, as the library has come to know it
     """
 
     wants_order: bool
     is_lower: bool
     price: int
+    kind: int
 
     def factorise(self, matrix: Any) -> bool:
         """False where the matrix is singular to the library."""
@@ -52,7 +54,7 @@ class Factors(Protocol):
 class SuperLU:
     """LU with pivots on the diagonal while they are no smaller than 1 % of their column: for any matrix."""
 
-    is_lower, price = False, 25
+    is_lower, price, kind = False, 25, 0
 
     def __init__(self, has_order: bool) -> None:
         self.wants_order = has_order
@@ -87,7 +89,7 @@ class Pardiso:
 
     def __init__(self, is_symmetric: bool) -> None:
         self.is_lower = is_symmetric
-        self._kind = self.DEFINITE if is_symmetric else self.GENERAL
+        self.kind = self.DEFINITE if is_symmetric else self.GENERAL
         self._solver: Any = None
         self._matrix: Any = None
 
@@ -95,9 +97,9 @@ class Pardiso:
         self._matrix = matrix
         if self._attempt():
             return True
-        if self._kind != self.DEFINITE:
+        if self.kind != self.DEFINITE:
             return False
-        self._kind, self._solver = self.SYMMETRIC, None
+        self.kind, self._solver = self.SYMMETRIC, None
         return self._attempt()
 
     def solve(self, right: Floats) -> Floats:
@@ -119,11 +121,11 @@ class Pardiso:
     def _open(self) -> None:
         from pypardiso import PyPardisoSolver
 
-        self._solver = PyPardisoSolver(mtype=self._kind)
+        self._solver = PyPardisoSolver(mtype=self.kind)
         for number, value in PARDISO_SETTINGS.items():
             self._solver.iparm[number - 1] = value
-        self._solver.iparm[12 - 1] = 2 if self._kind == self.GENERAL else 0
-        keeper = weakref.finalize(self._solver, _release, self._solver.pt, self._kind, self._matrix.shape[0])
+        self._solver.iparm[12 - 1] = 2 if self.kind == self.GENERAL else 0
+        keeper = weakref.finalize(self._solver, _release, self._solver.pt, self.kind, self._matrix.shape[0])
         keeper.atexit = False
 
     def _call(self, phase: int, right: Floats) -> Any:

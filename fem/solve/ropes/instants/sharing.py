@@ -17,6 +17,8 @@ from fem.solve.start import evaluate_start
 class Shares:
     """What is shared at a state. group (r,): the ropes that share."""
 
+    lives = ("group", "_before")
+
     def __init__(self, stages: Stages) -> None:
         self.stages = stages
         self.group: Flags = np.zeros(len(stages.ropes), np.bool_)

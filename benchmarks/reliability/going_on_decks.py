@@ -1,0 +1,170 @@
+"""Small decks of all that lives through a run: schemes, rods, ropes, arcs, automatic increments, several steps."""
+
+from __future__ import annotations
+
+import re
+
+LINKS = 6
+OUTPUT = """*NODE PRINT, NSET=NALL, FREQUENCY=3
+U, V, A, RF
+*EL PRINT, ELSET=LINE, FREQUENCY=2
+S, E, N, T
+*NODE FILE, FREQUENCY=7
+U
+"""
+ELASTIC = "*ELASTIC\n2e4\n*DENSITY\n1."
+SLACK = "*ELASTIC\n2e4\n*NO COMPRESSION\n*DENSITY\n1.\n*DAMPING, ALPHA=0.1, BETA=1e-5"
+ROD = "*INEXTENSIBLE\n*DENSITY\n1."
+ROPE = "*INEXTENSIBLE, RESTITUTION=0.4\n*NO COMPRESSION\n*DENSITY\n1."
+SWING = "*AMPLITUDE, NAME=SWING, DEFINITION=PERIODIC\n1, 9., 0., 0.\n0., 1.\n"
+
+
+def hanging(material: str, steps: str, extra: str = "", section: str = "", height: float = 0.12) -> str:
+    """A chain of links that is let go from a zigzag, pinned at its first node."""
+    nodes = "".join(f"{i + 1}, {0.16 * i!r}, 0., {height * (i % 2)!r}\n" for i in range(LINKS + 1))
+    bars = "".join(f"{i + 1}, {i + 1}, {i + 2}\n" for i in range(LINKS))
+    return f"""*NODE, NSET=NALL
+{nodes}*ELEMENT, TYPE=T3D2, ELSET=LINE
+{bars}*MATERIAL, NAME=M
+{material}
+*SOLID SECTION, ELSET=LINE, MATERIAL=M{section}
+1.
+*BOUNDARY
+1, 1, 3
+NALL, 2
+{extra}{steps}"""
+
+
+def step(procedure: str, cards: str = "", output: str = OUTPUT) -> str:
+    """One step under gravity."""
+    return f"*STEP, NLGEOM\n{procedure}\n*DLOAD\nLINE, GRAV, 9.81, 0., 0., -1.\n{cards}{output}*END STEP\n"
+
+
+def dynamic(integrator: str, dt: float, count: int, direct: str = "DIRECT, ") -> str:
+    """Its two lines; ``count`` increments of ``dt`` where they are equal."""
+    return f"*DYNAMIC, {direct}TIME INTEGRATOR={integrator}\n{dt!r}, {dt * count!r}"
+
+
+def arch(count: int) -> str:
+    """Two bars that snap through, followed by the arc length; the last step lets go."""
+    riks = f"*STATIC, RIKS\n{1.0 / count!r}, 1., , {1.0 / count!r}"
+    output = OUTPUT.replace("FREQUENCY=7", "FREQUENCY=3")
+    return f"""*NODE, NSET=NALL
+1, -10., 0., 0.
+2, 10., 0., 0.
+3, 0., 0., 1.
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+1, 1, 3
+2, 3, 2
+*MATERIAL, NAME=M
+*ELASTIC
+1000.
+*DENSITY
+1.
+*SOLID SECTION, ELSET=LINE, MATERIAL=M
+2.
+*BOUNDARY
+1, 1, 3
+2, 1, 3
+3, 1, 2
+*STEP, NLGEOM, INC=100000
+{riks}
+*CLOAD
+3, 3, -1.5
+{output}*END STEP
+*STEP, NLGEOM
+{dynamic("NEWMARK", 0.01, count)}
+*END STEP
+"""
+
+
+def snapping(count: int) -> str:
+    """Two bars that snap through under a load that rises: automatic increments, cut back again and again."""
+    few = "*STATIC\n0.2, 1., 1e-6, 0.33333\n*CONTROLS, ITER_GLOB_MAXI=16"
+    return re.sub(r"\*STATIC, RIKS\n.*", few, arch(count)).replace("3, 3, -1.5", "3, 3, -3.")
+
+
+def doubled(count: int) -> str:
+    """Ropes that are there twice: pulls that the motion does not tell apart are shared."""
+    twice = "".join(f"{LINKS + i + 1}, {i + 1}, {i + 2}\n" for i in range(2))
+    deck = hanging(
+        ROPE, step(dynamic("NEWMARK", 0.6 / count, 2 * count), "*CONTROLS, IMPACT=EVENT, ENERGY DRIFT=OFF\n")
+    )
+    return deck.replace("*MATERIAL", f"{twice}*MATERIAL", 1)
+
+
+def net(cells: int, count: int, integrator: str = "NEWMARK", static: str = "") -> str:
+    """A square net of pretensioned cables with a load that jumps."""
+    side = cells + 1
+    nodes = "".join(f"{side * i + j + 1}, {float(i)!r}, {float(j)!r}, 0.\n" for i in range(side) for j in range(side))
+    ends = [(side * i + j, side * i + j + 1) for i in range(side) for j in range(cells)]
+    ends += [(side * i + j, side * (i + 1) + j) for i in range(cells) for j in range(side)]
+    bars = "".join(f"{e + 1}, {a + 1}, {b + 1}\n" for e, (a, b) in enumerate(ends))
+    rim = sorted({*range(1, side + 1), *range(side * cells + 1, side * side + 1)})
+    return f"""*NODE, NSET=NALL
+{nodes}*ELEMENT, TYPE=T3D2, ELSET=LINE
+{bars}*MATERIAL, NAME=M
+*ELASTIC
+1e5
+*DENSITY
+1.
+*SOLID SECTION, ELSET=LINE, MATERIAL=M
+1.
+*INITIAL CONDITIONS, TYPE=STRESS
+LINE, 100.
+*BOUNDARY
+{"".join(f"{label}, 1, 3{chr(10)}" for label in rim)}{static}*STEP, NLGEOM
+{dynamic(integrator, 0.01, count)}
+*DLOAD
+LINE, GRAV, 9.81, 0., 0., -1.
+*NODE PRINT, NSET=NALL, FREQUENCY=5
+U
+*END STEP
+"""
+
+
+def several(count: int) -> str:
+    """Equilibrium in rising heat, modes, a motion with the support driven, equilibrium at rest, modes again."""
+    static = step("*STATIC\n0.05, 1., , 0.1", "*TEMPERATURE\nNALL, 5.\n")
+    drive = "*BOUNDARY, AMPLITUDE=SWING\n1, 1, 1, 0.05\n"
+    motion = step(dynamic("BACKWARD EULER", 0.004, count), drive)
+    rest = f"*STEP, NLGEOM\n*STATIC\n0.1, 1.\n*BOUNDARY\n1, 1, 1, 0.1\n{OUTPUT}*END STEP\n"
+    modes = "*STEP, NLGEOM\n*FREQUENCY\n3\n*END STEP\n"
+    taut = f"{LINKS + 1}, 1, 3\n*INITIAL CONDITIONS, TYPE=STRESS\nLINE, 200.\n"
+    return hanging(f"{ELASTIC}\n*EXPANSION\n1e-5", static + modes + motion + rest + modes, taut + SWING, height=0.0)
+
+
+def decks(size: int) -> dict[str, str]:
+    """By name; ``size``: about the number of increments of each."""
+    drive = "*BOUNDARY, AMPLITUDE=SWING\n1, 1, 1, 0.05\n"
+    points = "*TIME POINTS, NAME=POINTS\n0.02\n0.0503\n0.11\n0.2\n"
+    at_points = "*NODE PRINT, NSET=NALL, TIME POINTS=POINTS\nU, V\n*NODE FILE, TIME POINTS=POINTS\nU\n"
+    event, moreau = "*CONTROLS, IMPACT=EVENT\n", "*CONTROLS, IMPACT=MOREAU\n"
+    off = "*CONTROLS, ENERGY DRIFT=OFF\n"
+    return {
+        "newmark": hanging(ELASTIC, step(dynamic("NEWMARK", 0.002, size), drive + off), SWING),
+        "automatic": hanging(
+            SLACK, step(dynamic("HHT", 0.0005, 4 * size, ""), off, at_points), points, ", MASS=CONSISTENT"
+        ),
+        "rods": hanging(ROD, step(dynamic("GENERALIZED ALPHA", 0.004, size), off)),
+        "secant rods": hanging(ROD, step(dynamic("ENERGY MOMENTUM", 0.004, size), drive), SWING),
+        "several": several(size),
+        "ropes": hanging(ROPE, step(dynamic("NEWMARK", 1.2 / size, size), event + off)),
+        "ropes stepped over": hanging(ROPE, step(dynamic("NEWMARK", 0.004, size), moreau + drive), SWING),
+        "ropes at rest": hanging(
+            ROPE, step(f"*STATIC\n{1.0 / size!r}, 1., , {1.0 / size!r}", "*CLOAD\n7, 1, 3.\n7, 3, -1.\n")
+        ),
+        "arc": arch(size),
+        "explicit": hanging(SLACK, step(dynamic("CENTRAL DIFFERENCE", 1e-4, 10 * size), drive + off), SWING),
+        "explicit rods": hanging(ROD, step(dynamic("CENTRAL DIFFERENCE", 1e-3, 4 * size), off)),
+        "net": net(8, size // 2),
+        "snapping": snapping(size),
+        "doubled ropes": doubled(size),
+        "drifting": hanging(SLACK, step(dynamic("HHT", 0.05, size), "*CONTROLS, ENERGY DRIFT=OFF\n")),
+        "damped": hanging(SLACK, step(dynamic("ENERGY MOMENTUM", 0.002, size), off), "", ", STARTING TENSION=1."),
+    }
+
+
+def with_checkpoints(deck: str, every: int) -> str:
+    """The deck, with a checkpoint every so many increments."""
+    return deck.replace("*STEP", f"*RESTART, WRITE, FREQUENCY={every}\n*STEP", 1)

@@ -1,0 +1,1 @@
+"""How tables get on the disk."""

@@ -1,0 +1,260 @@
+"""What lives through a run, in one place that is written and read: a run that was stopped goes on from there.
+
+It is taken between two chunks, where the state is smallest. With it goes how the step began: a run that goes on begins
+the step once more from there, in silence, so that all that follows from that (supports, solvers, held directions) is as
+it was; then everything that ``living`` names gets back the values it had. Each of these says in ``lives`` which of its
+attributes change while a step goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from fem.arrays import Flags
+from fem.assembly.cases import Case
+from fem.assembly.environment import Environment
+from fem.assembly.supports import Supports
+from fem.errors import CommandError
+from fem.forces.bars.bar import Bars
+from fem.model import Amplitude, Model
+from fem.model.curves import Constant, Follow, Ramp
+from fem.results.record import Frame, SilentSink
+from fem.solve.linear.sparse.direct import DirectSolver
+from fem.solve.linear.sparse.saddle import SaddleSolver
+from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION, Motion
+from fem.solve.stage import Stage
+from fem.solve.statics.riks import settled
+
+if TYPE_CHECKING:
+    from fem.solve.loop import Run
+    from fem.solve.marching import Marching
+
+TYPES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (Amplitude, Bars, Case, Constant, Environment, Follow, Frame, Motion, Ramp, Supports)
+}
+"""What the objects in a checkpoint may be."""
+SECONDS = 30.0
+"""Wall-clock time between two checkpoints, where the deck does not ask for others."""
+SHORTEST = 1.0
+"""A step that ends sooner after the last checkpoint is given none of its own."""
+PROMPT = 1.0
+"""Seconds of a chunk up to which Ctrl-C waits for its end."""
+
+
+class Guard(Protocol):
+    """Who hears of signals that ask the run to end. ``is_patient``: they wait until ``release`` is called."""
+
+    is_patient: bool
+
+    @property
+    def is_asked(self) -> bool: ...
+    def release(self) -> None: ...
+
+
+class Checkpoints:
+    """When a run keeps its state, and the state it goes on from.
+
+    every    increments of a step between two checkpoints (the deck's wish); 0: by wall time
+    at_ends  every step ends with one (the deck's wish), not only those that take a while
+    before   what the run goes on from; None: it starts anew
+    earlier  what an earlier run hands on to the first step (``handed_on``)
+    guard    None: nobody keeps anything
+    """
+
+    def __init__(
+        self, every: int = 0, at_ends: bool = False, before: Mapping[str, Any] | None = None,
+        earlier: Mapping[str, Any] | None = None, guard: Guard | None = None,
+    ) -> None:  # fmt: skip
+        self.every, self.at_ends, self.before, self.guard = every, at_ends, before, guard
+        self.earlier = earlier
+        self.start: dict[str, Any] = {}
+        self._kept = self._seen = time.monotonic()
+
+    # Going on
+
+    def take_up(self, run: Run) -> int:
+        """Put a run where its checkpoint was taken; the number of the step to go on with."""
+        start = self.before["start"] if self.before else self.earlier
+        if start is None:
+            refuse_earlier(run.model)
+            return 1
+        run.environment, run.linear_bars, run.has_started = (start[name] for name in RUN)
+        run.progress.time, run.progress.increment = start["time"], start["increment"]
+        put_back(run.progress.motion, start["motion"]._asdict())
+        if self.before is None:
+            return 1
+        self._sink = run.sink
+        if self.before["step"] is None:
+            run.sink.resume(self.before, None)
+            self.before = None
+        else:
+            run.sink = SilentSink()  # until the step has begun once more
+        return int(start["number"])
+
+    def begin(self, run: Run, number: int) -> None:
+        """A step begins: note how."""
+        if self.guard is not None:
+            self.start = {name: getattr(run, name) for name in RUN}
+            motion = Motion(*map(np.copy, run.progress.motion))
+            now = run.progress
+            self.start |= {"number": number, "time": now.time, "increment": now.increment, "motion": motion}
+
+    def opened(self, marching: Marching) -> None:
+        """A step is ready for its first increment, or for the one it goes on with."""
+        self._seen = -np.inf
+        if self.before is None:
+            return
+        marching.sink = marching.whole.sink = self._sink
+        self._sink.resume(self.before, marching.start)
+        restore_step(marching, self.before["step"])
+        self.before = None
+
+    # Keeping
+
+    def look(self, marching: Marching) -> None:
+        """A chunk has ended: keep the state if it is time, or if the run is asked to end, which it then does."""
+        guard = self.guard
+        if guard is None:
+            return
+        now = time.monotonic()
+        is_short, self._seen = now - self._seen < PROMPT, now
+        is_over = marching.clock.is_finished
+        if not is_over and (guard.is_asked or self._is_due(now, marching.progress.increment)):
+            self._keep(marching.whole, self.start, state_of_step(marching))
+        guard.is_patient = False
+        if guard.is_asked:
+            guard.release()
+        guard.is_patient = is_short and not is_over
+
+    def ended(self, run: Run, number: int) -> None:
+        """Step ``number`` has ended."""
+        is_last = number == len(run.model.steps)
+        if self.guard is None or not (self.at_ends or (not is_last and time.monotonic() - self._kept > SHORTEST)):
+            return
+        self.begin(run, number + 1)
+        self._keep(run, self.start, None)
+
+    def _is_due(self, now: float, increment: int) -> bool:
+        return increment % self.every == 0 if self.every else now - self._kept > SECONDS
+
+    def _keep(self, run: Run, start: Mapping[str, Any], step: dict[str, Any] | None) -> None:
+        run.sink.keep({"start": dict(start), "step": step})
+        self._kept = time.monotonic()
+
+
+RUN = ("environment", "linear_bars", "has_started")
+"""What steps hand on to the next one besides motion and time."""
+
+
+def refuse_earlier(model: Model) -> None:
+    """CommandError where the first step begins with a state that nobody has brought along."""
+    if model.earlier is not None:
+        raise CommandError(
+            "the deck begins with a state of an earlier run (*RESTART, READ): fem run DECK --from FOLDER names its "
+            "folder; other commands cannot go on from it"
+        )
+
+
+def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, Any]]:
+    """The states of a checkpoint that a further step can begin with, by step and increment, the last one last.
+
+    ``is_end``: of the step.
+    """
+    start, step = checkpoint["start"], checkpoint["step"]
+    found = {(start["number"] - 1, start["increment"]): {**start, "is_end": True}} if start["number"] > 1 else {}
+    if step is not None:
+        now = {"time": step["progress"]["time"], "increment": step["progress"]["increment"]}
+        now |= {"number": start["number"] + 1, "motion": Motion(**step["motion"]), "is_end": False}
+        found[start["number"], now["increment"]] = {**step["run"], **now}
+    return found
+
+
+def living(m: Marching) -> Iterator[tuple[str, Any]]:
+    """All that changes while a step goes on, under names: objects with ``lives``, or named tuples of arrays."""
+    yield from (("march", m), ("progress", m.progress), ("motion", m.progress.motion), ("arc", m.arc))
+    yield from (("clock", m.clock), ("watch", m.watch), ("patience", m.patience), ("schedule", m.schedule))
+    yield from ((f"cadence {number}", cadence) for number, cadence in enumerate(m.schedule.cadences))
+    ropes = m.events or m.active
+    if ropes:
+        yield "ropes", ropes
+    if m.events:
+        yield from (("states", m.events.states), ("shares", m.events.shares))
+    if m.explicit:
+        yield "explicit", m.explicit
+
+
+def state_of_step(m: Marching) -> dict[str, Any]:
+    """Values of all that lives, copied; ``run``: what the step would hand on to a next one."""
+    found = {name: {key: copied(getattr(part, key)) for key in names_in(part)} for name, part in living(m)}
+    acting = settled(m.whole.environment, m.arc) if len(m.arc.last) else m.whole.environment
+    found["run"] = {**{name: getattr(m.whole, name) for name in RUN}, "environment": acting}
+    return found | {"limits": m.stage.limits.copy(), "solvers": [solver_of(*pair) for pair in stages_of(m)]}
+
+
+def restore_step(m: Marching, state: Mapping[str, Any]) -> None:
+    """Give them back."""
+    for name, part in living(m):
+        put_back(part, state[name])
+    ropes = m.events or m.active
+    if ropes:
+        ropes.stages.make([np.asarray(taut, bool) for taut, *_ in state["solvers"]])
+        m.stage = ropes.current
+    m.stage.limits[:] = state["limits"]
+    for (_, stage), kept in zip(stages_of(m), state["solvers"], strict=True):
+        restore_solver(stage, *kept[1:])
+
+
+def names_in(part: Any) -> tuple[str, ...]:
+    names: tuple[str, ...] = part.lives if hasattr(part, "lives") else part._fields
+    return names
+
+
+def put_back(part: Any, state: Mapping[str, Any]) -> None:
+    """Arrays keep their place, since others look at them, too."""
+    for name in names_in(part):
+        old, new = getattr(part, name), state[name]
+        if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
+            old[...] = new
+        else:
+            setattr(part, name, copied(new))
+
+
+def copied(value: Any) -> Any:
+    """Nothing of it changes any more."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, tuple):
+        return tuple(map(copied, value))
+    return dict(value) if isinstance(value, dict) else value
+
+
+def stages_of(m: Marching) -> list[tuple[Flags | None, Stage]]:
+    """All that solve: one, or those of the states of the ropes so far (r,)."""
+    ropes = m.events or m.active
+    return ropes.stages.made if ropes else [(None, m.stage)]
+
+
+def solver_of(taut: Flags | None, stage: Stage) -> tuple[Any, ...]:
+    """Which solver a stage has come to, and the factors it keeps, as the matrices they are of."""
+    return taut, stage.choice.solver, *map(copied_factor, (stage.opened, stage.opened_mass))
+
+
+def copied_factor(solver: DirectSolver | SaddleSolver | None) -> dict[str, Any] | None:
+    """None where a solver has nothing to remember."""
+    return solver.state() if isinstance(solver, DirectSolver) else None
+
+
+def restore_solver(stage: Stage, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None) -> None:
+    """The solver as it was."""
+    stage.choice = replace(stage.choice, solver=solver)
+    for phase, state in ((CORRECT, whole), (PROJECT_ACCELERATION, mass)):
+        if state is not None:
+            opened = stage.solver_of(phase)
+            assert isinstance(opened, DirectSolver)
+            opened.put_back(state)

@@ -1,0 +1,176 @@
+"""``*RESTART, READ``: the steps of a new deck begin with the state of an earlier run, as if they stood in its deck."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import fem
+import fem.solve.checkpoint as checkpoint
+from benchmarks.reliability.going_on_decks import ROPE, SWING, dynamic, hanging, several, step
+from fem.cli import main
+from fem.errors import CommandError, DeckError
+from fem.runner import run_to_files
+from tests.solve.test_going_on import contents, crashing
+
+WRITE = "*RESTART, WRITE\n"
+READ = "*RESTART, READ"
+END = "*END STEP\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def parts(deck: str) -> tuple[str, list[str]]:
+    """The model, and the steps one by one."""
+    model, *steps = re.split(r"(?m)^(?=\*STEP)", deck)
+    return model, steps
+
+
+def run(name: str, deck: str, earlier: str | None = None) -> None:
+    Path(f"{name}.inp").write_text(deck)
+    run_to_files(f"{name}.inp", name, quiet=True, earlier=earlier)
+
+
+def rows(folder: str, table: str, first_step: int = 1) -> list[str]:
+    """Lines of the steps from one on, which then count from 1."""
+    found = []
+    for line in Path(folder, table).read_text().splitlines()[1:]:
+        number, rest = line.split(",", 1)
+        if int(number) >= first_step:
+            found.append(f"{int(number) - first_step + 1},{rest}")
+    return found
+
+
+def slack_then_taut(count: int) -> str:
+    """Ropes that swing, with the first node driven from the second step on."""
+    drive = "*BOUNDARY, AMPLITUDE=SWING\n1, 1, 1, 0.05\n"
+    event = "*CONTROLS, IMPACT=EVENT, ENERGY DRIFT=OFF\n"
+    first, second = (step(dynamic("NEWMARK", 0.004, count), event + extra) for extra in ("", drive))
+    return hanging(ROPE, first + second, SWING)
+
+
+DECKS = {"several": several(20), "ropes": slack_then_taut(30)}
+
+
+@pytest.mark.parametrize(
+    ("name", "last"), [(name, last) for name, deck in DECKS.items() for last in range(1, len(parts(deck)[1]))]
+)
+def test_two_decks_are_as_good_as_one(name: str, last: int) -> None:
+    """The steps up to ``last`` in one deck, the others in another: the same rows, digit for digit."""
+    model, steps = parts(DECKS[name])
+    run("whole", model + "".join(steps))
+    run("first", model + WRITE + "".join(steps[:last]))
+    run("second", f"{model}{READ}\n{''.join(steps[last:])}", earlier="first")
+    tables = [path.name for path in Path("second").glob("*.csv")]
+    assert any(rows("second", table) for table in tables)
+    for table in tables:
+        assert rows("second", table) == rows("whole", table, last + 1), table
+
+
+@pytest.mark.parametrize("integrator", ["NEWMARK", "ENERGY MOMENTUM"])
+def test_a_step_may_be_left_early(integrator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """END STEP: as if the earlier step had ended there."""
+    model, (short, _) = parts(slack_then_taut(12).replace("NEWMARK", integrator))
+    _, (long, further) = parts(slack_then_taut(16).replace("NEWMARK", integrator))
+    run("short", model + WRITE + short)
+    # the state at increment 12 is the last one kept of a run that goes on to 16
+    monkeypatch.setattr(checkpoint.Checkpoints, "ended", lambda *_: None)
+    run("long", model + "*RESTART, WRITE, FREQUENCY=12\n" + long)
+    run("after short", f"{model}{READ}, STEP=1\n{further}", earlier="short")
+    run("after long", f"{model}{READ}, STEP=1, INC=12, END STEP\n{further}", earlier="long")
+    for table in ("increments.csv", "nodes.csv", "elements.csv", "events.csv"):
+        assert rows("after long", table) == rows("after short", table)
+    record = json.loads(Path("after long/run.json").read_text())
+    assert (record["earlier"]["step"], record["earlier"]["increment"]) == (1, 12)
+    with pytest.raises(CommandError, match=r"increment 12 is not the end of step 1 of long/.*END STEP"):
+        run("other", f"{model}{READ}, STEP=1, INC=12\n{further}", earlier="long")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("2e4", "3e4", r"\*MATERIAL, NAME=M"),
+        ("LINE, 200.", "LINE, 201.", r"\*INITIAL CONDITIONS"),
+        ("3, 0.32,", "3, 0.33,", r"\*NODE"),
+        ("NALL, 2\n", "NALL, 2\n3, 1\n", r"\*BOUNDARY before the first step"),
+        ("MATERIAL=M\n1.", "MATERIAL=M\n2.", r"\*SOLID SECTION"),
+        ("*AMPLITUDE", "*NSET, NSET=NEW\n2\n*AMPLITUDE, NAME=OTHER\n0., 0., 1., 1.\n*AMPLITUDE", ""),
+    ],
+)
+def test_a_changed_model_is_refused_by_name(old: str, new: str, what: str) -> None:
+    """Sets and amplitudes may be added, as in Abaqus."""
+    model, steps = parts(several(8))
+    run("first", model + WRITE + steps[0])
+    second = f"{model.replace(old, new)}{READ}\n{steps[1]}"
+    if not what:
+        run("second", second, earlier="first")
+        return
+    with pytest.raises(CommandError, match=rf"the model is not that of first/checkpoint\.npz: {what} changed"):
+        run("second", second, earlier="first")
+
+
+def test_states_that_are_not_held_are_refused_with_those_that_are() -> None:
+    model, steps = parts(several(8))
+    run("first", model + WRITE + steps[0])
+    for wish in ("STEP=2", "STEP=1, INC=3"):
+        with pytest.raises(CommandError, match=r"does not hold what .* asks for; it holds STEP=1, INC=\d+$"):
+            run("second", f"{model}{READ}, {wish}\n{steps[1]}", earlier="first")
+
+
+def test_the_card_and_the_option_need_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """No command takes a deck that continues for one that starts from nothing."""
+    model, steps = parts(several(8))
+    run("first", model + WRITE + steps[0])
+    Path("second.inp").write_text(f"{model}{READ}\n{steps[2]}")
+    assert main(["run", "second.inp", "--quiet"]) == 2
+    assert "fem run DECK --from FOLDER names its folder" in capsys.readouterr().err
+    assert main(["run", "first.inp", "--from", "first", "--quiet", "--output", "other"]) == 2
+    assert "--from needs *RESTART, READ in the deck" in capsys.readouterr().err
+    assert main(["run", "second.inp", "--from", "nowhere", "--quiet"]) == 2
+    assert "nowhere holds no checkpoint.npz: the earlier run needs *RESTART, WRITE" in capsys.readouterr().err
+    assert main(["lyapunov", "second.inp", "--quiet"]) == 2
+    assert "other commands cannot go on from it" in capsys.readouterr().err
+    assert main(["run", "second.inp", "--from", "first", "--output", "second", "--quiet"]) == 0
+
+
+def test_a_run_after_another_goes_on_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is stopped in its turn, and continued; from Python as from the command line."""
+    model, steps = parts(several(8))
+    run("first", model + WRITE + steps[0])
+    Path("second.inp").write_text(f"{model}{READ}\n*RESTART, WRITE, FREQUENCY=3\n{steps[2]}{steps[3]}")
+    found = fem.run("second.inp", earlier="first", output="whole")
+    assert found.time[0] == fem.run("first.inp").time[-1] > 0.0
+    crashing(monkeypatch, 2, "second.inp", earlier="first")
+    assert contents("cut") != contents("whole")
+    run_to_files("second.inp", "cut", quiet=True, goes_on=True, earlier="first")
+    assert contents("cut") == contents("whole")
+
+
+@pytest.mark.parametrize(
+    ("cards", "message"),
+    [
+        ("*RESTART, READ\n*RESTART, READ\n", "is given twice"),
+        ("*RESTART, READ, INC=3\n", "INC= needs STEP="),
+        ("*RESTART\n", "needs WRITE or READ"),
+        ("*RESTART, READ, STEP=0\n", "a positive integer"),
+    ],
+)
+def test_mistakes_in_the_card_are_told(cards: str, message: str) -> None:
+    model, steps = parts(several(8))
+    with pytest.raises(DeckError, match=message):
+        fem.parse_deck(model + cards + steps[0])
+    with pytest.raises(DeckError, match="behind the first"):
+        fem.parse_deck(model + steps[0].replace(END, f"{READ}\n{END}"))
+
+
+@pytest.mark.parametrize("card", ["READ, END STEP, STEP=2, INC=5", "READ", "WRITE, FREQUENCY=4", "WRITE"])
+def test_the_card_is_written_as_it_was_read(card: str) -> None:
+    model, steps = parts(several(8))
+    read = fem.parse_deck(f"{model}*RESTART, {card}\n{steps[0]}")
+    assert fem.parse_deck(fem.deck.write_deck(read)) == read

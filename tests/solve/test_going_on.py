@@ -1,0 +1,308 @@
+"""Runs that were stopped and go on: the same bytes as without a break, whatever lives through them."""
+
+from __future__ import annotations
+
+import errno
+import json
+import random
+import re
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fem.solve.linear.factors import is_installed
+
+import fem.run_files as run_files
+import fem.solve.checkpoint as checkpoint
+from benchmarks.reliability.going_on_decks import decks, net, with_checkpoints
+from fem.cli import main
+from fem.errors import CommandError
+from fem.files.whole import GrowingFile
+from fem.runner import run_to_files
+from fem.solve.checkpoint import Checkpoints
+from fem.solve.marching import Marching
+
+SIZE = 24
+DECKS = decks(SIZE)
+
+
+class Crash(Exception):
+    """The process is gone."""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def contents(folder: str) -> dict[str, bytes]:
+    """All files of a run, ``run.json`` without its timing."""
+    found = {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+    record = json.loads(found["run.json"])
+    del record["timing"]
+    return found | {"run.json": json.dumps(record).encode()}
+
+
+def write(deck: str, every: int | None = None) -> None:
+    Path("deck.inp").write_text(deck if every is None else with_checkpoints(deck, every))
+
+
+def crashing(monkeypatch: pytest.MonkeyPatch, at: int, deck: str = "deck.inp", **options: Any) -> int:
+    """A run that ends as soon as checkpoint number ``at`` is written; how many were."""
+    count, write_it = 0, run_files.write_checkpoint
+
+    def counted(*what: Any) -> None:
+        nonlocal count
+        write_it(*what)
+        count += 1
+        if count == at:
+            raise Crash
+
+    monkeypatch.setattr(run_files, "write_checkpoint", counted)
+    try:
+        run_to_files(deck, "cut", quiet=True, **options)
+    except Crash:
+        assert count >= at
+    monkeypatch.setattr(run_files, "write_checkpoint", write_it)
+    return count
+
+
+def assert_goes_on(monkeypatch: pytest.MonkeyPatch, seed: int, **options: Any) -> None:
+    """``deck.inp``, stopped once or twice somewhere, ends as the whole run does."""
+    chance = random.Random(seed)
+    run_to_files("deck.inp", "whole", quiet=True, **options)
+    most = crashing(monkeypatch, 0, **options)
+    shutil.rmtree("cut")
+    crashing(monkeypatch, chance.randint(1, most - 1), **options)
+    assert contents("cut") != contents("whole")
+    if chance.random() < 0.5:
+        crashing(monkeypatch, 1, goes_on=True, **options)
+    run_to_files("deck.inp", "cut", quiet=True, goes_on=True, **options)
+    whole, cut = contents("whole"), contents("cut")
+    assert [name for name in {*whole, *cut} if whole.get(name) != cut.get(name)] == []
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_every_file_ends_with_the_same_bytes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(DECKS[name], every=random.Random(name).randint(1, 5))
+    assert_goes_on(monkeypatch, seed=len(name))
+
+
+FACTORS = ["SUPERLU", pytest.param("PARDISO", marks=pytest.mark.skipif(not is_installed("pypardiso"), reason="extra"))]
+
+
+@pytest.mark.parametrize("solver", FACTORS)
+def test_kept_factors_go_on(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later solves depend on which tangent the factor is of, which is kept for several increments."""
+    write(net(23, 8), every=1)
+    assert_goes_on(monkeypatch, seed=23, solver=solver)
+
+
+@pytest.mark.parametrize(("solver", "cells"), [("CG", 5), ("DIRECT", 5)])
+def test_solvers_go_on(solver: str, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(net(cells, 8), every=1)
+    assert_goes_on(monkeypatch, seed=cells, solver=solver)
+
+
+def test_all_at_once_has_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checkpoints by wall time, however often they come, change no byte, and none is left when the run is complete."""
+    write(DECKS["several"])
+    run_to_files("deck.inp", "whole", quiet=True)
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "SHORTEST", 0.0)
+    assert crashing(monkeypatch, 0) > 10
+    assert contents("cut") == contents("whole")
+    assert not Path("cut/checkpoint.npz").exists()
+    assert_goes_on(monkeypatch, seed=3)
+
+
+def test_a_full_disk_takes_nothing_but_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is no room for a table any more, which ends in half a row; with room again the run goes on."""
+    write(DECKS["rods"], every=3)
+    run_to_files("deck.inp", "whole", quiet=True)
+    most = Path("whole/nodes.csv").stat().st_size // 2
+    real = GrowingFile.add
+
+    def add(self: GrowingFile, content: bytes | memoryview) -> None:
+        if self.size + len(content) > most:
+            real(self, bytes(content)[: most - self.size])
+            raise OSError(errno.ENOSPC, "No space left on device", "nodes.csv")
+        real(self, content)
+
+    monkeypatch.setattr(GrowingFile, "add", add)
+    assert main(["run", "deck.inp", "--output", "cut", "--quiet"]) == 4
+    assert "No space left on device; the same command with --continue goes on from" in capsys.readouterr().err
+    monkeypatch.setattr(GrowingFile, "add", real)
+    assert main(["run", "deck.inp", "--output", "cut", "--quiet", "--continue"]) == 0
+    assert contents("cut") == contents("whole")
+
+
+# ------------------------------------------------------------------------------------------------- nothing is forgotten
+STEADY = {"work", "ties", "whole", "sink", "_tangent", "opened", "opened_mass", "_kept"}
+"""Attributes not looked into: scratch room, what belongs to the run, solvers (tested above)."""
+
+
+def leaves(thing: Any, path: str, seen: set[int]) -> Iterator[tuple[str, Any]]:
+    """All numbers, texts and arrays that can be reached from an object of ours, copied."""
+    if isinstance(thing, np.ndarray):
+        yield path, (thing.dtype.str, thing.shape, thing.tobytes())
+    elif isinstance(thing, (bool, int, float, str, bytes, np.generic)) or thing is None:
+        yield path, repr(thing)
+    elif id(thing) not in seen:
+        seen.add(id(thing))
+        if isinstance(thing, dict):
+            inside = {str(key): value for key, value in thing.items()}
+            yield f"{path} keys", list(inside)
+        elif hasattr(thing, "_fields") and isinstance(thing, tuple):
+            inside = thing._asdict()
+        elif isinstance(thing, (list, tuple)):
+            inside = {str(number): value for number, value in enumerate(thing)}
+            yield f"{path} length", len(thing)
+        elif type(thing).__module__.startswith("fem."):
+            slots = [name for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
+            inside = {name: getattr(thing, name) for name in (*vars_of(thing), *slots)}
+        else:
+            return
+        for name, value in inside.items():
+            if name not in STEADY and not callable(value):
+                yield from leaves(value, f"{path}.{name}", seen)
+
+
+def vars_of(thing: Any) -> tuple[str, ...]:
+    return (*getattr(thing, "__dict__", ()), *getattr(thing, "lives", ()))
+
+
+def everything(marching: Marching) -> dict[str, Any]:
+    return dict(leaves(marching, "", set()))
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_nothing_that_lives_is_forgotten(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever has changed since a step began is among ``living``; put back, all of it has the values it had."""
+    seen: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    faults: list[str] = []
+    look, chance, count = Checkpoints.look, random.Random(name), 0
+
+    def compare(self: Checkpoints, marching: Marching) -> None:
+        nonlocal count
+        if marching.clock.is_finished:
+            kept = checkpoint.state_of_step(marching)
+            for state, then in seen:
+                checkpoint.restore_step(marching, state)
+                back = everything(marching)
+                faults.extend(path for path in {*back, *then} if back.get(path) != then.get(path))
+                count += 1
+            checkpoint.restore_step(marching, kept)
+            seen.clear()
+        elif chance.random() < 0.3:
+            seen.append((checkpoint.state_of_step(marching), everything(marching)))
+        look(self, marching)
+
+    monkeypatch.setattr(Checkpoints, "look", compare)
+    write(DECKS[name], every=1)
+    run_to_files("deck.inp", "whole", quiet=True)
+    assert count > 1 and faults == []
+
+
+# ------------------------------------------------------------------------------------------------------ ends, refusals
+def interrupted(monkeypatch: pytest.MonkeyPatch, number: int, after: int) -> int:
+    """``fem run`` that gets a signal during a chunk; its exit code."""
+    look, count = Checkpoints.look, 0
+
+    def struck(self: Checkpoints, marching: Marching) -> None:
+        nonlocal count
+        count += 1
+        if count == after:
+            signal.raise_signal(number)
+        look(self, marching)
+
+    monkeypatch.setattr(Checkpoints, "look", struck)
+    code = main(["run", "deck.inp", "--output", "cut", "--quiet"])
+    monkeypatch.setattr(Checkpoints, "look", look)
+    return code
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_keep_the_state(
+    number: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Between chunks, with no *RESTART in the deck; the message says how to go on."""
+    write(DECKS["ropes at rest"])
+    run_to_files("deck.inp", "whole", quiet=True)
+    assert interrupted(monkeypatch, number, after=9) == code
+    assert "the same command with --continue goes on from cut/checkpoint.npz" in capsys.readouterr().err
+    assert 0 < len(Path("cut/increments.csv").read_bytes()) < len(Path("whole/increments.csv").read_bytes())
+    assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
+    assert "going on after 9 increments, from time 0.375" in capsys.readouterr().out
+    assert contents("cut") == contents("whole")
+
+
+def test_a_complete_run_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    write(DECKS["newmark"], every=4)
+    run_to_files("deck.inp", "cut", quiet=True)
+    before = {path: path.stat().st_mtime_ns for path in Path("cut").rglob("*")}
+    assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
+    assert capsys.readouterr().out == "cut is complete\n"
+    assert {path: path.stat().st_mtime_ns for path in Path("cut").rglob("*")} == before
+
+
+def test_without_a_checkpoint_it_starts_anew(capsys: pytest.CaptureFixture[str]) -> None:
+    write(DECKS["newmark"])
+    run_to_files("deck.inp", "whole", quiet=True)
+    assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
+    assert capsys.readouterr().out.startswith("cut holds no checkpoint: the run starts anew\n")
+    assert contents("cut") == contents("whole")
+
+
+def damage(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes(byte ^ 1 for byte in content[middle : middle + 9]) + content[middle + 9 :]
+
+
+CHANGES: dict[str, tuple[Callable[[], object], list[str], str]] = {
+    "deck": (
+        lambda: Path("deck.inp").write_text(Path("deck.inp").read_text() + "** more\n"), [],
+        r"cut/checkpoint\.npz is of another deck: deck\.inp changed since; start without --continue",
+    ),
+    "include": (lambda: Path("part.inc").write_text("** other\n"), [], r"another deck: part\.inc changed since"),
+    "parameter": (lambda: None, ["--set", "P=2"], r"another deck: <P> changed since"),
+    "option": (lambda: None, ["--solver", "band"], r"of a run with --solver auto: start without"),
+    "no fields": (lambda: None, ["--no-vtk"], r"of a run with --no-vtk False"),
+    "damage": (
+        lambda: Path("cut/checkpoint.npz").write_bytes(damage(Path("cut/checkpoint.npz").read_bytes())), [],
+        r"cut/checkpoint\.npz is damaged \(.+\): start without --continue",
+    ),
+    "table cut": (
+        lambda: Path("cut/nodes.csv").write_bytes(Path("cut/nodes.csv").read_bytes()[:500]), [],
+        r"nodes\.csv is shorter than it was at the checkpoint",
+    ),
+    "table gone": (lambda: Path("cut/nodes.csv").unlink(), [], r"nodes\.csv"),
+    "field gone": (lambda: Path("cut/vtu/deck_00001.vtu").unlink(), [], r"deck_00001\.vtu is missing"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_has_changed_is_refused_by_name(
+    what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change, options, message = CHANGES[what]
+    Path("part.inc").write_text("** a part\n")
+    write("*PARAMETER\nP = 1\n*INCLUDE, INPUT=part.inc\n" + DECKS["newmark"], every=4)
+    crashing(monkeypatch, 4)
+    change()
+    assert main(["run", "deck.inp", "--output", "cut", "--continue", "--quiet", *options]) == 2
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_folder_of_others_is_refused_as_ever() -> None:
+    write(DECKS["newmark"])
+    Path("cut").mkdir()
+    Path("cut/notes.txt").touch()
+    with pytest.raises(CommandError, match="holds other files"):
+        run_to_files("deck.inp", "cut", goes_on=True)
