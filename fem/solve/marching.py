@@ -234,9 +234,8 @@ class Marching:
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
-        stage = self.stage
+        stage, problem = self.stage, self.stage.problem._replace(ropes=ropes)
         coefficients = stage.coefficients._replace(extrapolation=self.extrapolation)
-        problem = stage.problem._replace(ropes=ropes)
         while True:
             reason = march(
                 len(chunk.dt), control, coefficients, stage.limits, problem, chunk, self.arc, self.progress.motion,
