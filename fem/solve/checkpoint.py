@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,15 +24,12 @@ from fem.forces.bars.bar import Bars
 from fem.model import Amplitude, Model
 from fem.model.curves import Constant, Follow, Ramp
 from fem.results.record import Frame, SilentSink
+from fem.solve.increment import OneRun
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.saddle import SaddleSolver
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION, Motion
 from fem.solve.stage import Stage
 from fem.solve.statics.riks import settled
-
-if TYPE_CHECKING:
-    from fem.solve.loop import Run
-    from fem.solve.marching import Marching
 
 TYPES: dict[str, type] = {
     kind.__name__: kind
@@ -78,7 +75,7 @@ class Checkpoints:
 
     # Going on
 
-    def take_up(self, run: Run) -> int:
+    def take_up(self, run: OneRun) -> int:
         """Put a run where its checkpoint was taken; the number of the step to go on with."""
         start = self.before["start"] if self.before else self.earlier
         if start is None:
@@ -97,7 +94,7 @@ class Checkpoints:
             run.sink = SilentSink()  # until the step has begun once more
         return int(start["number"])
 
-    def begin(self, run: Run, number: int) -> None:
+    def begin(self, run: OneRun, number: int) -> None:
         """A step begins: note how."""
         if self.guard is not None:
             self.start = {name: getattr(run, name) for name in RUN}
@@ -105,7 +102,7 @@ class Checkpoints:
             now = run.progress
             self.start |= {"number": number, "time": now.time, "increment": now.increment, "motion": motion}
 
-    def opened(self, marching: Marching) -> None:
+    def opened(self, marching: Any) -> None:
         """A step is ready for its first increment, or for the one it goes on with."""
         self._seen = -np.inf
         if self.before is None:
@@ -117,7 +114,7 @@ class Checkpoints:
 
     # Keeping
 
-    def look(self, marching: Marching) -> None:
+    def look(self, marching: Any) -> None:
         """A chunk has ended: keep the state if it is time, or if the run is asked to end, which it then does."""
         guard = self.guard
         if guard is None:
@@ -132,7 +129,7 @@ class Checkpoints:
             guard.release()
         guard.is_patient = is_short and not is_over
 
-    def ended(self, run: Run, number: int) -> None:
+    def ended(self, run: OneRun, number: int) -> None:
         """Step ``number`` has ended."""
         is_last = number == len(run.model.steps)
         if self.guard is None or not (self.at_ends or (not is_last and time.monotonic() - self._kept > SHORTEST)):
@@ -143,7 +140,7 @@ class Checkpoints:
     def _is_due(self, now: float, increment: int) -> bool:
         return increment % self.every == 0 if self.every else now - self._kept > SECONDS
 
-    def _keep(self, run: Run, start: Mapping[str, Any], step: dict[str, Any] | None) -> None:
+    def _keep(self, run: OneRun, start: Mapping[str, Any], step: dict[str, Any] | None) -> None:
         run.sink.keep({"start": dict(start), "step": step})
         self._kept = time.monotonic()
 
@@ -175,7 +172,7 @@ def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, 
     return found
 
 
-def living(m: Marching) -> Iterator[tuple[str, Any]]:
+def living(m: Any) -> Iterator[tuple[str, Any]]:
     """All that changes while a step goes on, under names: objects with ``lives``, or named tuples of arrays."""
     yield from (("march", m), ("progress", m.progress), ("motion", m.progress.motion), ("arc", m.arc))
     yield from (("clock", m.clock), ("watch", m.watch), ("patience", m.patience), ("schedule", m.schedule))
@@ -189,7 +186,7 @@ def living(m: Marching) -> Iterator[tuple[str, Any]]:
         yield "explicit", m.explicit
 
 
-def state_of_step(m: Marching) -> dict[str, Any]:
+def state_of_step(m: Any) -> dict[str, Any]:
     """Values of all that lives, copied; ``run``: what the step would hand on to a next one."""
     found = {name: {key: copied(getattr(part, key)) for key in names_in(part)} for name, part in living(m)}
     acting = settled(m.whole.environment, m.arc) if len(m.arc.last) else m.whole.environment
@@ -197,7 +194,7 @@ def state_of_step(m: Marching) -> dict[str, Any]:
     return found | {"limits": m.stage.limits.copy(), "solvers": [solver_of(*pair) for pair in stages_of(m)]}
 
 
-def restore_step(m: Marching, state: Mapping[str, Any]) -> None:
+def restore_step(m: Any, state: Mapping[str, Any]) -> None:
     """Give them back."""
     for name, part in living(m):
         put_back(part, state[name])
@@ -234,7 +231,7 @@ def copied(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
-def stages_of(m: Marching) -> list[tuple[Flags | None, Stage]]:
+def stages_of(m: Any) -> list[tuple[Flags | None, Stage]]:
     """All that solve: one, or those of the states of the ropes so far (r,)."""
     ropes = m.events or m.active
     return ropes.stages.made if ropes else [(None, m.stage)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time as wall
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from fem.results.schedule import Schedule
 from fem.solve.advice import automatic_notice, failure_message, out_of_increments, overflow_message, snap_notice
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
+from fem.solve.increment import OneRun
 from fem.solve.linear.patience import Patience
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
@@ -47,9 +47,6 @@ from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.watch.energy import EnergyWatch
 
-if TYPE_CHECKING:
-    from fem.solve.loop import Run
-
 CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
 SINGULAR = -1
@@ -62,7 +59,7 @@ class Marching:
     lives = ("told", "has_jumped", "thermal")
 
     def __init__(
-        self, run: Run, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
+        self, run: OneRun, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
         start: StepStart, explicit: Explicit | Moreau | None = None,
     ) -> None:  # fmt: skip
         self.whole, self.number, self.step, self.stage = run, number, step, stage

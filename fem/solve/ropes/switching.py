@@ -7,13 +7,14 @@ the end of the increment: what round-off leaves open cannot go back and forth fo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.bars.bar import RESTITUTION
+from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import SAME_LENGTH
@@ -24,9 +25,6 @@ from fem.solve.ropes.states import Stages
 from fem.solve.ropes.watched import Watched, copy_of, restore
 from fem.solve.stage import Stage, loading
 from fem.solve.start import small_or_sparse_mass
-
-if TYPE_CHECKING:
-    from fem.solve.marching import Marching
 
 ZENO = 1e-3
 """Share of an increment: a rope whose impacts follow each other faster than that stays taut."""
@@ -62,7 +60,7 @@ class Switched(Watched):
 
     lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "lost_at_start")
 
-    def __init__(self, marching: Marching, stages: Stages) -> None:
+    def __init__(self, marching: OneStep, stages: Stages) -> None:
         super().__init__(marching, stages)
         count = len(stages.ropes)
         self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]

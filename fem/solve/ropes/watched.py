@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,15 +10,13 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.bars.bar import INV_LENGTH
 from fem.results.record import Event
+from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import excesses
 from fem.solve.ropes.states import Stages, gaps_of
 from fem.solve.stage import Stage, loading, record
-
-if TYPE_CHECKING:
-    from fem.solve.marching import Marching
 
 NOTHING = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches no rope."""
@@ -46,7 +44,7 @@ class Watched:
     trouble = ""
     lives: tuple[str, ...] = ("taut", "trouble")
 
-    def __init__(self, marching: Marching, stages: Stages) -> None:
+    def __init__(self, marching: OneStep, stages: Stages) -> None:
         self.marching, self.stages = marching, stages
         index, bars = stages.ropes, stages.first.bars
         self.taut: Flags = np.ones(len(index), np.bool_)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from fem.solve.increment import OneStep
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import Stages
@@ -11,14 +10,11 @@ from fem.solve.ropes.switching import Switched
 from fem.solve.stage import Stage
 from fem.solve.start import evaluate_start
 
-if TYPE_CHECKING:
-    from fem.solve.marching import Marching
-
 
 class SettingOff(Switched):
     """The ropes of one step before its first increment."""
 
-    def __init__(self, marching: Marching, moreau: Moreau, wanted: str) -> None:
+    def __init__(self, marching: OneStep, moreau: Moreau, wanted: str) -> None:
         stage = moreau.stage
         super().__init__(marching, Stages(stage, moreau.all, marching.step.controls, wanted))
         self.moreau = moreau

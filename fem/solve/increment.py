@@ -1,0 +1,58 @@
+"""What the parts of a step share while it goes on, written down: none of them needs to know the step, or the run."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from fem.arrays import Ints
+from fem.assembly.environment import Environment
+from fem.assembly.system import System
+from fem.forces.bars.bar import Bars
+from fem.model import Model, Step
+from fem.results.record import Sink
+from fem.results.schedule import Schedule
+from fem.solve.clock import Clock, Progress
+from fem.solve.newton.groups import Loading, Record, Ropes
+from fem.solve.stage import Stage
+from fem.solve.statics.riks import ArcClock
+
+
+class OneRun(Protocol):
+    """What steps share: the model and its arrays, where the motion is, who hears of it."""
+
+    model: Model
+    sink: Sink
+    solver: str
+    record_all: bool
+    system: System
+    progress: Progress
+    environment: Environment
+    linear_bars: Bars | None
+    has_started: bool
+    checkpoints: Any
+
+
+class OneStep(Protocol):
+    """A step on its way, as searches for events and active sets see it.
+
+    stage            ready to march; ropes that change their state take another one
+    nodes, elements  recorded ones
+    """
+
+    number: int
+    step: Step
+    stage: Stage
+    system: System
+    progress: Progress
+    clock: Clock | ArcClock
+    schedule: Schedule
+    nodes: Ints
+    elements: Ints
+    sink: Sink
+    has_begun: bool
+
+    def say(self, text: str) -> None:
+        """Pass on a notice, once."""
+
+    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """March through a chunk; ropes: those it watches."""
