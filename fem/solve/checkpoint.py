@@ -24,6 +24,7 @@ from fem.mechanics.bar import Bars
 from fem.model import Amplitude, Model
 from fem.model.curves import Constant, Follow, Ramp
 from fem.results.record import Frame, SilentSink
+from fem.results.schedule import NEVER
 from fem.solve.linear.direct import DirectSolver
 from fem.solve.linear.saddle import SaddleSolver
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION, Motion
@@ -107,7 +108,7 @@ class Checkpoints:
 
     def opened(self, marching: Marching) -> None:
         """A step is ready for its first increment, or for the one it goes on with."""
-        self._seen = -np.inf
+        self._seen = time.monotonic()
         if self.before is None:
             return
         marching.sink = marching.whole.sink = self._sink
@@ -131,6 +132,10 @@ class Checkpoints:
         if guard.is_asked:
             guard.release()
         guard.is_patient = is_short and not is_over
+
+    def following(self, increment: int) -> int:
+        """The next increment after this one at which the deck wants a checkpoint."""
+        return (increment // self.every + 1) * self.every if self.every else NEVER
 
     def ended(self, run: Run, number: int) -> None:
         """Step ``number`` has ended."""
