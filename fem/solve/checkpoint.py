@@ -24,6 +24,7 @@ from fem.forces.bars.bar import Bars
 from fem.model import Amplitude, Model
 from fem.model.curves import Constant, Follow, Ramp
 from fem.results.record import Frame, SilentSink
+from fem.results.schedule import NEVER
 from fem.solve.increment import OneRun
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.saddle import SaddleSolver
@@ -104,7 +105,7 @@ class Checkpoints:
 
     def opened(self, marching: Any) -> None:
         """A step is ready for its first increment, or for the one it goes on with."""
-        self._seen = -np.inf
+        self._seen = time.monotonic()
         if self.before is None:
             return
         marching.sink = marching.whole.sink = self._sink
@@ -128,6 +129,10 @@ class Checkpoints:
         if guard.is_asked:
             guard.release()
         guard.is_patient = is_short and not is_over
+
+    def following(self, increment: int) -> int:
+        """The next increment after this one at which the deck wants a checkpoint."""
+        return (increment // self.every + 1) * self.every if self.every else NEVER
 
     def ended(self, run: OneRun, number: int) -> None:
         """Step ``number`` has ended."""

@@ -175,8 +175,9 @@ class Marching:
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
         if self.explicit:
             count += BOOKS - (self.progress.increment + count) % BOOKS
-        done, every = self.progress.increment, self.whole.checkpoints.every or count
-        return max(1, min(count, every - done % every, self.schedule.next_field(done) - done, self.most - done))
+        done = self.progress.increment
+        following = min(self.schedule.next_field(done), self.whole.checkpoints.following(done), self.most)
+        return max(1, min(count, following - done))
 
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
@@ -246,8 +247,7 @@ class Marching:
             self.patience.note_refusal(stage)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
-        done = len(due)
-        ledger = kept.ledger[:done]
+        done, ledger = len(due), kept.ledger[: len(due)]
         self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
         self.patience.judge(self.stage, self.progress.motion, float(ledger[:, groups.L_ITERATIONS].sum()))
         self.progress.time = float(times[done])
