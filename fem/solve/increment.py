@@ -17,6 +17,19 @@ from fem.solve.stage import Stage
 from fem.solve.statics.riks import ArcClock
 
 
+class Keeper(Protocol):
+    """Who keeps the state of a run (``solve/checkpoint.py``)."""
+
+    def opened(self, marching: Any) -> None:
+        """A step is ready for its first increment."""
+
+    def look(self, marching: Any) -> None:
+        """A chunk has ended."""
+
+    def following(self, increment: int) -> int:
+        """The next increment at which the state is wanted."""
+
+
 class OneRun(Protocol):
     """What steps share: the model and its arrays, where the motion is, who hears of it."""
 
@@ -29,7 +42,9 @@ class OneRun(Protocol):
     environment: Environment
     linear_bars: Bars | None
     has_started: bool
-    checkpoints: Any
+
+    @property
+    def checkpoints(self) -> Keeper: ...
 
 
 class OneStep(Protocol):
