@@ -28,13 +28,12 @@ from fem.results.schedule import NEVER
 from fem.solve.increment import OneRun
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.saddle import SaddleSolver
-from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION, Motion
+from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
 from fem.solve.stage import Stage
 from fem.solve.statics.riks import settled
 
 TYPES: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (Amplitude, Bars, Case, Constant, Environment, Follow, Frame, Motion, Ramp, Supports)
+    kind.__name__: kind for kind in (Amplitude, Bars, Case, Constant, Environment, Follow, Frame, Ramp, Supports)
 }
 """What the objects in a checkpoint may be."""
 SECONDS = 30.0
@@ -84,7 +83,7 @@ class Checkpoints:
             return 1
         run.environment, run.linear_bars, run.has_started = (start[name] for name in RUN)
         run.progress.time, run.progress.increment = start["time"], start["increment"]
-        put_back(run.progress.motion, start["motion"]._asdict())
+        put_back(run.progress.motion, start["motion"])
         if self.before is None:
             return 1
         self._sink = run.sink
@@ -99,9 +98,9 @@ class Checkpoints:
         """A step begins: note how."""
         if self.guard is not None:
             self.start = {name: getattr(run, name) for name in RUN}
-            motion = Motion(*map(np.copy, run.progress.motion))
             now = run.progress
-            self.start |= {"number": number, "time": now.time, "increment": now.increment, "motion": motion}
+            self.start |= {"number": number, "time": now.time, "increment": now.increment}
+            self.start["motion"] = copied(now.motion)
 
     def opened(self, marching: Any) -> None:
         """A step is ready for its first increment, or for the one it goes on with."""
@@ -172,7 +171,7 @@ def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, 
     found = {(start["number"] - 1, start["increment"]): {**start, "is_end": True}} if start["number"] > 1 else {}
     if step is not None:
         now = {"time": step["progress"]["time"], "increment": step["progress"]["increment"]}
-        now |= {"number": start["number"] + 1, "motion": Motion(**step["motion"]), "is_end": False}
+        now |= {"number": start["number"] + 1, "motion": step["motion"], "is_end": False}
         found[start["number"], now["increment"]] = {**step["run"], **now}
     return found
 
@@ -221,16 +220,20 @@ def put_back(part: Any, state: Mapping[str, Any]) -> None:
     """Arrays keep their place, since others look at them, too."""
     for name in names_in(part):
         old, new = getattr(part, name), state[name]
-        if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
+        if hasattr(old, "_fields"):
+            put_back(old, new)
+        elif isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
             old[...] = new
         else:
             setattr(part, name, copied(new))
 
 
 def copied(value: Any) -> Any:
-    """Nothing of it changes any more."""
+    """Nothing of it changes any more; a named tuple as a dict."""
     if isinstance(value, np.ndarray):
         return value.copy()
+    if hasattr(value, "_fields"):
+        return {name: copied(getattr(value, name)) for name in value._fields}
     if isinstance(value, tuple):
         return tuple(map(copied, value))
     return dict(value) if isinstance(value, dict) else value

@@ -17,7 +17,6 @@ from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.increment import OneRun
 from fem.solve.linear.patience import Patience
-from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
 from fem.solve.newton.convergence import forcing_of
@@ -43,6 +42,7 @@ from fem.solve.start import (
     start_dependents,
     start_supports,
 )
+from fem.solve.statics.loose import hold_loose_directions
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.watch.energy import EnergyWatch

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fem.solve.linear.factors import is_installed
 
 import fem.run_files as run_files
 import fem.solve.checkpoint as checkpoint
@@ -24,6 +23,7 @@ from fem.errors import CommandError
 from fem.files.whole import GrowingFile
 from fem.runner import run_to_files
 from fem.solve.checkpoint import Checkpoints
+from fem.solve.linear.sparse.factors import is_installed
 from fem.solve.marching import Marching
 
 SIZE = 24

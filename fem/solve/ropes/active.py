@@ -19,7 +19,6 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.errors import ModelError
 from fem.forces.bars.bar import INV_LENGTH
-from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.rods.constraints import SAME_LENGTH, over_independent
@@ -28,6 +27,7 @@ from fem.solve.ropes.states import positions
 from fem.solve.ropes.watched import NAMED, NOTHING, Failed, Watched, copy_of, restore
 from fem.solve.stage import loading
 from fem.solve.start import evaluate_start
+from fem.solve.statics.loose import hold_loose_directions
 from fem.solve.statics.stability import MECHANISM, softest
 
 NO_PULL = 1e-10

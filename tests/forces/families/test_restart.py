@@ -1,0 +1,44 @@
+"""What families remember is part of the state a run goes on from."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fem import run_files
+from fem.forces.families import registered
+from fem.runner import run_to_files
+from tests.forces.families.examples import EXAMPLES
+
+
+class Crash(Exception):
+    """The process is gone."""
+
+
+@pytest.mark.parametrize(("family", "deck"), EXAMPLES, ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize("integrator", ["TIME INTEGRATOR=NEWMARK", "EXPLICIT"])
+def test_a_run_that_was_stopped_ends_with_the_same_bytes(family, deck, integrator, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    procedure = f"*DYNAMIC, DIRECT, {integrator}\n0.01, 0.4\n*RESTART, WRITE, FREQUENCY=10"
+    Path("deck.inp").write_text(deck.format(procedure=procedure))
+    write, count = run_files.write_checkpoint, 0
+
+    def stops(*what):
+        nonlocal count
+        write(*what)
+        count += 1
+        if count == 2:
+            raise Crash
+
+    with registered(family):
+        run_to_files("deck.inp", "whole", quiet=True)
+        monkeypatch.setattr(run_files, "write_checkpoint", stops)
+        with pytest.raises(Crash):
+            run_to_files("deck.inp", "cut", quiet=True)
+        monkeypatch.setattr(run_files, "write_checkpoint", write)
+        run_to_files("deck.inp", "cut", quiet=True, goes_on=True)
+    for name in ("increments.csv", "nodes.csv", "elements.csv"):
+        assert Path("whole", name).read_bytes() == Path("cut", name).read_bytes(), name
+    shutil.rmtree("whole")
