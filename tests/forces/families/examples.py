@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fem.forces.families import Family
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fem.forces.families import FAMILIES, Family, registered
 from tests.forces.families.magnet import MAGNETS
 
 MAGNETIC = """*NODE
@@ -49,3 +52,13 @@ E, S
 
 EXAMPLES: list[tuple[Family, str]] = [(MAGNETS, MAGNETIC)]
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
+
+
+@contextmanager
+def known(family: Family) -> Iterator[None]:
+    """With a family that may be registered for good."""
+    if family in FAMILIES:
+        yield
+    else:
+        with registered(family):
+            yield

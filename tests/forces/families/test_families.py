@@ -10,11 +10,11 @@ import fem
 from fem.arrays import Floats
 from fem.assembly.build import assemble
 from fem.compiled import kernel
-from fem.forces.families import FAMILIES, evaluate_others, registered
+from fem.forces.families import evaluate_others
 from fem.forces.protocol import Tangent, Trial
 from fem.forces.springs import Springs
 from tests.forces.families import magnet
-from tests.forces.families.examples import EXAMPLES
+from tests.forces.families.examples import EXAMPLES, known
 
 ORDERS = [
     ("NEWMARK", 2), ("HHT", 2), ("GENERALIZED ALPHA", 2), ("BACKWARD EULER", 1), ("ENERGY MOMENTUM", 2),
@@ -26,11 +26,8 @@ ORDERS = [
 def deck(request):
     """The deck of a family's example, the family being registered."""
     family, text = request.param
-    if family in FAMILIES:
+    with known(family):
         yield text
-    else:
-        with registered(family):
-            yield text
 
 
 def run(deck: str, integrator: str, dt: float = 0.01, period: float = 0.8, solver: str = "AUTO") -> fem.History:
@@ -128,7 +125,7 @@ def test_failed_increments_leave_no_trace(deck):
 def test_magnets_agree_with_an_integrator_that_knows_nothing_of_them():
     """Two masses on bars, springs across, wall and film: the equations written out, by DOP853 to 1e-11."""
     family, text = next(pair for pair in EXAMPLES if pair[0] is magnet.MAGNETS)
-    with registered(family):
+    with known(family):
         ours = run(text, "NEWMARK", 0.8 / 1600)
     mass, stiffness, ground, place = np.array([1.3, 1.15]), 60.0, 40.0, np.array([1.0, 2.0])
 
@@ -153,13 +150,9 @@ def test_magnets_agree_with_an_integrator_that_knows_nothing_of_them():
     assert ours.u[-1, [3, 5, 6, 8]] == pytest.approx(exact[:4], abs=1e-5)
 
 
-def test_elements_of_a_family_print_its_values(deck, tmp_path):
-    assert run(deck, "NEWMARK").elements.any()
-
-
 def test_a_family_that_is_not_registered_acts_on_nothing():
     text = next(text for family, text in EXAMPLES if family is magnet.MAGNETS)
-    with registered(magnet.MAGNETS):
+    with known(magnet.MAGNETS):
         held = run(text, "NEWMARK")
     free = run(text, "NEWMARK")
     assert np.abs(held.u - free.u).max() > 1e-3
