@@ -13,52 +13,19 @@ Its energy, its place in every integrator and linear solver, restarts and tables
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel
 from fem.forces.bars.bar import VISCOUS, Bars
+from fem.forces.protocol import Family
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
-NOTHING = np.zeros((0, 2), np.int64)
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """One kind of force.
-
-    assemble   (model, system, pair, state) -> its group, with empty arrays where the model has none of it; pair, state:
-               from where on its own stand in ``Tangent.pairs`` and in the states of a trial
-    evaluate, values  kernels, as above
-    pairs      its group -> (p, 2) nodes it couples
-    states     its group -> (s,) what it remembers before anything has moved
-    elements   its group -> (q,) indices of the elements whose values it gives
-    symmetric  its tangent is
-    smooth     its force is: there are tangent maps
-    """
-
-    name: str
-    assemble: Callable[[Any, Any, int, int], Any]
-    evaluate: Any
-    values: Any = None
-    pairs: Callable[[Any], Ints] = lambda own: NOTHING
-    states: Callable[[Any], Floats] = lambda own: np.zeros(0)
-    elements: Callable[[Any], Ints] = lambda own: NOTHING[:, 0]
-    symmetric: bool = True
-    smooth: bool = True
-
-    def acts(self, own: Any) -> bool:
-        """A model has some of it."""
-        return any(each.size for each in own if isinstance(each, np.ndarray))
-
-
 FAMILIES: list[Family] = []
 """All of them, bars and springs apart."""
 

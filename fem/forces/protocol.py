@@ -5,7 +5,11 @@ Whatever acts between or on nodes and is not a dead load is a force: bars, sprin
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from fem.arrays import Floats, Ints
 
@@ -63,3 +67,35 @@ class Tangent(NamedTuple):
     block: Floats
     pairs: Ints
     cross: Floats
+
+
+NOTHING = np.zeros((0, 2), np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One kind of force.
+
+    assemble   (model, system, pair, state) -> its group, with empty arrays where the model has none of it; pair, state:
+               from where on its own stand in ``Tangent.pairs`` and in the states of a trial
+    evaluate, values  kernels, as ``families.py`` says
+    pairs      its group -> (p, 2) nodes it couples
+    states     its group -> (s,) what it remembers before anything has moved
+    elements   its group -> (q,) indices of the elements whose values it gives
+    symmetric  its tangent is
+    smooth     its force is: there are tangent maps
+    """
+
+    name: str
+    assemble: Callable[[Any, Any, int, int], Any]
+    evaluate: Any
+    values: Any = None
+    pairs: Callable[[Any], Ints] = lambda own: NOTHING
+    states: Callable[[Any], Floats] = lambda own: np.zeros(0)
+    elements: Callable[[Any], Ints] = lambda own: NOTHING[:, 0]
+    symmetric: bool = True
+    smooth: bool = True
+
+    def acts(self, own: Any) -> bool:
+        """A model has some of it."""
+        return any(each.size for each in own if isinstance(each, np.ndarray))

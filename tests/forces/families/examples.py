@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fem.forces.families import FAMILIES, Family, registered
+from fem.forces.families import FAMILIES, registered
+from fem.forces.protocol import Family
 from tests.forces.families.magnet import MAGNETS
 
 MAGNETIC = """*NODE

@@ -16,8 +16,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel
-from fem.forces.families import Family
-from fem.forces.protocol import Tangent, Trial
+from fem.forces.protocol import Family, Tangent, Trial
 
 WALL, PULL, BRAKE, FILM, RELAXATION = 2.6, 0.4, 0.05, 3.0, 0.3
 
