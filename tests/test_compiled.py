@@ -16,6 +16,7 @@ from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, share
 from fem.compiled import store as units
 from fem.compiled.build import build
 from fem.compiled.kernel import Kernel, rehearsal
+from fem.compiled.kinds import kind_of_type, type_of
 from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import symbol_of
 from fem.compiled.workers import build_all
@@ -23,6 +24,7 @@ from fem.forces.equations import Links, condense, expand
 from fem.results.record import SilentSink
 from fem.solve.loop import solve
 from fem.solve.newton.evaluate import combine
+from fem.warmup import wanted_units
 
 ROOT = Path(__file__).resolve().parents[1]
 ours = pytest.mark.skipif(is_plain(), reason="plain numba compiles, and keeps its code its own way")
@@ -108,6 +110,19 @@ def test_a_called_kernel_returns_what_its_annotation_says():
 
     with pytest.raises(TypeError, match="not int64 as annotated"):
         calls(1.0)
+
+
+ARRAY = ("array", "d", 2)
+PAIRS = tuple(("group", Pair.__module__, Pair.__qualname__, (ARRAY, last)) for last in (ARRAY, "none"))
+FAMILIES = [(), PAIRS[:1], PAIRS[:1] * 2, PAIRS]
+"""Kinds of the groups of families: of one kind or of several."""
+
+
+def test_the_kind_of_an_argument_comes_back_from_its_type():
+    """A called kernel that is given any other kind is compiled into all that call it: march, into carry, too."""
+    families = [("group", "builtins", "tuple", members) for members in FAMILIES]
+    for kinds in [families, *(kinds for _, kinds in wanted_units())]:
+        assert [kind_of_type(type_of(kind)) for kind in kinds] == list(kinds)
 
 
 class Last(SilentSink):

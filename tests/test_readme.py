@@ -41,6 +41,11 @@ def test_readme_has_the_two_commands():
     assert '.venv/bin/pip install -e ".[test]"' in installing
 
 
+def test_the_tests_that_ci_runs_exist():
+    named = re.findall(r"tests/[\w/.]+", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert len(named) > 5 and all((ROOT / name).exists() for name in named)
+
+
 @pytest.mark.parametrize("line", LINES, ids=" && ".join)
 def test_commands_of_the_readme(line, clone):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -55,8 +55,8 @@ def kind_of_type(its: Any) -> Kind:
     """
     if isinstance(its, types.Array) and its.layout == "C":
         return ("array", as_dtype(its.dtype).char, its.ndim)
-    group = getattr(its, "instance_class", None)
-    if group is not None:
+    if is_tuple(its):
+        group = getattr(its, "instance_class", tuple)
         return ("group", group.__module__, group.__qualname__, tuple(kind_of_type(member) for member in members(its)))
     return KINDS[types.unliteral(its)]
 
