@@ -25,7 +25,7 @@ from fem.compiled import inner_kernel
 from fem.forces.bars.bar import VISCOUS, Bars
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
-NOTHING = np.zeros((0, 2), np.int64)
+NO_PAIRS = np.zeros((0, 2), np.int64)
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
 
@@ -48,9 +48,9 @@ class Family:
     assemble: Callable[[Any, Any, int, int], Any]
     evaluate: Any
     values: Any = None
-    pairs: Callable[[Any], Ints] = lambda own: NOTHING
+    pairs: Callable[[Any], Ints] = lambda own: NO_PAIRS
     states: Callable[[Any], Floats] = lambda own: np.zeros(0)
-    elements: Callable[[Any], Ints] = lambda own: NOTHING[:, 0]
+    elements: Callable[[Any], Ints] = lambda own: NO_PAIRS[:, 0]
     symmetric: bool = True
     smooth: bool = True
 

@@ -32,8 +32,8 @@ from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.stepping.start import SettingOff
-from fem.solve.ropes.watched import NOTHING, Failed
-from fem.solve.stage import Stage, loading, record
+from fem.solve.ropes.watched import Failed
+from fem.solve.stage import NO_ROPES, Stage, loading, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
@@ -228,7 +228,7 @@ class Marching:
             return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
         if self.active:
             return groups.EVENT  # every increment is a search
-        return self.events.march(control, chunk, kept) if self.events else self.iterate(control, chunk, kept, NOTHING)
+        return self.events.march(control, chunk, kept) if self.events else self.iterate(control, chunk, kept, NO_ROPES)
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""

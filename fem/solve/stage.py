@@ -29,7 +29,7 @@ from fem.solve.newton.groups import (
     CHAINS,
     LEDGER,
     LIMITS,
-    NOTHING,
+    NO_SOLVE,
     PROJECT_ACCELERATION,
     TIME_ERROR,
     Loading,
@@ -156,7 +156,7 @@ def prepare(
     )
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS])) and are_symmetric(system.families)
     if is_explicit:
-        choice = Choice(NOTHING, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
+        choice = Choice(NO_SOLVE, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, links, may_iterate, wanted, is_static)

@@ -17,7 +17,7 @@ from fem.solve.linear.chain import Tree
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
 # Linear solvers
-EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
+EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
 CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6

@@ -59,6 +59,11 @@ def over_independent(stage: Stage, free: Ints) -> Any:
     return full @ reduction(free, stage.links)
 
 
+def dense(matrix: Any) -> Floats:
+    """An array, whether it was sparse or not."""
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
+
+
 def check_constraints(stage: Stage, motion: Motion) -> None:
     """ModelError where a rod has not its length, joins two supported nodes, or repeats what others fix.
 

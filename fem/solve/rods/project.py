@@ -171,6 +171,17 @@ def move_velocities(links: Links, work: Scratch) -> None:
         work.v[dof] += work.du[dof]
 
 
+@inner_kernel
+def add_pulls(bars: Bars, work: Scratch, force: Floats) -> None:
+    """force += P tau, the pulls along the rods that were solved for."""
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        for c in range(3):
+            force[i + c] -= work.tau[e] * work.tangent.store[P + c, e]
+            force[j + c] += work.tau[e] * work.tangent.store[P + c, e]
+
+
 @called_kernel
 def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, work: Scratch) -> None:
     """a += du, multipliers and the internal force follow, and what the recursion goes on with."""
@@ -179,12 +190,8 @@ def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, w
     for dof in range(work.a.shape[0]):
         work.a[dof] += work.du[dof]
     for r in range(bars.rods.shape[0]):
-        e = bars.rods[r]
-        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        work.multiplier[e] += work.tau[e]
-        for c in range(3):
-            work.force[i + c] -= work.tau[e] * work.tangent.store[P + c, e]
-            work.force[j + c] += work.tau[e] * work.tangent.store[P + c, e]
+        work.multiplier[bars.rods[r]] += work.tau[bars.rods[r]]
+    add_pulls(bars, work, work.force)
     if scheme.lags and bars.rods.shape[0] > 0:
         wm, wf = scheme.wm, scheme.wf
         for dof in range(work.a.shape[0]):
@@ -201,12 +208,7 @@ def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scr
     pull, total = work.shift, 0.0
     for dof in range(pull.shape[0]):
         pull[dof] = 0.0
-    for r in range(bars.rods.shape[0]):
-        e = bars.rods[r]
-        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        for c in range(3):
-            pull[i + c] -= work.tau[e] * work.tangent.store[P + c, e]
-            pull[j + c] += work.tau[e] * work.tangent.store[P + c, e]
+    add_pulls(bars, work, pull)
     condense(links, pull)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]

@@ -22,11 +22,11 @@ from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
-from fem.solve.rods.constraints import SAME_LENGTH, over_independent
+from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
 from fem.solve.ropes.independent import enter
 from fem.solve.ropes.states import positions
-from fem.solve.ropes.watched import NAMED, NOTHING, Failed, Watched, copy_of, restore
-from fem.solve.stage import loading
+from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
+from fem.solve.stage import NO_ROPES, loading
 from fem.solve.start import evaluate_start
 from fem.solve.statics.stability import MECHANISM, softest
 
@@ -122,8 +122,7 @@ class ActiveSet(Watched):
         stage, force = self.stages.of(np.ones(len(self.taut), np.bool_)), motion.force.copy()
         evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
         motion.force[:] = force
-        rows = over_independent(stage, stage.nodes.free)
-        rows = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+        rows = dense(over_independent(stage, stage.nodes.free))
         at, rods = positions(stage.bars.rods, self.ropes.bars), np.arange(len(stage.bars.rods))
         order = np.concatenate([at, np.setdiff1d(rods, at)])
         return np.asarray(rows[order])
@@ -158,7 +157,7 @@ class ActiveSet(Watched):
         except ModelError as error:
             raise ModelError(f"{error}{self._slack()}") from error
         try:
-            _, kept, chunk = self._march(begin, end, dt, NOTHING)
+            _, kept, chunk = self._march(begin, end, dt, NO_ROPES)
         except Failed:
             restore(motion, saved)
             self._refuse_mechanism(begin)

@@ -23,8 +23,8 @@ from fem.solve.ropes.instants.first import NoInstant, Search
 from fem.solve.ropes.instants.nearest import move_to_nearest
 from fem.solve.ropes.states import gaps_of, positions
 from fem.solve.ropes.switching import ALLOWED, Switched
-from fem.solve.ropes.watched import NOTHING, Failed, copy_of, restore
-from fem.solve.stage import loading
+from fem.solve.ropes.watched import Failed, copy_of, restore
+from fem.solve.stage import NO_ROPES, loading
 
 RESOLUTION, SHARE = 1e-10, 1e-7
 """Time to which events are located, and the same as a share of an increment: the smaller one holds."""
@@ -94,7 +94,7 @@ class Events(Switched):
             if step == 0.0 and self._let_leave(at & ~self.states.basis, now, end):
                 continue
             if step > 0.0:
-                control, kept, chunk = self._march(now, now + step, step, NOTHING)
+                control, kept, chunk = self._march(now, now + step, step, NO_ROPES)
                 self._arrive(end if end - now - step < self._sharp else now + step)
             self._refuse_lasting(at, step == 0.0)
             lingers = ~self.states.basis & (self.ropes.allowance > 0.0)
@@ -119,7 +119,7 @@ class Events(Switched):
         if not asked.any():
             return False
         saved = copy_of(motion)
-        self._march(now, end, end - now, NOTHING)
+        self._march(now, end, end - now, NO_ROPES)
         gap, ahead = self._gaps(motion), self._lengthening(motion, end - now)
         restore(motion, saved)
         fresh = asked & (ahead < LENGTHENS * gap)
@@ -172,7 +172,7 @@ class Events(Switched):
         saved = copy_of(motion)
 
         def after_march(step: float) -> Floats:
-            self._march(begin, begin + step, step, NOTHING)
+            self._march(begin, begin + step, step, NO_ROPES)
             found = self._excess(motion)
             restore(motion, saved)
             return found

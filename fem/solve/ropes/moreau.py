@@ -139,10 +139,10 @@ class Moreau:
             evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
             residual(stage.coefficients, stage.problem, work)
             solve = self._factor(dt)
-            change, along = solve(work.residual[lengths.unknown]), solve(reduced.T)
+            change, along = solve(work.residual[lengths.dofs.unknown]), solve(reduced.T)
             if len(near):
                 compliance = 2.0 / dt * (reduced @ along)
-                free = rows @ (work.v + 2.0 / dt * lengths.spread(change))
+                free = rows @ (work.v + 2.0 / dt * lengths.dofs.spread(change))
                 noise = ROUND_OFF * np.sqrt(lengths.square[near]) * float(np.abs(work.v).max() + np.abs(v0).max())
                 try:
                     pull, _ = complementarity(compliance, free - bound, one_sided, noise)
@@ -150,7 +150,7 @@ class Moreau:
                     self.trouble = f"no pulls keep all lengths: {self._name(int(near[error.worst]))} is pulled apart"
                     return None
                 change = change - along @ pull
-            move = lengths.spread(change)
+            move = lengths.dofs.spread(change)
             work.u[:] += move
             work.v[:] += 2.0 / dt * move
             work.a[:] += 2.0 / dt**2 * move
@@ -249,7 +249,7 @@ class Moreau:
                     return False
                 one_sided = self.one_sided  # not all of those that pulled can keep their lengths
                 continue
-            work.u[:] -= lengths.spread(along @ pull)
+            work.u[:] -= lengths.dofs.spread(along @ pull)
         return False
 
     def _name(self, r: int) -> str:
@@ -259,8 +259,8 @@ class Moreau:
         """The inverse of the effective tangent over the independent dofs, as a function."""
         stage, work = self.stage, self.stage.work
         if not self.is_coupled:
-            damping = stage.nodes.damping[self.lengths.unknown] if len(stage.nodes.damping) else 0.0
-            diagonal = 2.0 / dt**2 * stage.nodes.mass[self.lengths.unknown] + damping / dt
+            damping = stage.nodes.damping[self.lengths.dofs.unknown] if len(stage.nodes.damping) else 0.0
+            diagonal = 2.0 / dt**2 * stage.nodes.mass[self.lengths.dofs.unknown] + damping / dt
             return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
         from scipy.sparse.linalg import splu
 

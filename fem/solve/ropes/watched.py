@@ -20,9 +20,6 @@ from fem.solve.stage import loading, record
 if TYPE_CHECKING:
     from fem.solve.marching import Marching
 
-NOTHING = Ropes(np.zeros(0, np.int64), np.zeros(0))
-"""For a march that watches no rope."""
-
 
 class Failed(Exception):
     """A part of an increment could not be solved; ``reason``, ``control`` and ``ledger`` as the march left them."""

@@ -7,7 +7,7 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.newton.groups import Motion
-from fem.solve.rods.constraints import multiply_transposed, over_independent
+from fem.solve.rods.constraints import dense, multiply_transposed, over_independent
 from fem.solve.ropes.instants.redundant import shared
 from fem.solve.ropes.states import Stages
 from fem.solve.stage import loading
@@ -29,8 +29,7 @@ class Shares:
         self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
         evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
         motion.force[:] = self._before[1]
-        rows = over_independent(stage, stage.nodes.free)
-        rows = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+        rows = dense(over_independent(stage, stage.nodes.free))
         is_rope = np.isin(rods, self.stages.ropes)
         pull = motion.multiplier[rods]
         found = shared(rows, pull, is_rope, 1.0 / stage.bars.constants[INV_LENGTH, rods])
