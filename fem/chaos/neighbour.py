@@ -152,7 +152,7 @@ class Pair:
         """
         motion, stage = self.second.progress.motion, self.second.last.stage
         rates, before = self._rates(motion), motion.v.copy()
-        free = stage.nodes.free == 1
+        free = stage.nodes.dof_kind == 1
         push = np.where(free, self.generator.standard_normal(len(free)), 0.0)
         for sign in (1.0, -1.0):
             motion.v[:] = before + sign * self.close * push / np.linalg.norm(push)
@@ -202,7 +202,7 @@ class Pair:
     def _least(self, target: Floats) -> Floats:
         """x (3n,) with G x = target, least in the measure of the mass; nothing where that is singular."""
         stage = self.second.last.stage
-        found = solve_saddle(stage, self.mass, np.zeros(stage.system.size), target, stage.nodes.free)
+        found = solve_saddle(stage, self.mass, np.zeros(stage.system.size), target, stage.nodes.dof_kind)
         return np.zeros(stage.system.size) if found is None else found[0]
 
 

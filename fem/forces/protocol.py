@@ -50,7 +50,7 @@ class Tangent(NamedTuple):
     """Derivative of the weighted forces by u1: all that a linear solver reads, n nodes, m bars, p pairs.
 
     ends   (m, 2)       nodes i, j of each bar
-    store  (STORED, m)  its numbers: + alpha p q^T + t I on jj and ii, - on ij and ji; alpha = inf: a rod
+    bar_tangent  (STORED, m)  its numbers: + alpha p q^T + t I on jj and ii, - on ij and ji; alpha = inf: a rod
     off    (m,)         its coupling mass in the effective tangent (or empty)
     block  (n, 9)       everything else within one node, row by row; empty where there is nothing of the kind
     pairs  (p, 2)       two nodes i, j that anything else couples
@@ -58,7 +58,7 @@ class Tangent(NamedTuple):
     """
 
     ends: Ints
-    store: Floats
+    bar_tangent: Floats
     off: Floats
     block: Floats
     pairs: Ints

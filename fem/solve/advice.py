@@ -83,7 +83,7 @@ def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
     """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
     constants, nodes = stage.bars.constants, stage.bars.nodes
     stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
-    free = stage.nodes.free.reshape(-1, 3).any(axis=1)
+    free = stage.nodes.dof_kind.reshape(-1, 3).any(axis=1)
     mass = stage.system.mass
     with np.errstate(divide="ignore", invalid="ignore"):
         compliance = np.where(free & (mass > 0.0), 1.0 / mass, 0.0)

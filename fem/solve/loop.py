@@ -144,7 +144,7 @@ class Run:
         if stage.is_explicit and isinstance(procedure, Dynamic):
             explicit = Explicit(stage)
             instant = loading(stage, motion, np.array([span.start, span.start]), np.ones(1))
-            procedure = explicit.choose(procedure, motion, instant.thermal[0])
+            procedure = explicit.choose(procedure, motion, instant.thermal_end[0])
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
             return

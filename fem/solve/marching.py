@@ -17,7 +17,6 @@ from fem.solve.advice import automatic_notice, failure_message, out_of_increment
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BOOKS, Explicit
 from fem.solve.linear.patience import Patience
-from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
 from fem.solve.newton.convergence import forcing_of
@@ -45,6 +44,7 @@ from fem.solve.start import (
 )
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
+from fem.solve.unrestrained import hold_unrestrained
 from fem.solve.watch.energy import EnergyWatch
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Marching:
                 self.say(consistent_velocities(stage, motion, small_or_sparse_mass(stage)))
                 evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
-        held, notice = (np.zeros(0, np.int64), "") if self.active else hold_loose_directions(stage, self.step)
+        held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)
         self.say(notice)
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
@@ -152,7 +152,7 @@ class Marching:
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
-        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal[0]
+        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal_end[0]
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
@@ -257,7 +257,7 @@ class Marching:
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
         if self.explicit:
             self.explicit.tell(self.sink, self.number, self.progress.increment - done, times)
-        self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
+        self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
 
     def _remark(self, ledger: Floats) -> None:

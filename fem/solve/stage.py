@@ -101,7 +101,7 @@ class Stage:
     def tangent(self) -> SparseTangent:
         """The sparse tangent, with its pattern."""
         if self._tangent is None:
-            self._tangent = SparseTangent(self.system, self.nodes.free, self.links)
+            self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.links)
         return self._tangent
 
     @property
@@ -114,7 +114,7 @@ class Stage:
         return self._direct
 
     def _open_direct(self, is_symmetric: bool) -> DirectSolver:
-        return DirectSolver(self.system, self.nodes.free, self.links, is_symmetric, self.choice.library)
+        return DirectSolver(self.system, self.nodes.dof_kind, self.links, is_symmetric, self.choice.library)
 
     def solver_of(self, phase: int) -> DirectSolver | SaddleSolver:
         """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
@@ -232,15 +232,15 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
         v[:], a[:], start[:] = 0.0, 0.0, 0.0
     factors = stage.loads.factors(time)
     thermal = thermal_rows(stage.system, stage.environment, time)
-    warmth = thermal[1:] if len(thermal) > 1 else thermal
+    thermal_mean = thermal[1:] if len(thermal) > 1 else thermal
     if stage.scheme.secant:  # a is the mean acceleration of the increment, and the temperature its mean
         a = (v - start) / exact_dt[:, None]
         if len(thermal) > 1:
-            warmth = 0.5 * (thermal[:-1] + thermal[1:])
+            thermal_mean = 0.5 * (thermal[:-1] + thermal[1:])
     share = stage.coefficients.wc
     return Loading(
         exact_dt, time, stage.loads.vectors, stage.loads.is_gravity, share * factors[1:] + (1.0 - share) * factors[:-1],
-        factors, moving, u, v, a, start, thermal, warmth,
+        factors, moving, u, v, a, start, thermal, thermal_mean,
     )  # fmt: skip
 
 

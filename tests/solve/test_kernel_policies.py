@@ -77,7 +77,7 @@ def test_the_level_of_errors_fades_slowly(after, remembered):
     limits[groups.LEAST_SIZE], limits[groups.EXPONENT] = 1.0, 3.0
     motion = group(memory=memory, origin=nothing, a=nothing, lagged=nothing)
     for _ in range(after):
-        is_too_long(np.zeros(30), limits, 1.0, group(open=nothing), motion, group(u=nothing, a=nothing, lagged=nothing))
+        is_too_long(np.zeros(30), limits, 1.0, group(mask=nothing), motion, group(u=nothing, a=nothing, lagged=nothing))
     assert memory[groups.LEVEL] == pytest.approx(remembered)
 
 

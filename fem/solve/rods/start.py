@@ -45,7 +45,7 @@ def consistent_velocities(stage: Stage, motion: Motion, mass: Any) -> str:
     rate, speed = multiply(stage, motion.v), float(np.abs(motion.v).max(initial=0.0))
     if not np.any(rate):
         return ""
-    change = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.free)
+    change = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.dof_kind)
     if change is None:
         raise ModelError("rods pass on the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
     motion.v[:] += change[0]
@@ -56,7 +56,7 @@ def consistent_velocities(stage: Stage, motion: Motion, mass: Any) -> str:
 
 def _lengths(stage: Stage) -> Floats:
     """(rods,) of the gradients of rods: their lengths."""
-    return np.asarray(np.sqrt((stage.work.tangent.store[2:5, stage.bars.rods] ** 2).sum(axis=0)))
+    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[2:5, stage.bars.rods] ** 2).sum(axis=0)))
 
 
 def consistent_accelerations(stage: Stage, motion: Motion, mass: Any, right: Floats, known: Floats, free: Ints) -> bool:

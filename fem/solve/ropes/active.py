@@ -19,7 +19,6 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.errors import ModelError
 from fem.forces.bars.bar import INV_LENGTH
-from fem.solve.loose import hold_loose_directions
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
@@ -29,6 +28,7 @@ from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
 from fem.solve.stage import NO_ROPES, loading
 from fem.solve.start import evaluate_start
 from fem.solve.statics.stability import MECHANISM, softest
+from fem.solve.unrestrained import hold_unrestrained
 
 NO_PULL = 1e-10
 """Share of the largest force that is no pull and no push."""
@@ -122,7 +122,7 @@ class ActiveSet(Watched):
         stage, force = self.stages.of(np.ones(len(self.taut), np.bool_)), motion.force.copy()
         evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
         motion.force[:] = force
-        rows = dense(over_independent(stage, stage.nodes.free))
+        rows = dense(over_independent(stage, stage.nodes.dof_kind))
         at, rods = positions(stage.bars.rods, self.ropes.bars), np.arange(len(stage.bars.rods))
         order = np.concatenate([at, np.setdiff1d(rods, at)])
         return np.asarray(rows[order])
@@ -153,7 +153,7 @@ class ActiveSet(Watched):
         motion.multiplier[fresh] = self._force(motion, end) * stage.bars.constants[INV_LENGTH, fresh]
         evaluate_start(stage, motion, loading(stage, motion, np.array([begin, begin]), np.ones(1)))
         try:
-            self.notice = hold_loose_directions(stage, marching.step)[1]
+            self.notice = hold_unrestrained(stage, marching.step)[1]
         except ModelError as error:
             raise ModelError(f"{error}{self._slack()}") from error
         try:

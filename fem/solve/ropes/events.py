@@ -207,7 +207,7 @@ class Events(Switched):
         m, row = self.marching, kept.ledger[0]
         note_increment(
             0, int(row[groups.L_ITERATIONS]), float(row[groups.L_NORM]), 0.0, int(row[groups.L_FLAGS]),
-            float(row[groups.L_ERROR]), self.shown.problem, chunk.thermal[-1], m.progress.motion, kept,
+            float(row[groups.L_ERROR]), self.shown.problem, chunk.thermal_end[-1], m.progress.motion, kept,
         )  # fmt: skip
 
     # Trouble

@@ -60,7 +60,7 @@ class Moreau:
 
     def __init__(self, stage: Stage, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
-        moves = (stage.nodes.free != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)
+        moves = (stage.nodes.dof_kind != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)
         self.stage, self.all = stage, ropes
         self.ropes: Ints = ropes[moves[ropes]]  # one between two supports has nothing to pull
         ropes = self.ropes
@@ -77,7 +77,7 @@ class Moreau:
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where a free dof has no mass (held ones rest, nothing acts on them)."""
-        massless = (self.stage.nodes.free == 1) & (self.stage.nodes.mass <= 0.0)
+        massless = (self.stage.nodes.dof_kind == 1) & (self.stage.nodes.mass <= 0.0)
         massless[held] = False
         if np.any(massless):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
@@ -174,9 +174,9 @@ class Moreau:
         v0[supports] = chunk.support_start[k]
         expand(stage.links, v0)
         combine(chunk.vectors, chunk.weighted, k, work.load)
-        inertia_forces(stage.problem, v0, v0, work.inertia, work.drag)
-        work.carry[:] = work.load - (0.5 * work.drag if len(stage.nodes.damping) else 0.0)
-        moving = stage.nodes.open
+        inertia_forces(stage.problem, v0, v0, work.inertia, work.damping_force)
+        work.known_force[:] = work.load - (0.5 * work.damping_force if len(stage.nodes.damping) else 0.0)
+        moving = stage.nodes.mask
         work.u[:], work.v[:], work.a[:] = motion.u, -moving * v0, -2.0 / dt * moving * v0
         work.u[supports], work.v[supports] = chunk.support_u[k], chunk.support_v[k]
         work.a[supports] = chunk.support_a[k]
@@ -193,10 +193,10 @@ class Moreau:
     ) -> float | None:  # fmt: skip
         """Forces of the increment, positions corrected, books closed."""
         stage, work, near = self.stage, self.stage.work, law.near
-        thermal = chunk.thermal[min(k + 1, len(chunk.thermal) - 1)]
+        thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
         work.multiplier[:] = 0.0
         strain = evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
-        residual(stage.coefficients, stage.problem, work)  # inertia and drag of the end
+        residual(stage.coefficients, stage.problem, work)  # inertia and damping of the end
         work.multiplier[self.index[near]] = pull
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]
         work.force[:] += rows.T @ pull

@@ -48,7 +48,7 @@ class Watched:
         self.taut: Flags = np.ones(len(index), np.bool_)
         self.ropes = Ropes(index, np.zeros(len(index)))
         self.length: Floats = 1.0 / bars.constants[INV_LENGTH, index]
-        free = (stages.first.nodes.free != 0).reshape(-1, 3).any(axis=1)
+        free = (stages.first.nodes.dof_kind != 0).reshape(-1, 3).any(axis=1)
         self.can_pull: Flags = free[bars.nodes[index]].any(axis=1)
         self._pending: list[Event] = []
 

@@ -36,7 +36,7 @@ class Network:
     """
 
     def __init__(self, stage: Stage, mass: Any) -> None:
-        links, free = stage.links, stage.nodes.free
+        links, free = stage.links, stage.nodes.dof_kind
         if len(links.slave) == 0:
             free = np.where((free == 1) & (stage.nodes.mass <= 0.0), 0, free)
         self.dofs = Independent(free, links)

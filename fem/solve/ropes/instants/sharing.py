@@ -29,7 +29,7 @@ class Shares:
         self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
         evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
         motion.force[:] = self._before[1]
-        rows = dense(over_independent(stage, stage.nodes.free))
+        rows = dense(over_independent(stage, stage.nodes.dof_kind))
         is_rope = np.isin(rods, self.stages.ropes)
         pull = motion.multiplier[rods]
         found = shared(rows, pull, is_rope, 1.0 / stage.bars.constants[INV_LENGTH, rods])
@@ -37,7 +37,7 @@ class Shares:
         motion.multiplier[rods] = found
         motion.force[:] += change
         np.add.at(change, links.master, links.factor * change[np.repeat(links.slave, np.diff(links.start))])
-        motion.reaction[:] += np.where(stage.nodes.free == 0, change, 0.0)
+        motion.reaction[:] += np.where(stage.nodes.dof_kind == 0, change, 0.0)
         moved = np.abs(found - pull) > 1e-9 * np.abs(pull).max(initial=0.0)
         self.group = np.isin(self.stages.ropes, rods[moved])
 

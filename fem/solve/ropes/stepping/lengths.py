@@ -21,7 +21,7 @@ class Lengths:
         self.index, self.bars = index, bars
         self.square: Floats = 1.0 / bars.constants[bar.INV_LENGTH, index] ** 2
         self.is_linear = bars.kinds[index, 0] == LINEAR
-        self.dofs = Independent(stage.nodes.free, stage.links)
+        self.dofs = Independent(stage.nodes.dof_kind, stage.links)
         self._all = Ropes(index, np.zeros(len(index)))
         kinds = np.column_stack([bars.kinds[:, 0], np.zeros(len(bars.kinds), np.int64)])
         self._slack = bars._replace(kinds=kinds)
