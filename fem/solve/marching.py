@@ -32,7 +32,7 @@ from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.stepping.start import SettingOff
 from fem.solve.ropes.watched import Failed
-from fem.solve.stage import NO_ROPES, Stage, loading, record
+from fem.solve.stage import NO_ROPES, Stage, loading, loading_at, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
@@ -117,7 +117,7 @@ class Marching:
             if self.events:
                 stage = self.events.start(motion, now)
             start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
-        instant = loading(stage, motion, np.array([now, now]), np.ones(1))
+        instant = loading_at(stage, motion, now)
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods):

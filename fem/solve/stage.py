@@ -244,6 +244,11 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
     )  # fmt: skip
 
 
+def loading_at(stage: Stage, motion: Motion, now: float) -> Loading:
+    """What acts at one instant, as an increment that starts and ends there."""
+    return loading(stage, motion, np.array([now, now]), np.ones(1))
+
+
 def record(stage: Stage, count: int, nodes: Ints, elements: Ints) -> Record:
     """Room for what is kept of ``count`` increments."""
     return Record(

@@ -21,7 +21,7 @@ from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces,
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.start import consistent_accelerations
-from fem.solve.stage import Stage, loading
+from fem.solve.stage import Stage, loading_at
 
 DENSE = 300
 """Up to this many dofs the initial accelerations are found with dense matrices."""
@@ -65,7 +65,7 @@ def start_supports(stage: Stage, motion: Motion, time: float, is_first: bool, ha
     jumping = supports.jumping(motion.u, time, float(np.abs(stage.system.coordinates).max(initial=0.0)))
     is_late = has_ropes or len(stage.bars.rods) > 0
     if len(jumping) and not is_late:
-        instant = loading(stage, motion, np.array([time, time]), np.ones(1))
+        instant = loading_at(stage, motion, time)
         evaluate_start(stage, motion, instant)
         open_energies(stage, motion, instant, is_first)
         motion.u[jumping] = u[0][np.searchsorted(dofs, jumping)]
@@ -254,6 +254,13 @@ def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
     motion.force[:], motion.flow[:] = work.force, work.flow
     combine(acting.vectors, acting.factors, 0, work.load)
     inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
+
+
+def evaluate_rods(stage: Stage, motion: Motion, now: float) -> None:
+    """Gradients and gaps of the rods at a state, which stays as it is."""
+    force = motion.force.copy()
+    evaluate_start(stage, motion, loading_at(stage, motion, now))
+    motion.force[:] = force
 
 
 def energy_stored(stage: Stage, motion: Motion, acting: Loading) -> float:

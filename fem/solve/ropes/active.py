@@ -25,8 +25,8 @@ from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
 from fem.solve.ropes.independent import enter
 from fem.solve.ropes.states import positions
 from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
-from fem.solve.stage import NO_ROPES, loading
-from fem.solve.start import evaluate_start
+from fem.solve.stage import NO_ROPES, loading_at
+from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.statics.stability import MECHANISM, softest
 from fem.solve.unrestrained import hold_unrestrained
 
@@ -119,9 +119,8 @@ class ActiveSet(Watched):
 
     def _rows(self, motion: Motion, now: float) -> Floats:
         """Gradients of the ropes, then of the rods, at a state (which stays as it is)."""
-        stage, force = self.stages.of(np.ones(len(self.taut), np.bool_)), motion.force.copy()
-        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-        motion.force[:] = force
+        stage = self.stages.of(np.ones(len(self.taut), np.bool_))
+        evaluate_rods(stage, motion, now)
         rows = dense(over_independent(stage, stage.nodes.dof_kind))
         at, rods = positions(stage.bars.rods, self.ropes.bars), np.arange(len(stage.bars.rods))
         order = np.concatenate([at, np.setdiff1d(rods, at)])
@@ -151,7 +150,7 @@ class ActiveSet(Watched):
         motion.multiplier[self.ropes.bars[~taut]] = 0.0
         fresh = self.ropes.bars[taut & (motion.multiplier[self.ropes.bars] <= 0.0)]
         motion.multiplier[fresh] = self._force(motion, end) * stage.bars.constants[INV_LENGTH, fresh]
-        evaluate_start(stage, motion, loading(stage, motion, np.array([begin, begin]), np.ones(1)))
+        evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
             self.notice = hold_unrestrained(stage, marching.step)[1]
         except ModelError as error:

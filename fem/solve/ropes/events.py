@@ -24,7 +24,7 @@ from fem.solve.ropes.instants.nearest import move_to_nearest
 from fem.solve.ropes.states import gaps_of, positions
 from fem.solve.ropes.switching import ALLOWED, Switched
 from fem.solve.ropes.watched import Failed, copy_of, restore
-from fem.solve.stage import NO_ROPES, loading
+from fem.solve.stage import NO_ROPES, loading_at
 
 RESOLUTION, SHARE = 1e-10, 1e-7
 """Time to which events are located, and the same as a share of an increment: the smaller one holds."""
@@ -136,7 +136,7 @@ class Events(Switched):
         while fresh.any():
             moved |= fresh
             stage = self.stages.of(basis | moved)
-            chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
+            chunk = loading_at(stage, motion, now)
             at = positions(stage.bars.rods, self.ropes.bars[moved])
             move_to_nearest(stage, motion, chunk, self.mass, np.isin(np.arange(len(stage.bars.rods)), at))
             long = self._gaps(motion) > ALLOWED * self.length**2  # others, which those have moved

@@ -10,8 +10,7 @@ from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import dense, multiply_transposed, over_independent
 from fem.solve.ropes.instants.redundant import shared
 from fem.solve.ropes.states import Stages
-from fem.solve.stage import loading
-from fem.solve.start import evaluate_start
+from fem.solve.start import evaluate_rods
 
 
 class Shares:
@@ -27,8 +26,7 @@ class Shares:
         stage = self.stages.of(taut)
         rods, links = stage.bars.rods, stage.links
         self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
-        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-        motion.force[:] = self._before[1]
+        evaluate_rods(stage, motion, now)
         rows = dense(over_independent(stage, stage.nodes.dof_kind))
         is_rope = np.isin(rods, self.stages.ropes)
         pull = motion.multiplier[rods]
