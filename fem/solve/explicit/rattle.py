@@ -174,22 +174,38 @@ def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
 
 
 @inner_kernel
-def measure_rates(longest: float, turning: float, ties: Ties, bars: Bars, v: Floats, x: Floats) -> float:
-    """G x + turning |v_j - v_i|^2 into the gaps; returns the largest share of what one consists of (or NaN).
+def measure_rates(longest: float, ties: Ties, bars: Bars, v: Floats) -> float:
+    """G v into the gaps; returns the largest share of what a rate consists of (or NaN).
 
-    x        velocities (turning 0) or accelerations (1)
-    longest  of them before they were corrected: what is at rest has no size of its own
+    longest  of the velocities before they were corrected: what is at rest has no size of its own
     """
     share = 0.0
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        curved = 0.0 if bars.kinds[e, 0] == LINEAR else turning
+        rate, size = 0.0, 0.0
+        for c in range(3):
+            rate += ties.gradient[c, r] * (v[j + c] - v[i + c])
+            size += abs(ties.gradient[c, r]) * (abs(v[j + c]) + abs(v[i + c]) + NOTHING * longest)
+        ties.gap[r] = rate
+        if not abs(rate) <= share * size:
+            share = abs(rate) / size
+    return share
+
+
+@inner_kernel
+def measure_turns(longest: float, ties: Ties, bars: Bars, v: Floats, a: Floats) -> float:
+    """G a + |v_j - v_i|^2 into the gaps; returns the largest share of what one consists of (or NaN)."""
+    share = 0.0
+    for r in range(ties.rods.shape[0]):
+        e = ties.rods[r]
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        curved = 0.0 if bars.kinds[e, 0] == LINEAR else 1.0
         rate, size = 0.0, 0.0
         for c in range(3):
             square = curved * (v[j + c] - v[i + c]) ** 2
-            rate += ties.gradient[c, r] * (x[j + c] - x[i + c]) + square
-            size += abs(ties.gradient[c, r]) * (abs(x[j + c]) + abs(x[i + c]) + NOTHING * longest) + square
+            rate += ties.gradient[c, r] * (a[j + c] - a[i + c]) + square
+            size += abs(ties.gradient[c, r]) * (abs(a[j + c]) + abs(a[i + c]) + NOTHING * longest) + square
         ties.gap[r] = rate
         if not abs(rate) <= share * size:
             share = abs(rate) / size
@@ -200,13 +216,13 @@ def measure_rates(longest: float, turning: float, ties: Ties, bars: Bars, v: Flo
 def keep_velocities(ties: Ties, bars: Bars, v: Floats) -> bool:
     """Velocities that keep the lengths, measured again after each correction; False where they do not."""
     longest, before = largest(v), np.inf
-    share = measure_rates(longest, 0.0, ties, bars, v, v)
+    share = measure_rates(longest, ties, bars, v)
     for _ in range(MOST_SOLVES):
         if share <= ROUND_OFF or not share < WORTHWHILE * before:
             break
         push(ties, bars, v)
         before = share
-        share = measure_rates(longest, 0.0, ties, bars, v, v)
+        share = measure_rates(longest, ties, bars, v)
     return share <= POOR
 
 
@@ -223,14 +239,14 @@ def keep_rates(inverse: Floats, damping: Floats, ties: Ties, bars: Bars, work: S
     for dof in range(damping.shape[0]):
         work.a[dof] -= inverse[dof] * damping[dof] * (work.v[dof] - work.du[dof])
     longest, before = largest(work.a), np.inf
-    share = measure_rates(longest, 1.0, ties, bars, work.v, work.a)
+    share = measure_turns(longest, ties, bars, work.v, work.a)
     for _ in range(MOST_SOLVES):
         if share <= ROUND_OFF or not share < WORTHWHILE * before:
             break
         push(ties, bars, work.a)
         pull(ties, bars, work.multiplier, work.force)
         before = share
-        share = measure_rates(longest, 1.0, ties, bars, work.v, work.a)
+        share = measure_turns(longest, ties, bars, work.v, work.a)
     return share <= POOR
 
 

@@ -65,13 +65,7 @@ def balance_forces(
     ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped.
     """
     nodes, bars, links = problem.nodes, problem.bars, problem.links
-    reaction, force, inertia, damping_force, known = (
-        work.reaction,
-        work.force,
-        work.inertia,
-        work.damping_force,
-        work.known_force,
-    )
+    reaction, force, inertia = work.reaction, work.force, work.inertia
     share, has_links, is_lumped = scheme.wc, links.slave.shape[0] > 0, bars.off_mass.shape[0] == 0
     dynamic, is_damped = scheme.wm != 0.0, nodes.damping.shape[0] > 0
     for dof in range(reaction.shape[0]):
@@ -81,9 +75,9 @@ def balance_forces(
         if dynamic or secant:
             value += nodes.mass[dof] * a[dof] if is_lumped else inertia[dof]
             if is_damped:
-                value += (share if secant else 1.0) * damping_force[dof]
+                value += (share if secant else 1.0) * work.damping_force[dof]
         if secant:
-            value -= known[dof]
+            value -= work.known_force[dof]
         else:
             for p in range(loading.vectors.shape[0]):
                 value -= loading.factors[k + 1, p] * loading.vectors[p, dof]
