@@ -54,9 +54,9 @@ def evaluation() -> dict[str, float]:
         system = assemble(fem.parse_deck(deck(strain, 1)))
         bars, size = system.bars, system.size
         u, v, force = 1e-3 * np.sin(np.arange(size)), np.zeros(size), np.zeros(size)
-        store, thermal = np.zeros((STORED, BARS)), np.zeros(BARS)
+        bar_tangent, thermal = np.zeros((STORED, BARS)), np.zeros(BARS)
         for name, secant in (("", False), (", secant", True)):
-            act = partial(evaluate_bars, secant, 1.0, 0.0, u, u, v, bars, thermal, np.zeros(BARS), force, store)
+            act = partial(evaluate_bars, secant, 1.0, 0.0, u, u, v, bars, thermal, np.zeros(BARS), force, bar_tangent)
             found[f"evaluate {strain}{name}"] = shortest(act)
     return found
 

@@ -103,11 +103,3 @@ def merged(cases: Iterable[Case]) -> tuple[Case, ...]:
         known = total.get(case.curve)
         total[case.curve] = case if known is None else replace(known, field=known.field + case.field)
     return tuple(total.values())
-
-
-def combined(cases: Iterable[Case], time: Floats, shape: tuple[int, ...]) -> Floats:
-    """(k, *shape) sum of all cases at given times."""
-    total = np.zeros((len(time), *shape))
-    for case in cases:
-        total += evaluate(case.curve, time)[:, None, None] * case.field
-    return total

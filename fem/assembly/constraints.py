@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Flags, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.equations import Links
@@ -65,3 +65,34 @@ def reduction(free: Ints, links: Links) -> Any:
     columns = np.concatenate([column[unknown], column[links.master[inside]]])
     values = np.concatenate([np.ones(len(unknown)), links.factor[inside]])
     return coo_array((values, (rows, columns)), shape=(len(free), len(unknown))).tocsr()
+
+
+class Independent:
+    """The dofs that move by themselves (``free`` 1): matrices and loads over them, and all dofs from them.
+
+    unknown    (u,)     their numbers
+    transform  (3n, u)  sparse, from them to all dofs; None where no equation couples dofs
+    """
+
+    def __init__(self, free: Ints, links: Links) -> None:
+        self.size = len(free)
+        self.unknown = np.flatnonzero(free == 1)
+        self.transform: Any = reduction(free, links) if len(links.slave) else None
+
+    def matrix(self, full: Any) -> Any:
+        """(u, u) from (3n, 3n), dense or sparse."""
+        if self.transform is None:
+            return full[self.unknown][:, self.unknown]
+        return self.transform.T @ full @ self.transform
+
+    def load(self, full: Floats) -> Floats:
+        """(u,) from (3n,)."""
+        return full[self.unknown] if self.transform is None else np.asarray(self.transform.T @ full)
+
+    def spread(self, x: Floats) -> Floats:
+        """(3n,) from (u,); zero at supports."""
+        if self.transform is not None:
+            return np.asarray(self.transform @ x)
+        full = np.zeros(self.size)
+        full[self.unknown] = x
+        return full

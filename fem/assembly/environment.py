@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.cases import Case, Entry, Span, advance, combined
+from fem.assembly.cases import Case, Entry, Span, advance
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
 from fem.assembly.thermal import thermal_strain
 from fem.model import Step
-from fem.model.curves import Constant, Ramp, evaluate
+from fem.model.curves import Constant, Ramp, combined, evaluate
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,5 +179,6 @@ def thermal_rows(system: System, environment: Environment, time: Floats) -> Floa
         return np.zeros((1, len(system.bars.nodes)))
     if all(isinstance(case.curve, Constant) for case in environment.heat):
         time = time[:1]
-    temperature = combined(environment.heat, time, (len(initial), 1))[:, :, 0]
+    heat = [(case.field, case.curve) for case in environment.heat]
+    temperature = combined(heat, time, (len(initial), 1))[:, :, 0]
     return thermal_strain(system, temperature, initial)

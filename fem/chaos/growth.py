@@ -31,7 +31,7 @@ class Varied(Marching):
     def perturb(self, count: int) -> None:
         """Begin with ``count`` random perturbations."""
         self.refuse(count)
-        self.variation = new_variation(count, self.system.size, self.stage.bars, self.stage.nodes.open, SEED)
+        self.variation = new_variation(count, self.system.size, self.stage.bars, self.stage.nodes.mask, SEED)
         self.grown: list[Floats] = []
         self.elapsed = 0.0
 
@@ -49,7 +49,7 @@ class Varied(Marching):
             raise CommandError(f"there is no tangent map for {what}: use --method two")
         if rough := rough_ones(self.system.families):
             raise CommandError(f"there is no tangent map for {', '.join(rough)}: use --method two")
-        most = 2 * (int(np.count_nonzero(stage.nodes.free == 1)) - len(stage.bars.rods))
+        most = 2 * (int(np.count_nonzero(stage.nodes.dof_kind == 1)) - len(stage.bars.rods))
         if count > most:
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")
 

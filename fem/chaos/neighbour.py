@@ -26,8 +26,7 @@ from fem.results.record import SilentSink
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import gaps, multiply
 from fem.solve.rods.start import solve_saddle
-from fem.solve.stage import loading
-from fem.solve.start import evaluate_start, small_or_sparse_mass
+from fem.solve.start import evaluate_rods, small_or_sparse_mass
 
 UNIT = 1.0
 """Time in which displacements are counted as velocities, in the deck's unit."""
@@ -152,7 +151,7 @@ class Pair:
         """
         motion, stage = self.second.progress.motion, self.second.last.stage
         rates, before = self._rates(motion), motion.v.copy()
-        free = stage.nodes.free == 1
+        free = stage.nodes.dof_kind == 1
         push = np.where(free, self.generator.standard_normal(len(free)), 0.0)
         for sign in (1.0, -1.0):
             motion.v[:] = before + sign * self.close * push / np.linalg.norm(push)
@@ -170,24 +169,18 @@ class Pair:
             return False
         return not events.fits(self.second.progress.motion, dt) and events.fits(self.first.progress.motion, dt)
 
-    def _evaluate(self, motion: Motion) -> None:
-        """Gradients and gaps of the rods of the second at a state; nothing else is changed."""
-        stage, now, force = self.second.last.stage, self.time, motion.force.copy()
-        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-        motion.force[:] = force
-
     def _rates(self, motion: Motion) -> Floats:
         """(rods,) G v."""
         if len(self.second.last.stage.bars.rods) == 0:
             return np.zeros(0)
-        self._evaluate(motion)
+        evaluate_rods(self.second.last.stage, motion, self.time)
         return multiply(self.second.last.stage, motion.v)
 
     def _keep_lengths(self) -> None:
         """Rods and taut ropes of the second to their lengths."""
         motion, stage = self.second.progress.motion, self.second.last.stage
         for _ in range(MOST_PASSES if len(stage.bars.rods) else 0):
-            self._evaluate(motion)
+            evaluate_rods(stage, motion, self.time)
             gap, strain = gaps(stage)
             if np.abs(strain).max() <= EXACT:
                 return
@@ -202,7 +195,7 @@ class Pair:
     def _least(self, target: Floats) -> Floats:
         """x (3n,) with G x = target, least in the measure of the mass; nothing where that is singular."""
         stage = self.second.last.stage
-        found = solve_saddle(stage, self.mass, np.zeros(stage.system.size), target, stage.nodes.free)
+        found = solve_saddle(stage, self.mass, np.zeros(stage.system.size), target, stage.nodes.dof_kind)
         return np.zeros(stage.system.size) if found is None else found[0]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.model import Model
 from fem.model.mesh import BARS
+from fem.model.properties import snap_time
 
 FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT": 2.0}
 """Angular frequency of one bar times L sqrt(rho/E): k = E A/L against M = m/2 I or m/6 [2 1; 1 2], ends in opposition.
@@ -55,8 +56,8 @@ class Bars:
 
     @property
     def snap_time(self) -> Floats:
-        """L0/(2c): longer implicit increments overstate the tension of a line that becomes taut."""
-        return np.asarray(self.length0 / (2 * self.wave_speed))
+        """As ``properties.snap_time``; NaN for inextensible bars."""
+        return snap_time(self.length0, self.density, self.young)
 
 
 def collect_bars(model: Model) -> Bars:

@@ -54,7 +54,7 @@ class Tangent(NamedTuple):
     """Derivative of the weighted forces by u1: all that a linear solver reads, n nodes, m bars, p pairs.
 
     ends   (m, 2)       nodes i, j of each bar
-    store  (STORED, m)  its numbers: + alpha p q^T + t I on jj and ii, - on ij and ji; alpha = inf: a rod
+    bar_tangent  (STORED, m)  its numbers: + alpha p q^T + t I on jj and ii, - on ij and ji; alpha = inf: a rod
     off    (m,)         its coupling mass in the effective tangent (or empty)
     block  (n, 9)       everything else within one node, row by row; empty where there is nothing of the kind
     pairs  (p, 2)       two nodes i, j that anything else couples
@@ -62,14 +62,14 @@ class Tangent(NamedTuple):
     """
 
     ends: Ints
-    store: Floats
+    bar_tangent: Floats
     off: Floats
     block: Floats
     pairs: Ints
     cross: Floats
 
 
-NOTHING = np.zeros((0, 2), np.int64)
+NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class Family:
     assemble: Callable[[Any, Any, int, int], Any]
     evaluate: Any
     values: Any = None
-    pairs: Callable[[Any], Ints] = lambda own: NOTHING
+    pairs: Callable[[Any], Ints] = lambda own: NO_PAIRS
     states: Callable[[Any], Floats] = lambda own: np.zeros(0)
-    elements: Callable[[Any], Ints] = lambda own: NOTHING[:, 0]
+    elements: Callable[[Any], Ints] = lambda own: NO_PAIRS[:, 0]
     symmetric: bool = True
     smooth: bool = True
 

@@ -35,7 +35,7 @@ class Springs(NamedTuple):
 
 
 @inner_kernel
-def gap(dofs: Ints, s: int, x: Floats) -> float:
+def elongation(dofs: Ints, s: int, x: Floats) -> float:
     """x_a - x_b of spring s."""
     value: float = x[dofs[s, 0]]
     if dofs[s, 1] >= 0:
@@ -50,8 +50,8 @@ def evaluate_springs(trial: Trial, springs: Springs, force: Floats, flow: Floats
     dofs, constants = springs.dofs, springs.constants
     energy = 0.0
     for s in range(dofs.shape[0]):
-        x1 = gap(dofs, s, u1)
-        x0 = gap(dofs, s, u0) if secant else x1
+        x1 = elongation(dofs, s, u1)
+        x0 = elongation(dofs, s, u0) if secant else x1
         if common(constants[s, COUNT]) > 0.0:
             pull, slope = table_secant(
                 x0, x1, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
@@ -66,7 +66,7 @@ def evaluate_springs(trial: Trial, springs: Springs, force: Floats, flow: Floats
         if not secant:
             slope *= 2.0
         if rate != 0.0:
-            lost = constants[s, DAMPING] * (rate * (x1 - x0) if secant else gap(dofs, s, trial.v1))
+            lost = constants[s, DAMPING] * (rate * (x1 - x0) if secant else elongation(dofs, s, trial.v1))
             pull += lost
             slope += constants[s, DAMPING] * rate
             if flow.shape[0] > 0:
@@ -105,8 +105,8 @@ def stiffen(springs: Springs, s: int, slope: float, tangent: Tangent) -> None:
 def spring_point(s: int, u: Floats, v: Floats, springs: Springs) -> tuple[float, float, float, float]:
     """Elongation, elastic force, viscous force and stored energy of one spring."""
     constants = springs.constants
-    x = gap(springs.dofs, s, u)
-    viscous = constants[s, DAMPING] * gap(springs.dofs, s, v)
+    x = elongation(springs.dofs, s, u)
+    viscous = constants[s, DAMPING] * elongation(springs.dofs, s, v)
     if common(constants[s, COUNT]) > 0.0:
         pull, _, energy = table_point(
             x, int(common(constants[s, FIRST])), int(common(constants[s, COUNT])), springs.table
@@ -129,7 +129,7 @@ def spring_slope(u: Floats, s: int, springs: Springs) -> float:
     """dF/dx of the elastic force of spring s."""
     constants = springs.constants
     if common(constants[s, COUNT]) > 0.0:
-        x = gap(springs.dofs, s, u)
+        x = elongation(springs.dofs, s, u)
         first, count = int(common(constants[s, FIRST])), int(common(constants[s, COUNT]))
         slope: float = 2.0 * table_secant(x, x, first, count, springs.table)[1]
         return slope

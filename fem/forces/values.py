@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import (
     AREA,
     BASE,
@@ -30,6 +30,13 @@ from fem.forces.bars.strain import LINEAR, LOG, measure
 from fem.forces.families import values_of_others
 from fem.forces.springs import Springs
 from fem.lanes.choose import common, some
+
+
+@inner_kernel
+def trial_stress(e: int, strain: float, thermal: Floats, bars: Bars) -> float:
+    """E (e - e_th) + S_0."""
+    stress: float = bars.constants[YOUNG, e] * (strain - thermal[e]) + bars.constants[STRESS0, e]
+    return stress
 
 
 @kernel
@@ -72,14 +79,14 @@ def bar_point(
             strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
         )
     else:
-        trial = young * (strain - thermal[e]) + constants[STRESS0, e]
+        trial = trial_stress(e, strain, thermal, bars)
         active = share(trial, plus, minus)
         stress = active * trial
         energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
     eta = constants[VISCOUS, e]
     viscous = eta * slope * approach * inverse * inverse
-    elastic, drag = damped_shares(trial, viscous, eta, young * onset, plus, minus)
-    viscous = (elastic - active) * trial + drag * viscous
+    elastic, damped = damped_shares(trial, viscous, eta, young * onset, plus, minus)
+    viscous = (elastic - active) * trial + damped * viscous
     return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 
 
@@ -124,8 +131,8 @@ def secant_thermal_work(
         half = 0.5 * (thermal1[e] - thermal0[e])
         if some((half != 0.0) & (constants[YOUNG, e] != 0.0)):
             young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
-            t0 = young * (bar_point(e, u0, v, bars, thermal0, multiplier)[0] - thermal0[e]) + constants[STRESS0, e]
-            t1 = young * (bar_point(e, u1, v, bars, thermal1, multiplier)[0] - thermal1[e]) + constants[STRESS0, e]
+            t0 = trial_stress(e, bar_point(e, u0, v, bars, thermal0, multiplier)[0], thermal0, bars)
+            t1 = trial_stress(e, bar_point(e, u1, v, bars, thermal1, multiplier)[0], thermal1, bars)
             stress0 = bilinear(t0, t0 - young * half, young, plus, minus)[0]
             stress1 = bilinear(t1 + young * half, t1, young, plus, minus)[0]
             total -= (stress0 + stress1) * half * constants[AREA, e] / constants[INV_LENGTH, e]

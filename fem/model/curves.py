@@ -7,6 +7,7 @@ An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP) or a Fourier serie
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -71,6 +72,14 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
     for _ in range(order):
         coefficients = _derivative(coefficients)
     return _polynomial(breaks, coefficients, local, after)
+
+
+def combined(parts: Iterable[tuple[Floats, Curve]], time: Floats, shape: tuple[int, ...]) -> Floats:
+    """(k, *shape) sum of fields (items, components) times their curves at given times."""
+    total = np.zeros((len(time), *shape))
+    for field, curve in parts:
+        total += evaluate(curve, time)[:, None, None] * field
+    return total
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.model import Amplitude
-from fem.model.curves import Constant, Curve, Follow, Ramp, evaluate
+from fem.model.curves import Constant, Curve, Follow, Ramp, combined
 
 MOST_ELEMENTS = 1000
 """Models of more elements are kept only where the accelerations of most nodes are printed, which takes more room."""
@@ -41,22 +41,15 @@ class Acting:
 
     def loads(self, time: Floats) -> tuple[Floats, Floats]:
         """Forces on nodes (t, n, 3) and on elements (t, k, 3) at given times."""
-        nodes, elements = (np.zeros((len(time), *part.shape)) for part in self._shapes())
-        for on_nodes, on_elements, curve in self.forces:
-            factor = evaluate(curve, time)[:, None, None]
-            if on_nodes.any():
-                nodes = nodes + factor * on_nodes
-            if on_elements.any():
-                elements = elements + factor * on_elements
-        return nodes, elements
+        on_nodes = [(forces, curve) for forces, _, curve in self.forces]
+        on_elements = [(forces, curve) for _, forces, curve in self.forces]
+        shapes = (on_nodes[0][0].shape, on_elements[0][0].shape) if self.forces else ((1, 3), (1, 3))
+        return combined(on_nodes, time, shapes[0]), combined(on_elements, time, shapes[1])
 
     @property
     def is_constant(self) -> bool:
         """No load varies."""
         return all(isinstance(curve, Constant) for _, _, curve in self.forces)
-
-    def _shapes(self) -> tuple[Floats, Floats]:
-        return (self.forces[0][0], self.forces[0][1]) if self.forces else (np.zeros((1, 3)), np.zeros((1, 3)))
 
 
 def as_record(acting: Acting | None, prints: bool) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.system import BAR_FAMILY, System
 from fem.forces.bars import bar
 from fem.model import Dynamic, Step
+from fem.model.properties import snap_time
 from fem.solve.clock import Clock, ErrorClock, Progress
 from fem.solve.newton.convergence import ROD_STRAIN
 from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
@@ -82,7 +83,7 @@ def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
     """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
     constants, nodes = stage.bars.constants, stage.bars.nodes
     stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
-    free = stage.nodes.free.reshape(-1, 3).any(axis=1)
+    free = stage.nodes.dof_kind.reshape(-1, 3).any(axis=1)
     mass = stage.system.mass
     with np.errstate(divide="ignore", invalid="ignore"):
         compliance = np.where(free & (mass > 0.0), 1.0 / mass, 0.0)
@@ -184,11 +185,8 @@ def snap_notice(stage: Stage, dt: float) -> str:
     length = 1.0 / constants[bar.INV_LENGTH]
     with np.errstate(divide="ignore", invalid="ignore"):
         density = mass[bars] / (length * constants[bar.AREA])
-        time = np.where(
-            slack & (density > 0.0) & (constants[bar.YOUNG] > 0.0),
-            0.5 * length * np.sqrt(density / constants[bar.YOUNG]),
-            np.inf,
-        )
+    time = snap_time(length, density, constants[bar.YOUNG])
+    time = np.where(slack & (time > 0.0), time, np.inf)
     if len(time) == 0 or dt <= time.min():
         return ""
     shortest = int(time.argmin())

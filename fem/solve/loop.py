@@ -37,7 +37,7 @@ from fem.solve.ropes.states import (
     without_pulls,
 )
 from fem.solve.schemes import SCHEMES, EnergyMomentum, Equilibrium, Scheme
-from fem.solve.stage import Stage, loading, prepare
+from fem.solve.stage import Stage, loading_at, prepare
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 
@@ -155,8 +155,8 @@ class Run:
             explicit = Moreau(stage, ropes, stepping_notice(step.controls, procedure.integrator, len(ropes)))
         if stage.is_explicit and isinstance(procedure, Dynamic):
             explicit = Explicit(stage)
-            instant = loading(stage, motion, np.array([span.start, span.start]), np.ones(1))
-            procedure = explicit.choose(procedure, motion, instant.thermal[0])
+            instant = loading_at(stage, motion, span.start)
+            procedure = explicit.choose(procedure, motion, instant.thermal_end[0])
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
             return
@@ -202,7 +202,7 @@ class Run:
 
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: Stage) -> None:
         motion, now = self.progress.motion, self.progress.time
-        instant = loading(stage, motion, np.array([now, now]), np.ones(1))
+        instant = loading_at(stage, motion, now)
         at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy())
         evaluate_start(stage, at_rest, instant)
         self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))

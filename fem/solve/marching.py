@@ -31,8 +31,8 @@ from fem.solve.ropes.events import Events
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.stepping.start import SettingOff
-from fem.solve.ropes.watched import NOTHING, Failed
-from fem.solve.stage import Stage, loading, record
+from fem.solve.ropes.watched import Failed
+from fem.solve.stage import NO_ROPES, Stage, loading, loading_at, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
@@ -45,6 +45,7 @@ from fem.solve.start import (
 from fem.solve.statics.loose import hold_loose_directions
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
+from fem.solve.statics.unrestrained import hold_unrestrained
 from fem.solve.watch.energy import EnergyWatch
 
 CHUNK_NUMBERS = 2_000_000
@@ -116,7 +117,7 @@ class Marching:
             if self.events:
                 stage = self.events.start(motion, now)
             start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
-        instant = loading(stage, motion, np.array([now, now]), np.ones(1))
+        instant = loading_at(stage, motion, now)
         evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods):
@@ -126,7 +127,7 @@ class Marching:
                 self.say(consistent_velocities(stage, motion, small_or_sparse_mass(stage)))
                 evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
-        held, notice = (np.zeros(0, np.int64), "") if self.active else hold_loose_directions(stage, self.step)
+        held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)
         self.say(notice)
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
@@ -151,7 +152,7 @@ class Marching:
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
-        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal[0]
+        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal_end[0]
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
@@ -228,7 +229,7 @@ class Marching:
             return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
         if self.active:
             return groups.EVENT  # every increment is a search
-        return self.events.march(control, chunk, kept) if self.events else self.iterate(control, chunk, kept, NOTHING)
+        return self.events.march(control, chunk, kept) if self.events else self.iterate(control, chunk, kept, NO_ROPES)
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
@@ -255,7 +256,7 @@ class Marching:
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
         if self.explicit:
             self.explicit.tell(self.sink, self.number, self.progress.increment - done, times)
-        self.thermal = chunk.thermal[min(done, len(chunk.thermal) - 1)]
+        self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
 
     def _remark(self, ledger: Floats) -> None:

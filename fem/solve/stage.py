@@ -29,7 +29,7 @@ from fem.solve.newton.groups import (
     CHAINS,
     LEDGER,
     LIMITS,
-    NOTHING,
+    NO_SOLVE,
     PROJECT_ACCELERATION,
     TIME_ERROR,
     Loading,
@@ -101,7 +101,7 @@ class Stage:
     def tangent(self) -> SparseTangent:
         """The sparse tangent, with its pattern."""
         if self._tangent is None:
-            self._tangent = SparseTangent(self.system, self.nodes.free, self.links)
+            self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.links)
         return self._tangent
 
     @property
@@ -114,7 +114,7 @@ class Stage:
         return self.opened
 
     def _open_direct(self, is_symmetric: bool) -> DirectSolver:
-        return DirectSolver(self.system, self.nodes.free, self.links, is_symmetric, self.choice.library)
+        return DirectSolver(self.system, self.nodes.dof_kind, self.links, is_symmetric, self.choice.library)
 
     def solver_of(self, phase: int) -> DirectSolver | SaddleSolver:
         """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
@@ -156,7 +156,7 @@ def prepare(
     )
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS])) and are_symmetric(system.families)
     if is_explicit:
-        choice = Choice(NOTHING, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
+        choice = Choice(NO_SOLVE, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, links, may_iterate, wanted, is_static)
@@ -232,16 +232,21 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
         v[:], a[:], start[:] = 0.0, 0.0, 0.0
     factors = stage.loads.factors(time)
     thermal = thermal_rows(stage.system, stage.environment, time)
-    warmth = thermal[1:] if len(thermal) > 1 else thermal
+    thermal_mean = thermal[1:] if len(thermal) > 1 else thermal
     if stage.scheme.secant:  # a is the mean acceleration of the increment, and the temperature its mean
         a = (v - start) / exact_dt[:, None]
         if len(thermal) > 1:
-            warmth = 0.5 * (thermal[:-1] + thermal[1:])
+            thermal_mean = 0.5 * (thermal[:-1] + thermal[1:])
     share = stage.coefficients.wc
     return Loading(
         exact_dt, time, stage.loads.vectors, stage.loads.is_gravity, share * factors[1:] + (1.0 - share) * factors[:-1],
-        factors, moving, u, v, a, start, thermal, warmth,
+        factors, moving, u, v, a, start, thermal, thermal_mean,
     )  # fmt: skip
+
+
+def loading_at(stage: Stage, motion: Motion, now: float) -> Loading:
+    """What acts at one instant, as an increment that starts and ends there."""
+    return loading(stage, motion, np.array([now, now]), np.ones(1))
 
 
 def record(stage: Stage, count: int, nodes: Ints, elements: Ints) -> Record:

@@ -21,7 +21,7 @@ from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces,
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.start import consistent_accelerations
-from fem.solve.stage import Stage, loading
+from fem.solve.stage import Stage, loading_at
 
 DENSE = 300
 """Up to this many dofs the initial accelerations are found with dense matrices."""
@@ -59,13 +59,13 @@ def start_supports(stage: Stage, motion: Motion, time: float, is_first: bool, ha
     They jump at once, before the first increment, and what that stores is work from outside. Rods and ropes cannot
     follow at once: there supports move in the first increment.
     """
-    supports, dofs = stage.environment.supports, np.flatnonzero(stage.nodes.free == 0)
+    supports, dofs = stage.environment.supports, np.flatnonzero(stage.nodes.dof_kind == 0)
     u, v, a = supports.motion(dofs, np.array([time]), after=True)
     motion.v[dofs], motion.a[dofs] = v[0], a[0]
     jumping = supports.jumping(motion.u, time, float(np.abs(stage.system.coordinates).max(initial=0.0)))
     is_late = has_ropes or len(stage.bars.rods) > 0
     if len(jumping) and not is_late:
-        instant = loading(stage, motion, np.array([time, time]), np.ones(1))
+        instant = loading_at(stage, motion, time)
         evaluate_start(stage, motion, instant)
         open_energies(stage, motion, instant, is_first)
         motion.u[jumping] = u[0][np.searchsorted(dofs, jumping)]
@@ -111,7 +111,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     lagged ones of its recursion.
     """
     work, nodes, bars = stage.work, stage.nodes, stage.bars
-    free = nodes.free.copy()
+    free = nodes.dof_kind.copy()
     free[held] = 0
     unknown = np.flatnonzero(free == 1)
     known = np.where(free == 0, motion.a, 0.0)
@@ -121,7 +121,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
         expand(stage.links, motion.a)
         return ""
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
-    right = work.load - motion.force - work.inertia - work.drag
+    right = work.load - motion.force - work.inertia - work.damping_force
     motion.a[:] = known
     if len(bars.rods):
         found = consistent_accelerations(stage, motion, small_or_sparse_mass(stage), right, known, free)
@@ -153,7 +153,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
 
 def small_or_sparse_mass(stage: Stage) -> Any:
     """Mass matrix over all dofs: dense for small models, so that SciPy need not be imported."""
-    if len(stage.nodes.free) > DENSE or len(stage.links.slave):
+    if len(stage.nodes.dof_kind) > DENSE or len(stage.links.slave):
         return mass_matrix(stage)
     return dense_mass(stage)
 
@@ -243,17 +243,24 @@ def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Int
 
 
 def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
-    """Internal force of ``motion`` into it, and f_ext, C v of the start into ``work.load`` and ``work.drag``.
+    """Internal force of ``motion`` into it, and f_ext, C v of the start into ``work.load`` and ``work.damping_force``.
 
     ``acting`` is one increment that starts now: its factors[0] are the loads that act at the start.
     """
     work = stage.work
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
-    evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal[0], stage.problem, motion, work)
+    evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work)
     motion.force[:], motion.flow[:] = work.force, work.flow
     combine(acting.vectors, acting.factors, 0, work.load)
-    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.drag)
+    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
+
+
+def evaluate_rods(stage: Stage, motion: Motion, now: float) -> None:
+    """Gradients and gaps of the rods at a state, which stays as it is."""
+    force = motion.force.copy()
+    evaluate_start(stage, motion, loading_at(stage, motion, now))
+    motion.force[:] = force
 
 
 def energy_stored(stage: Stage, motion: Motion, acting: Loading) -> float:
@@ -261,7 +268,7 @@ def energy_stored(stage: Stage, motion: Motion, acting: Loading) -> float:
     work = stage.work
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
-    return float(stored_energy(float(acting.time[0]), acting.thermal[0], stage.problem, motion, work))
+    return float(stored_energy(float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work))
 
 
 def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool) -> None:
@@ -272,7 +279,7 @@ def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool)
     """
     work, tally = stage.work, motion.tally
     work.force[:] = motion.force  # with the multipliers that the initial accelerations have brought
-    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.drag)
+    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
     balance_forces(stage.coefficients, False, -1, stage.problem, acting, motion.a, work)
     motion.reaction[:] = work.reaction
     before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]

@@ -43,14 +43,14 @@ def one_bar(kind: int, *, law: int = BILINEAR, minus: float = 1.0, plus: float =
 
 
 def evaluate(bars: Bars, u0, u1, v1, *, secant=False, rate=0.0, weight=1.0, onset=0.0):
-    force, store = np.zeros(6), np.zeros((STORED, 1))
+    force, bar_tangent = np.zeros(6), np.zeros((STORED, 1))
     state = trial(u1, u0=u0, v1=v1, secant=secant, weight=weight, rate=rate, onset=onset, thermal=0.001)
-    evaluate_bars(state, bars, True, force, np.zeros(6), store)
-    return force, store[:, 0]
+    evaluate_bars(state, bars, True, force, np.zeros(6), bar_tangent)
+    return force, bar_tangent[:, 0]
 
 
-def block(store) -> np.ndarray:
-    return store[1] * np.outer(store[2:5], store[5:8]) + store[0] * np.eye(3)
+def block(bar_tangent) -> np.ndarray:
+    return bar_tangent[1] * np.outer(bar_tangent[2:5], bar_tangent[5:8]) + bar_tangent[0] * np.eye(3)
 
 
 VARIANTS = [
@@ -183,13 +183,13 @@ def test_starting_tension_acts_in_the_tangent_only_and_only_while_unstressed():
     bars.constants[bar.STRESS0, 0] = 0.0
     bars.constants[bar.STARTING, 0] = 50.0
     rest = np.zeros(6)
-    force, store = np.zeros(6), np.zeros((STORED, 1))
-    evaluate_bars(trial(rest), bars, True, force, np.zeros(6), store)
+    force, bar_tangent = np.zeros(6), np.zeros((STORED, 1))
+    evaluate_bars(trial(rest), bars, True, force, np.zeros(6), bar_tangent)
     assert not force.any()
-    assert store[bar.GEOMETRIC, 0] == pytest.approx(50.0 * bars.constants[bar.INV_LENGTH, 0])
+    assert bar_tangent[bar.GEOMETRIC, 0] == pytest.approx(50.0 * bars.constants[bar.INV_LENGTH, 0])
     stretched = np.concatenate([np.zeros(3), 0.01 * bars.constants[:3, 0]])
-    evaluate_bars(trial(stretched), bars, True, force, np.zeros(6), store)
-    assert store[bar.GEOMETRIC, 0] == pytest.approx(store[bar.PULL, 0])
+    evaluate_bars(trial(stretched), bars, True, force, np.zeros(6), bar_tangent)
+    assert bar_tangent[bar.GEOMETRIC, 0] == pytest.approx(bar_tangent[bar.PULL, 0])
 
 
 @given(st.floats(-0.3, 3), st.floats(-0.3, 3), st.sampled_from(list(MEASURES.values())))

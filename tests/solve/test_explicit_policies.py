@@ -45,7 +45,7 @@ def fastest(bars: int, extra: str = "") -> tuple[float, int, float]:
     marching = marching_of(explicit_chain(bars, 1e-8, 1e-7, young=1e4, material=extra))
     explicit, stage, motion = marching.explicit, marching.stage, marching.progress.motion
     assert isinstance(explicit, driver.Explicit)
-    thermal = loading(stage, motion, np.zeros(2), np.ones(1)).thermal[0]
+    thermal = loading(stage, motion, np.zeros(2), np.ones(1)).thermal_end[0]
     products: list[int] = []
     honest = critical.multiply
     with pytest.MonkeyPatch.context() as patch:

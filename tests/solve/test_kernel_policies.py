@@ -78,7 +78,7 @@ def test_the_level_of_errors_fades_slowly(after, remembered):
     motion = group(memory=memory, origin=nothing, a=nothing, lagged=nothing)
     for _ in range(after):
         trial = group(u=nothing, a=nothing, lagged=nothing)
-        is_too_long(group(lags=False), limits, 1.0, group(open=nothing), motion, trial)
+        is_too_long(group(lags=False), limits, 1.0, group(mask=nothing), motion, trial)
     assert memory[groups.LEVEL] == pytest.approx(remembered)
 
 

@@ -129,7 +129,7 @@ def test_blocks_of_nodes_need_pivots_above_their_round_off(apart, is_safe):
 def test_bands_need_pivots_above_round_off_of_their_largest_entry(apart, is_safe):
     stage = marching_of(chain(1), "BAND").stage
     work = stage.work
-    work.tangent.store[:], work.block[:] = 0.0, 0.0
+    work.tangent.bar_tangent[:], work.block[:] = 0.0, 0.0
     work.block[1] = [1.0, 1.0, 0.0, 1.0, 1.0 + apart, 0.0, 0.0, 0.0, 1.0]
     with rehearsal():
         is_solved = solve_in_band(

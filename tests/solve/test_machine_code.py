@@ -32,8 +32,8 @@ def packed(function: Any, *arguments: object) -> int:
 
 
 @kernel
-def evaluate_all(state, bars, force, flow, store):
-    return evaluate_bars(state, bars, True, force, flow, store)
+def evaluate_all(state, bars, force, flow, bar_tangent):
+    return evaluate_bars(state, bars, True, force, flow, bar_tangent)
 
 
 def test_evaluation_of_bars():

@@ -13,6 +13,7 @@ import fem
 from fem.errors import ModelError
 from fem.model import Controls
 from fem.solve import start
+from fem.solve.statics import unrestrained
 from fem.solve.clock import refuse_endless
 from fem.solve.newton import groups
 from fem.solve.rods.constraints import _null_vector
@@ -62,15 +63,15 @@ def loading_of(marching: Any) -> Any:
     return loading(marching.stage, marching.progress.motion, np.zeros(2), np.ones(1))
 
 
-# ----------------------------------------------------------------------------------------- loose directions, mechanisms
+# --------------------------------------------------------------------------------- unrestrained directions, mechanisms
 @pytest.mark.parametrize(("share", "is_loose"), [(0.9e-14, True), (1.1e-14, False)])
 def test_a_direction_with_round_off_of_the_stiffness_of_its_node_is_loose(share, is_loose):
-    found = loose._free_null_space(np.array([share, 1.0, 1.0]), np.eye(3), 1.0, np.ones(3, np.bool_))
+    found = unrestrained._free_null_space(np.array([share, 1.0, 1.0]), np.eye(3), 1.0, np.ones(3, np.bool_))
     assert found.tolist() == ([[1.0, 0.0, 0.0]] if is_loose else [])
 
 
 @pytest.mark.parametrize(("load", "is_loaded"), [(0.9e-12, False), (1.1e-12, True)])
-def test_round_off_of_loads_does_not_load_a_loose_direction(load, is_loaded):
+def test_round_off_of_loads_does_not_load_a_unrestrained_direction(load, is_loaded):
     """A component of a load along the bars: sines and cosines are written with 16 digits at best."""
     text = COLUMN + step(f"*CLOAD\n3, 3, 1.\n2, 1, {load!r}")
     if is_loaded:

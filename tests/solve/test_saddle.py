@@ -40,7 +40,7 @@ def test_the_matrix_has_the_tangent_and_the_gradients_in_it(extra, monkeypatch):
         transform = np.eye(tangent.size) if tangent.transform is None else tangent.transform.toarray()
         across, along = np.zeros((2, tangent.system.size, len(bars.rods)))
         for gradients, row in ((across, P), (along, Q)):
-            columns, dofs, values = rod_gradients(bars, work.tangent.store, row)
+            columns, dofs, values = rod_gradients(bars, work.tangent.bar_tangent, row)
             gradients[dofs, columns] = values
         across, along = transform.T @ across[tangent.dofs], transform.T @ along[tangent.dofs]
         nothing = np.zeros((len(bars.rods), len(bars.rods)))

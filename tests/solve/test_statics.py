@@ -1,4 +1,4 @@
-"""Statics: closed forms, loose directions, mechanisms, cut-backs, steps that carry state over."""
+"""Statics: closed forms, unrestrained directions, mechanisms, cut-backs, steps that carry state over."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_snap_through_is_reached_by_cutting_back():
     assert 2 * 2e4 * (0.5**2 - y**2) * y / (2 * length**3) == pytest.approx(200.0, rel=1e-9)
 
 
-def test_loaded_loose_direction_is_an_error_that_names_it():
+def test_loaded_unrestrained_direction_is_an_error_that_names_it():
     with pytest.raises(fem.ModelError, match="node 3 dof 3 is loaded"):
         run_text(TRUSS.format(height=1) + step("*CLOAD\n3, 3, 1."))
 

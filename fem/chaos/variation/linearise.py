@@ -8,7 +8,7 @@ With the equilibrium of ``solve/newton/march.py`` and d for "perturbation of", v
 K_eff is the effective tangent where the increment ended, dv0 and da0 are dv1 and da1 for du1 = 0. ``known``: WF D1 dv0
 with D1 = df/dv of viscous stresses (K_eff is linear in dv1/du1, which tells K and D1 apart); for a secant scheme K0 du,
 the derivative with respect to the start (a discrete gradient has the same value with both ends exchanged, which then
-is the derivative with respect to its end). Rods: G du1 = 0, and the projections of ``solve/newton/project.py``
+is the derivative with respect to its end). Rods: G du1 = 0, and the projections of ``solve/rods/project.py``
 differentiated, mu and nu being the multipliers they found:
 
     M dd + dG^T mu + G^T dmu = 0,    G (dv1 + dd) + dG v1 = 0
@@ -101,7 +101,7 @@ def vary(
                     pull[VELOCITY, bars.rods[r]] = work.tau[bars.rods[r]]
             else:
                 for dof in range(vectors.shape[2]):
-                    vectors[j, order, dof] += nodes.open[dof] * work.du[dof]
+                    vectors[j, order, dof] += nodes.mask[dof] * work.du[dof]
     return True
 
 
@@ -122,7 +122,7 @@ def recall(
     for dof in range(motion.u.shape[0]):
         move = motion.u[dof] - state[START_U, dof]
         v = scheme.vu / dt * move + scheme.vv * state[START_V, dof] + scheme.va * dt * state[START_A, dof]
-        state[UNPROJECTED, dof] = v if is_projected and nodes.open[dof] > 0.0 else motion.v[dof]
+        state[UNPROJECTED, dof] = v if is_projected and nodes.mask[dof] > 0.0 else motion.v[dof]
 
 
 @inner_kernel
@@ -149,8 +149,9 @@ def linearise(
             pace = 2.0 * rate
         trial = Trial(
             secant, scheme.wf, pace, scheme.wm * scheme.au / (dt * dt), scheme.onset * dt, loading.time[k],
-            loading.time[k + 1], u0, v1, u1, v1, motion.a, loading.warmth[min(k, loading.warmth.shape[0] - 1)],
-            work.multiplier, problem.nodes.place, motion.state, work.state,
+            loading.time[k + 1], u0, v1, u1, v1, motion.a,
+            loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)], work.multiplier, problem.nodes.place,
+            motion.state, work.state,
         )  # fmt: skip
         evaluate(trial, problem, work)
         for j in range(vectors.shape[0] if turn < 2 else 0):
@@ -159,13 +160,13 @@ def linearise(
                     scheme.vv * vectors[j, DV, dof] + scheme.va * dt * vectors[j, DA, dof]
                     - scheme.vu / dt * vectors[j, DU, dof]
                 )  # fmt: skip
-                work.du[dof] = vectors[j, DU, dof] if secant else nodes.open[dof] * dv
+                work.du[dof] = vectors[j, DU, dof] if secant else nodes.mask[dof] * dv
             add_product(factor, bars.rods.shape[0] > 0, work.tangent, work.du, vectors[j, KNOWN])
     for e in range(bars.off_mass.shape[0]):
         work.tangent.off[e] = scheme.wm * scheme.au / (dt * dt) * bars.off_mass[e]
         work.tangent.off[e] += scheme.wc * scheme.vu / dt * bars.off_damping[e]
     for r in range(bars.rods.shape[0]):
-        work.tangent.store[GAP, bars.rods[r]] = 0.0
+        work.tangent.bar_tangent[GAP, bars.rods[r]] = 0.0
 
 
 @inner_kernel
@@ -177,15 +178,15 @@ def right_side(scheme: Coefficients, dt: float, problem: Problem, vector: Floats
     wm, wc, wf = scheme.wm, scheme.wc, scheme.wf
     for dof in range(vector.shape[1]):
         du, dv, da = vector[DU, dof], vector[DV, dof], vector[DA, dof]
-        work.v[dof] = nodes.open[dof] * (vv * dv + va * da - vu * du)
-        work.a[dof] = nodes.open[dof] * (av * dv + aa * da - au * du)
+        work.v[dof] = nodes.mask[dof] * (vv * dv + va * da - vu * du)
+        work.a[dof] = nodes.mask[dof] * (av * dv + aa * da - au * du)
         work.load[dof] = wc * work.v[dof] + (1.0 - wc) * dv
-        work.carry[dof] = wm * work.a[dof] + (1.0 - wm) * da
-    inertia_forces(problem, work.load, work.carry, work.inertia, work.drag)
+        work.known_force[dof] = wm * work.a[dof] + (1.0 - wm) * da
+    inertia_forces(problem, work.load, work.known_force, work.inertia, work.damping_force)
     for dof in range(vector.shape[1]):
-        drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
-        force = work.inertia[dof] + drag + (1.0 - wf) * vector[DF, dof]
-        work.residual[dof] = -nodes.open[dof] * (force + vector[KNOWN, dof])
+        damping_force = work.damping_force[dof] if nodes.damping.shape[0] > 0 else 0.0
+        force = work.inertia[dof] + damping_force + (1.0 - wf) * vector[DF, dof]
+        work.residual[dof] = -nodes.mask[dof] * (force + vector[KNOWN, dof])
 
 
 @inner_kernel
@@ -194,17 +195,17 @@ def end_of_increment(scheme: Coefficients, dt: float, problem: Problem, vector: 
     nodes = problem.nodes
     wm, wc, wf = scheme.wm, scheme.wc, scheme.wf
     for dof in range(vector.shape[1]):
-        du = nodes.open[dof] * work.du[dof]
+        du = nodes.mask[dof] * work.du[dof]
         dv, da = work.v[dof] + scheme.vu / dt * du, work.a[dof] + scheme.au / (dt * dt) * du
         work.load[dof] = wc * dv + (1.0 - wc) * vector[DV, dof]
-        work.carry[dof] = wm * da + (1.0 - wm) * vector[DA, dof]
+        work.known_force[dof] = wm * da + (1.0 - wm) * vector[DA, dof]
         vector[KNOWN, dof] = vector[DA, dof]
         vector[DU, dof], vector[DV, dof], vector[DA, dof] = du, dv, da
     if wf != 1.0 or scheme.projects:  # the force of the end: what the equilibrium leaves for it
-        inertia_forces(problem, work.load, work.carry, work.inertia, work.drag)
+        inertia_forces(problem, work.load, work.known_force, work.inertia, work.damping_force)
         for dof in range(vector.shape[1]):
-            drag = work.drag[dof] if nodes.damping.shape[0] > 0 else 0.0
-            vector[DF, dof] = -(work.inertia[dof] + drag + (1.0 - wf) * vector[DF, dof]) / wf
+            damping_force = work.damping_force[dof] if nodes.damping.shape[0] > 0 else 0.0
+            vector[DF, dof] = -(work.inertia[dof] + damping_force + (1.0 - wf) * vector[DF, dof]) / wf
 
 
 @inner_kernel
@@ -213,10 +214,10 @@ def turn_rods(order: int, problem: Problem, motion: Motion, pull: Floats, vector
     nodes, bars = problem.nodes, problem.bars
     is_whole, is_damped = order == ACCELERATION, nodes.damping.shape[0] > 0
     if is_whole and is_damped:
-        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, vector[DV], work.drag)
+        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, vector[DV], work.damping_force)
     for dof in range(work.residual.shape[0]):
-        drag = work.drag[dof] if is_damped else 0.0
-        work.residual[dof] = -nodes.open[dof] * (vector[DF, dof] + drag) if is_whole else 0.0
+        damping_force = work.damping_force[dof] if is_damped else 0.0
+        work.residual[dof] = -nodes.mask[dof] * (vector[DF, dof] + damping_force) if is_whole else 0.0
     rate = motion.v if order == VELOCITY else motion.a
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
@@ -224,16 +225,16 @@ def turn_rods(order: int, problem: Problem, motion: Motion, pull: Floats, vector
         gap = 0.0
         for c in range(3):
             if not is_whole:
-                gap += work.tangent.store[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
+                gap += work.tangent.bar_tangent[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
             if bars.kinds[e, 0] != LINEAR:
                 turn = vector[DU, j + c] - vector[DU, i + c]
                 gap += turn * (rate[j + c] - rate[i + c])
                 if order == ACCELERATION:
                     relative = motion.v[j + c] - motion.v[i + c]
                     gap += 2.0 * relative * (vector[DV, j + c] - vector[DV, i + c])
-                work.residual[j + c] -= nodes.open[j + c] * pull[order, e] * turn
-                work.residual[i + c] += nodes.open[i + c] * pull[order, e] * turn
-        work.tangent.store[GAP, e] = gap
+                work.residual[j + c] -= nodes.mask[j + c] * pull[order, e] * turn
+                work.residual[i + c] += nodes.mask[i + c] * pull[order, e] * turn
+        work.tangent.bar_tangent[GAP, e] = gap
 
 
 @inner_kernel
@@ -242,15 +243,15 @@ def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, 
     nodes, bars = problem.nodes, problem.bars
     wm, wf = scheme.wm, scheme.wf
     for dof in range(vector.shape[1]):
-        end = nodes.open[dof] * work.du[dof]
+        end = nodes.mask[dof] * work.du[dof]
         forces = wf * end + (1.0 - wf) * vector[END, dof]
-        vector[DA, dof] = nodes.open[dof] * (forces - (1.0 - wm) * vector[KNOWN, dof]) / wm
+        vector[DA, dof] = nodes.mask[dof] * (forces - (1.0 - wm) * vector[KNOWN, dof]) / wm
         vector[END, dof] = end
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         for c in range(3):
             turn = vector[DU, j + c] - vector[DU, i + c] if bars.kinds[e, 0] != LINEAR else 0.0
-            value = work.tau[e] * work.tangent.store[P + c, e] + pull[ACCELERATION, e] * turn
+            value = work.tau[e] * work.tangent.bar_tangent[P + c, e] + pull[ACCELERATION, e] * turn
             vector[DF, j + c] += value
             vector[DF, i + c] -= value

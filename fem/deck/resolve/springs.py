@@ -23,7 +23,7 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring
     table = card.flag("NONLINEAR")
     dofs, rows = split_dofs(card, draft, kind, table)
     if not table:
-        return Spring(element_set, dofs, constant(card, rows, "the stiffness", dofs, kind))
+        return Spring(element_set, dofs, constant(card, rows, "the stiffness"))
     points = tuple(point(row) for row in rows)
     for row, before, after in zip(rows[1:], points, points[1:], strict=False):
         if after[1] <= before[1]:
@@ -39,7 +39,7 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring
 def read_dashpot(card: Card, element_set: str, kind: str, draft: Draft) -> Dashpot:
     """A linear dashpot."""
     dofs, rows = split_dofs(card, draft, kind, False)
-    value = constant(card, rows, "the damping coefficient", dofs, kind)
+    value = constant(card, rows, "the damping coefficient")
     if value < 0.0:
         raise Mistake(rows[0].place, f"the damping coefficient is negative: {value:g}")
     return Dashpot(element_set, dofs, value)
@@ -68,7 +68,7 @@ def has_idle_dof_line(rows: list[Row], table: bool) -> bool:
     return all(field.text in ("", "1", "2", "3", "4", "5", "6") for field in first)
 
 
-def constant(card: Card, rows: list[Row], what: str, dofs: tuple[int, ...], kind: str) -> float:
+def constant(card: Card, rows: list[Row], what: str) -> float:
     """The one number of a linear spring or dashpot."""
     if len(rows) > 1:
         hint = "for a table say NONLINEAR" if card.keyword == "SPRING" else ""

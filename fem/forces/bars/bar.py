@@ -48,7 +48,7 @@ REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, CO
 BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION = 17, 18, 19, 20
 CONSTANTS = 21
 
-# Rows of the store: the nine numbers of a bar, and the constraint of a rod
+# Rows of ``Tangent.bar_tangent``: the nine numbers of a bar, and the constraint of a rod
 GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
 LOST = GAP  # of a viscous bar, which is no rod: the part of its pull that does not come from stored energy
 STORED = 10
@@ -87,26 +87,26 @@ class Bars(NamedTuple):
 @inner_kernel
 def evaluate_block(
     kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int, trial: Trial,
-    bars: Bars, store: Floats, force: Floats, flow: Floats,
+    bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats,
 ) -> float:  # fmt: skip
     """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
 
-    They go to the columns of the store from ``at`` on. ``tangent`` False: only the force on node j, rows P. Differences
-    between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest is
-    branch-free and runs on vectors of bars.
+    They go to the columns of ``bar_tangent`` from ``at`` on. ``tangent`` False: only the force on node j, rows P.
+    Differences between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest
+    is branch-free and runs on vectors of bars.
     """
     constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
-    take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, store)
+    take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, bar_tangent)
     if secant:
-        take_differences(first, last, at, P, P + 1, P + 2, trial.u0, bars.nodes, store)
+        take_differences(first, last, at, P, P + 1, P + 2, trial.u0, bars.nodes, bar_tangent)
     if is_viscous:
-        take_differences(first, last, at, GEOMETRIC, ALPHA, PULL, trial.v1, bars.nodes, store)
+        take_differences(first, last, at, GEOMETRIC, ALPHA, PULL, trial.v1, bars.nodes, bar_tangent)
     energy = 0.0
     for number in range(last - first):
         e, s = np.uintp(first + number), np.uintp(at + number)
         inverse = constants[INV_LENGTH, e]
         dx, dy, dz = constants[REF, e], constants[REF + 1, e], constants[REF + 2, e]
-        wx, wy, wz = store[Q, s], store[Q + 1, s], store[Q + 2, s]
+        wx, wy, wz = bar_tangent[Q, s], bar_tangent[Q + 1, s], bar_tangent[Q + 2, s]
         if kind == LINEAR:
             dx, dy, dz = constants[BASE, e], constants[BASE + 1, e], constants[BASE + 2, e]
             green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
@@ -117,7 +117,7 @@ def evaluate_block(
         px, py, pz = qx, qy, qz
         green0 = green1
         if secant:
-            ox, oy, oz = store[P, s], store[P + 1, s], store[P + 2, s]
+            ox, oy, oz = bar_tangent[P, s], bar_tangent[P + 1, s], bar_tangent[P + 2, s]
             if kind == LINEAR:
                 green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
             else:
@@ -156,7 +156,7 @@ def evaluate_block(
             stress = where(is_released, soft, total)
             modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * active)
         elif is_viscous:
-            rx, ry, rz = store[GEOMETRIC, s], store[ALPHA, s], store[PULL, s]
+            rx, ry, rz = bar_tangent[GEOMETRIC, s], bar_tangent[ALPHA, s], bar_tangent[PULL, s]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
             eta = constants[VISCOUS, e]
             elastic, viscous = damped_shares(t1, eta * slope1 * approach, eta, young * trial.onset, plus, minus)
@@ -183,57 +183,57 @@ def evaluate_block(
             alpha = 1.0
         if law == RIGID:
             normal, alpha = trial.multiplier[e] / inverse, np.inf
-            store[GAP, s] = e1 / (inverse * inverse)
+            bar_tangent[GAP, s] = e1 / (inverse * inverse)
         pull = normal * inverse
         lost = (normal - area * own * slope) * inverse
         if not tangent:
-            store[P, s] = pull * px
-            store[P + 1, s] = pull * py
-            store[P + 2, s] = pull * pz
+            bar_tangent[P, s] = pull * px
+            bar_tangent[P + 1, s] = pull * py
+            bar_tangent[P + 2, s] = pull * pz
             if is_viscous:
-                store[Q, s] = lost * px
-                store[Q + 1, s] = lost * py
-                store[Q + 2, s] = lost * pz
+                bar_tangent[Q, s] = lost * px
+                bar_tangent[Q + 1, s] = lost * py
+                bar_tangent[Q + 2, s] = lost * pz
             continue
         stiffening = 0.0
         if kind != LINEAR:
             starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
             stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, pull)
-        store[GEOMETRIC, s] = trial.weight * half * stiffening
-        store[ALPHA, s] = alpha
-        store[P, s] = px
-        store[P + 1, s] = py
-        store[P + 2, s] = pz
-        store[Q, s] = qx
-        store[Q + 1, s] = qy
-        store[Q + 2, s] = qz
-        store[PULL, s] = pull
+        bar_tangent[GEOMETRIC, s] = trial.weight * half * stiffening
+        bar_tangent[ALPHA, s] = alpha
+        bar_tangent[P, s] = px
+        bar_tangent[P + 1, s] = py
+        bar_tangent[P + 2, s] = pz
+        bar_tangent[Q, s] = qx
+        bar_tangent[Q + 1, s] = qy
+        bar_tangent[Q + 2, s] = qz
+        bar_tangent[PULL, s] = pull
         if is_viscous:
-            store[LOST, s] = lost
-    add_forces(first, last, at, P, PULL if tangent else -1, bars.nodes, store, force)
+            bar_tangent[LOST, s] = lost
+    add_forces(first, last, at, P, PULL if tangent else -1, bars.nodes, bar_tangent, force)
     if is_viscous:
-        add_forces(first, last, at, P if tangent else Q, LOST if tangent else -1, bars.nodes, store, flow)
+        add_forces(first, last, at, P if tangent else Q, LOST if tangent else -1, bars.nodes, bar_tangent, flow)
     return energy
 
 
 @inner_kernel
 def add_run(
     kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, trial: Trial,
-    bars: Bars, store: Floats, force: Floats, flow: Floats,
+    bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats,
 ) -> float:  # fmt: skip
     """``evaluate_block`` for a run of bars of one kind, strip by strip."""
     energy = 0.0
     for start in range(first, last, STRIP):
         energy += evaluate_block(
             kind, law, secant, is_viscous, tangent, start, min(start + STRIP, last), start if tangent else 0,
-            trial, bars, store, force, flow,
+            trial, bars, bar_tangent, force, flow,
         )  # fmt: skip
     return energy
 
 
 @inner_kernel
 def add_common(
-    kind: int, tangent: bool, first: int, last: int, trial: Trial, bars: Bars, store: Floats, force: Floats,
+    kind: int, tangent: bool, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats,
     flow: Floats,
 ) -> float:  # fmt: skip
     """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
@@ -241,11 +241,11 @@ def add_common(
     Of few bars each is a loop of one, which it drops too: everything stays in registers.
     """
     if last - first >= FEW:
-        return add_run(kind, BILINEAR, False, False, tangent, first, last, trial, bars, store, force, flow)
+        return add_run(kind, BILINEAR, False, False, tangent, first, last, trial, bars, bar_tangent, force, flow)
     energy = 0.0
     for e in range(first, last):
         energy += evaluate_block(
-            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, trial, bars, store, force, flow
+            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, trial, bars, bar_tangent, force, flow
         )
     return energy
 
@@ -253,20 +253,20 @@ def add_common(
 @called_kernel
 def add_other(
     kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, trial: Trial,
-    bars: Bars, store: Floats, force: Floats, flow: Floats,
+    bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats,
 ) -> float:  # fmt: skip
     """``add_run`` for all other kinds, which are told apart while it runs."""
-    energy: float = add_run(kind, law, secant, is_viscous, tangent, first, last, trial, bars, store, force, flow)
+    energy: float = add_run(kind, law, secant, is_viscous, tangent, first, last, trial, bars, bar_tangent, force, flow)
     return energy
 
 
 @kernel
-def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: Floats, store: Floats) -> float:
+def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: Floats, bar_tangent: Floats) -> float:
     """Internal force of all bars and their numbers; returns the energy stored at u1.
 
-    tangent       False (a literal): forces only, the store is room
+    tangent       False (a literal): forces only, ``bar_tangent`` is room
     force, flow   (3n,)        out, added to: all of it, and what does not come from the stored energy
-    store         (STORED, m)  out: t, alpha, p, q (weighted), N/L0
+    bar_tangent   (STORED, m)  out: t, alpha, p, q (weighted), N/L0
     """
     secant, rate = trial.secant, trial.rate
     blocks = bars.blocks
@@ -276,9 +276,9 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
         viscous = rate != 0.0 and blocks[b, 4] == 1
         is_plain = law == BILINEAR and not secant and not viscous
         if is_plain and kind == GREEN:
-            energy += add_common(GREEN, tangent, first, last, trial, bars, store, force, flow)
+            energy += add_common(GREEN, tangent, first, last, trial, bars, bar_tangent, force, flow)
         elif is_plain and kind == ENGINEERING:
-            energy += add_common(ENGINEERING, tangent, first, last, trial, bars, store, force, flow)
+            energy += add_common(ENGINEERING, tangent, first, last, trial, bars, bar_tangent, force, flow)
         else:
-            energy += add_other(kind, law, secant, viscous, tangent, first, last, trial, bars, store, force, flow)
+            energy += add_other(kind, law, secant, viscous, tangent, first, last, trial, bars, bar_tangent, force, flow)
     return energy

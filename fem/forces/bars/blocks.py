@@ -19,16 +19,16 @@ def blocks_of(kinds: Ints, constants: Floats) -> Ints:
     return np.column_stack([kinds[first], first, last, viscous]).astype(np.int64)
 
 
-def bar_blocks(store: Floats, rigid: float = 0.0) -> Floats:
+def bar_blocks(bar_tangent: Floats, rigid: float = 0.0) -> Floats:
     """(m, 3, 3) tangent blocks alpha p q^T + t I from the numbers of the bars; ``rigid``: alpha of rods."""
-    alpha = np.where(np.isinf(store[ALPHA]), rigid, store[ALPHA])
-    blocks: Floats = np.einsum("e,ae,ce->eac", alpha, store[P : P + 3], store[Q : Q + 3])
-    return blocks + store[GEOMETRIC, :, None, None] * np.eye(3)
+    alpha = np.where(np.isinf(bar_tangent[ALPHA]), rigid, bar_tangent[ALPHA])
+    blocks: Floats = np.einsum("e,ae,ce->eac", alpha, bar_tangent[P : P + 3], bar_tangent[Q : Q + 3])
+    return blocks + bar_tangent[GEOMETRIC, :, None, None] * np.eye(3)
 
 
-def rod_gradients(bars: Bars, store: Floats, row: int = Q) -> tuple[Ints, Ints, Floats]:
+def rod_gradients(bars: Bars, bar_tangent: Floats, row: int = Q) -> tuple[Ints, Ints, Floats]:
     """Rows, dofs and values of G (rods, 3n): p or q (``row``) of a rod at its second node, minus that at its first."""
-    values: Floats = store[row : row + 3, bars.rods].T.ravel()
+    values: Floats = bar_tangent[row : row + 3, bars.rods].T.ravel()
     dofs = np.concatenate([(3 * bars.nodes[bars.rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
     rows = np.tile(np.repeat(np.arange(len(bars.rods)), 3), 2)
     return rows, dofs, np.concatenate([values, -values])

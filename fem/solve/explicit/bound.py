@@ -36,7 +36,7 @@ def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: f
 def share_of(other: int, nodes: Nodes) -> float:
     """2 where the other node can move, else 1; ``other`` is its first dof."""
     for c in range(3):
-        if nodes.free[other + c] != 0:
+        if nodes.dof_kind[other + c] != 0:
             return 2.0
     return 1.0
 
@@ -44,7 +44,7 @@ def share_of(other: int, nodes: Nodes) -> float:
 @inner_kernel
 def add_rows(nodes: Nodes, work: Scratch) -> None:
     """Everything but bars: on the diagonal the sum of the magnitudes of its row, as far as dofs can move."""
-    own, pairs, cross, free = work.tangent.block, work.tangent.pairs, work.tangent.cross, nodes.free
+    own, pairs, cross, free = work.tangent.block, work.tangent.pairs, work.tangent.cross, nodes.dof_kind
     for i in range(own.shape[0]):
         for a in range(3):
             for c in range(3):
@@ -64,20 +64,22 @@ def add_rows(nodes: Nodes, work: Scratch) -> None:
 def gather_blocks(problem: Problem, work: Scratch) -> None:
     """The 3 x 3 blocks of the bound into ``work.block``, those of dependent dofs added to what they depend on."""
     nodes, bars, links = problem.nodes, problem.bars, problem.links
-    block, store = work.block, work.tangent.store
+    block, bar_tangent = work.block, work.tangent.bar_tangent
     for i in range(block.shape[0]):
         for k in range(9):
             block[i, k] = 0.0
     for e in range(bars.nodes.shape[0]):
         first, second = bars.nodes[e, 0], bars.nodes[e, 1]
-        across = abs(store[GEOMETRIC, e])
+        across = abs(bar_tangent[GEOMETRIC, e])
         for end in range(2):
             i, j = (first, second) if end == 0 else (second, first)
             share = share_of(3 * j, nodes)
             for a in range(3):
                 for c in range(3):
-                    along = 0.5 * (store[P + a, e] * store[Q + c, e] + store[P + c, e] * store[Q + a, e])
-                    block[i, 3 * a + c] += share * abs(store[ALPHA, e]) * along
+                    along = 0.5 * (
+                        bar_tangent[P + a, e] * bar_tangent[Q + c, e] + bar_tangent[P + c, e] * bar_tangent[Q + a, e]
+                    )
+                    block[i, 3 * a + c] += share * abs(bar_tangent[ALPHA, e]) * along
                 block[i, 4 * a] += share * across
     add_rows(problem.nodes, work)
     for k in range(links.slave.shape[0]):
@@ -103,7 +105,7 @@ def largest_square(
         work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
     evaluate_instant(scheme, dt, 0.0, thermal, problem, motion, work)
     for r in range(bars.rods.shape[0]):  # constraints lower frequencies; the tension of rods counts
-        work.tangent.store[ALPHA, bars.rods[r]] = 0.0
+        work.tangent.bar_tangent[ALPHA, bars.rods[r]] = 0.0
     gather_blocks(problem, work)
     block, largest, worst = work.block, 0.0, 0
     for i in range(block.shape[0]):

@@ -78,7 +78,7 @@ def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
     It starts from everything at random and most of all from ``node``.
     """
     work, links = stage.work, stage.links
-    problem = stage.problem._replace(nodes=stage.nodes._replace(held=np.zeros((0, 9))))
+    problem = stage.problem._replace(nodes=stage.nodes._replace(artificial_stiffness=np.zeros((0, 9))))
     nodal_blocks(Equilibrium().coefficients(), 1.0, problem, work)
     scale = np.sqrt(moved.inverse)
     moving = np.flatnonzero(scale > 0.0)
@@ -113,8 +113,8 @@ def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
 
 def stiffest_at(stage: Stage, node: int) -> str:
     """The stiffest element at a node, with what it is made of; its tangent is in ``stage.work``."""
-    system, store = stage.system, stage.work.tangent.store
-    stiffness = np.abs(store[ALPHA]) * (store[P : P + 3] ** 2).sum(axis=0) + np.abs(store[GEOMETRIC])
+    system, bar_tangent = stage.system, stage.work.tangent.bar_tangent
+    stiffness = np.abs(bar_tangent[ALPHA]) * (bar_tangent[P : P + 3] ** 2).sum(axis=0) + np.abs(bar_tangent[GEOMETRIC])
     stiffness = np.where((stage.bars.nodes == node).any(axis=1), stiffness, -1.0)
     springs = np.abs(spring_slopes(stage.work.u, system.springs))
     springs = np.where((system.springs.dofs // 3 == node).any(axis=1), springs, -1.0)

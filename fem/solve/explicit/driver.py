@@ -64,7 +64,7 @@ class Explicit:
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where a free dof has no mass; held ones (nothing acts on them) rest."""
-        massless = (self.stage.nodes.free == 1) & (self.moved.inverse == 0.0)
+        massless = (self.stage.nodes.dof_kind == 1) & (self.moved.inverse == 0.0)
         massless[held] = False
         motion.v[held], motion.a[held] = 0.0, 0.0
         if np.any(massless):
@@ -80,7 +80,7 @@ class Explicit:
     def due(self, chunk: Loading, asked: Flags, increments: Ints) -> Flags:
         """(k,) increments whose books have to be closed: all where work depends on the path in between."""
         factors = chunk.factors
-        is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal) > 1)
+        is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
         if not is_free or np.any(factors[1:] != factors[:-1]):
             return np.ones(len(asked), np.bool_)
         due: Flags = asked | (increments % BOOKS == 0)
@@ -99,7 +99,9 @@ class Explicit:
             if reason != WATCH:
                 return int(reason)
             done = int(control[INCREMENT])
-            if self._is_too_long(float(chunk.dt[done - 1]), motion, chunk.thermal[min(done, len(chunk.thermal) - 1)]):
+            if self._is_too_long(
+                float(chunk.dt[done - 1]), motion, chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
+            ):
                 return STIFFENED
 
     def _is_too_long(self, dt: float, motion: Motion, thermal: Floats) -> bool:
@@ -136,7 +138,7 @@ def _moved(stage: Stage) -> Moved:
             f"element {system.element_labels[element]} couples the masses of its nodes, EXPLICIT needs them apart: use "
             "MASS=LUMPED in *SOLID SECTION"
         )
-    links, free = stage.links, stage.nodes.free
+    links, free = stage.links, stage.nodes.dof_kind
     mass = np.where(free == 1, stage.nodes.mass, 0.0)
     damping = np.where(free == 1, stage.nodes.damping, 0.0) if len(stage.nodes.damping) else stage.nodes.damping
     for k, slave in enumerate(links.slave):

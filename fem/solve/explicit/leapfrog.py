@@ -112,7 +112,7 @@ def forces(before: float, now: float, thermal: Floats, problem: Problem, motion:
     )  # fmt: skip
     for dof in range(flow.shape[0]):
         flow[dof] = 0.0
-    energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.store)
+    energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.bar_tangent)
     energy += evaluate_others(trial, problem.springs, problem.families, force, flow, tangent)
     return energy
 
@@ -162,7 +162,7 @@ def leapfrog(
             return UNTIED
     for k in range(first, loading.dt.shape[0]):
         dt = loading.dt[k]
-        thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
+        thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
         move(dt, work)
         set_supports(k, links, loading, work)
         if tied and not keep_lengths(dt, ties, bars, work):
@@ -180,7 +180,7 @@ def leapfrog(
             continue
         if not is_finite(strain, work.v):
             return NOT_FINITE
-        inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
+        inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
         control[INCREMENT] = k + 1

@@ -26,7 +26,7 @@ def assemble_band(width: int, equation: Ints, bars: Bars, tangent: Tangent, bloc
 
     ``block`` (n, 9) holds everything within one node but the bars.
     """
-    nodes, store, off, pairs, cross = tangent.ends, tangent.store, tangent.off, tangent.pairs, tangent.cross
+    nodes, bar_tangent, off, pairs, cross = tangent.ends, tangent.bar_tangent, tangent.off, tangent.pairs, tangent.cross
     band[:, :] = 0.0
     for i in range(block.shape[0]):
         for a in range(3):
@@ -37,12 +37,12 @@ def assemble_band(width: int, equation: Ints, bars: Bars, tangent: Tangent, bloc
                     band[row, column - row + width] += block[i, 3 * a + c]
     for e in range(nodes.shape[0]):
         coupling = off[e] if off.shape[0] > 0 else 0.0
-        alpha = store[ALPHA, e] if store[ALPHA, e] < np.inf else 0.0
+        alpha = bar_tangent[ALPHA, e] if bar_tangent[ALPHA, e] < np.inf else 0.0
         for a in range(3):
             for c in range(3):
-                value = alpha * store[P + a, e] * store[Q + c, e]
+                value = alpha * bar_tangent[P + a, e] * bar_tangent[Q + c, e]
                 if a == c:
-                    value += store[GEOMETRIC, e]
+                    value += bar_tangent[GEOMETRIC, e]
                 for m in range(2):
                     row = equation[3 * nodes[e, m] + a]
                     if row < 0:
@@ -65,12 +65,12 @@ def assemble_band(width: int, equation: Ints, bars: Bars, tangent: Tangent, bloc
     size = largest_entry(width, band)
     if size == 0.0:
         size = 1.0
-    couple_rods(width, equation, bars, store, size, band)
+    couple_rods(width, equation, bars, bar_tangent, size, band)
     return size
 
 
 @inner_kernel
-def couple_rods(width: int, equation: Ints, bars: Bars, store: Floats, size: float, band: Floats) -> None:
+def couple_rods(width: int, equation: Ints, bars: Bars, bar_tangent: Floats, size: float, band: Floats) -> None:
     """Rows and columns of the multipliers: + p, + q at the second node of a rod, - at the first."""
     dofs = equation.shape[0] - bars.nodes.shape[0]
     for r in range(bars.rods.shape[0]):
@@ -82,8 +82,8 @@ def couple_rods(width: int, equation: Ints, bars: Bars, store: Floats, size: flo
             for a in range(3):
                 row = equation[3 * bars.nodes[e, m] + a]
                 if row >= 0:
-                    band[row, own - row + width] += side * store[P + a, e]
-                    band[own, row - own + width] += side * store[Q + a, e]
+                    band[row, own - row + width] += side * bar_tangent[P + a, e]
+                    band[own, row - own + width] += side * bar_tangent[Q + a, e]
 
 
 @inner_kernel
@@ -98,7 +98,7 @@ def largest_entry(width: int, band: Floats) -> float:
 
 @called_kernel
 def solve_band(
-    width: int, equation: Ints, bars: Bars, store: Floats, size: float, residual: Floats, band: Floats, x: Floats,
+    width: int, equation: Ints, bars: Bars, bar_tangent: Floats, size: float, residual: Floats, band: Floats, x: Floats,
     du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """Solve for du (3n,), zero at fixed dofs, and the multipliers tau (m,); False where singular.
@@ -112,7 +112,7 @@ def solve_band(
             x[equation[dof]] = residual[dof]
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
-        x[equation[dofs + e]] = -size * bars.constants[INV_LENGTH, e] * store[GAP, e]
+        x[equation[dofs + e]] = -size * bars.constants[INV_LENGTH, e] * bar_tangent[GAP, e]
     for k in range(count):
         last_row = min(count - 1, k + width)
         last_column = min(count - 1, k + 2 * width)
@@ -158,4 +158,4 @@ def solve_in_band(
     """``assemble_band`` and ``solve_band``."""
     width = (band.shape[1] - 1) // 3
     size = assemble_band(width, equation, bars, tangent, block, band)
-    return solve_band(width, equation, bars, tangent.store, size, residual, band, x, du, tau)
+    return solve_band(width, equation, bars, tangent.bar_tangent, size, residual, band, x, du, tau)

@@ -81,23 +81,24 @@ def clear(i: Index, block: Floats, du: Floats) -> None:
 
 @inner_kernel
 def hold(
-    symmetric: bool, has_rods: bool, i: Index, e: Index, j: Index, tree: Tree, store: Floats, block: Floats,
+    symmetric: bool, has_rods: bool, i: Index, e: Index, j: Index, tree: Tree, bar_tangent: Floats, block: Floats,
     pinned: Floats,
 ) -> None:  # fmt: skip
     """Add bar e to the block of node j: its other node i is fixed. Of a rod only t: its pull waits for node j."""
-    t, alpha = store[GEOMETRIC, e], store[ALPHA, e]
+    t, alpha = bar_tangent[GEOMETRIC, e], bar_tangent[ALPHA, e]
     second = P if symmetric else Q
     if has_rods:
         pinned[i, BEFORE] = NOT_WAITING
         if common(alpha) == np.inf:
             alpha = 0.0
             wait(
-                i, store[P, e], store[P + 1, e], store[P + 2, e], store[second, e], store[second + 1, e],
-                store[second + 2, e], 0.0, -tree.sign[i] * store[GAP, e], pinned,
+                i, bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e], bar_tangent[second, e],
+                bar_tangent[second + 1, e], bar_tangent[second + 2, e], 0.0,
+                -tree.sign[i] * bar_tangent[GAP, e], pinned,
             )  # fmt: skip
     for a in range(3):
         for c in range(a if symmetric else 0, 3):
-            block[j, 3 * a + c] += alpha * store[P + a, e] * store[second + c, e]
+            block[j, 3 * a + c] += alpha * bar_tangent[P + a, e] * bar_tangent[second + c, e]
         block[j, 4 * a] += t
 
 
@@ -118,7 +119,7 @@ def solve_chain(
     du       (3n,)     out, zero at fixed dofs; on the way the reduced right-hand side
     tau      (m,)      out, change of the multipliers of rods
     """
-    sequence, parent, link, store, off = tree.sequence, tree.parent, tree.link, tangent.store, tangent.off
+    sequence, parent, link, bar_tangent, off = tree.sequence, tree.parent, tree.link, tangent.bar_tangent, tangent.off
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
     if is_filled:
@@ -136,9 +137,9 @@ def solve_chain(
             if not is_root:
                 if is_first:
                     clear(j, block, du)
-                hold(symmetric, has_rods, i, e, j, tree, store, block, pinned)
+                hold(symmetric, has_rods, i, e, j, tree, bar_tangent, block, pinned)
             continue
-        t = store[GEOMETRIC, e] if not is_root else 0.0
+        t = bar_tangent[GEOMETRIC, e] if not is_root else 0.0
         is_safe = is_safe & invert(symmetric, block, i, t + isotropic(diagonal, row), free, inverse)
         if not some(is_safe):
             return is_safe
@@ -163,11 +164,11 @@ def solve_chain(
         du[row], du[row + ONE], du[row + TWO] = xr0, xr1, xr2
         if is_root:
             continue
-        alpha = store[ALPHA, e]
-        p0, p1, p2 = store[P, e], store[P + 1, e], store[P + 2, e]
+        alpha = bar_tangent[ALPHA, e]
+        p0, p1, p2 = bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e]
         q0, q1, q2 = p0, p1, p2
         if not symmetric:
-            q0, q1, q2 = store[Q, e], store[Q + 1, e], store[Q + 2, e]
+            q0, q1, q2 = bar_tangent[Q, e], bar_tangent[Q + 1, e], bar_tangent[Q + 2, e]
         b = t - off[e] if off.shape[0] > 0 else t
         x00, x01, x02 = inverse[i, 0], inverse[i, 1], inverse[i, 2]
         x10, x11, x12 = inverse[i, 3], inverse[i, 4], inverse[i, 5]
@@ -186,7 +187,7 @@ def solve_chain(
         if has_rods and common(alpha) != 0.0:
             flexible += 1.0 / alpha
             if common(alpha) == np.inf:
-                along -= tree.sign[i] * store[GAP, e]
+                along -= tree.sign[i] * bar_tangent[GAP, e]
             size = (abs(p0) + abs(p1) + abs(p2)) * (abs(q0) + abs(q1) + abs(q2)) * largest
             s = 1.0 / flexible
             if not some(abs(flexible) > STIFF * size) and not is_fixed(j, free):
@@ -249,7 +250,7 @@ def solve_chain(
         b = block[i, 7]
         if has_rods:
             tau[link[i]] = tree.sign[i] * pull
-            p0, p1, p2 = store[P, link[i]], store[P + 1, link[i]], store[P + 2, link[i]]
+            p0, p1, p2 = bar_tangent[P, link[i]], bar_tangent[P + 1, link[i]], bar_tangent[P + 2, link[i]]
             unpin(i, link, tree.sign, pinned, block, b * d0 + p0 * pull, b * d1 + p1 * pull, b * d2 + p2 * pull, tau)
         du[row] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
         du[row + ONE] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)

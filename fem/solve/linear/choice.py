@@ -12,7 +12,7 @@ from fem.forces.equations import Links
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
 from fem.solve.linear.sparse.factors import PARDISO, SUPERLU, library_for
-from fem.solve.newton.groups import BAND, BICGSTAB, CG, CHAIN, EXTERNAL, NOTHING, UNSYMMETRIC_CHAIN
+from fem.solve.newton.groups import BAND, BICGSTAB, CG, CHAIN, EXTERNAL, NO_SOLVE, UNSYMMETRIC_CHAIN
 
 NAMES = {
     EXTERNAL: "direct",
@@ -20,7 +20,7 @@ NAMES = {
     BAND: "band",
     CG: "conjugate gradients",
     BICGSTAB: "stabilised biconjugate gradients",
-    NOTHING: "none",
+    NO_SOLVE: "none",
     UNSYMMETRIC_CHAIN: "chain",
 }
 """Linear solvers as the user is told of them."""

@@ -27,17 +27,17 @@ BREAKDOWN = 1e-30
 @called_kernel
 def diagonal_blocks(tangent: Tangent, block: Floats, inverse: Floats, free: Floats) -> bool:
     """Invert the diagonal blocks (nodal block + bars) into ``inverse`` (n, 9); False where one is not safe."""
-    nodes, store = tangent.ends, tangent.store
+    nodes, bar_tangent = tangent.ends, tangent.bar_tangent
     for i in range(block.shape[0]):
         for k in range(9):
             inverse[i, k] = block[i, k]
     for e in range(nodes.shape[0]):
-        alpha, t = store[ALPHA, e], store[GEOMETRIC, e]
+        alpha, t = bar_tangent[ALPHA, e], bar_tangent[GEOMETRIC, e]
         for end in range(2):
             i = nodes[e, end]
             for a in range(3):
                 for c in range(3):
-                    inverse[i, 3 * a + c] += alpha * store[P + a, e] * store[Q + c, e]
+                    inverse[i, 3 * a + c] += alpha * bar_tangent[P + a, e] * bar_tangent[Q + c, e]
                 inverse[i, 4 * a] += t
     safe = True
     for i in range(block.shape[0]):

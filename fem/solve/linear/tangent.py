@@ -24,14 +24,15 @@ def add_blocks(factor: float, block: Floats, x: Floats, product: Floats) -> None
 @inner_kernel
 def add_between(factor: float, has_rods: bool, tangent: Tangent, x: Floats, product: Floats) -> None:
     """product += factor times what bars and pairs do, rods without their constraints."""
-    ends, store, pairs, cross = tangent.ends, tangent.store, tangent.pairs, tangent.cross
+    ends, numbers, pairs, cross = tangent.ends, tangent.bar_tangent, tangent.pairs, tangent.cross
     for e in range(ends.shape[0]):
         i, j = 3 * ends[e, 0], 3 * ends[e, 1]
+        p0, p1, p2 = numbers[P, e], numbers[P + 1, e], numbers[P + 2, e]
         d0, d1, d2 = x[j] - x[i], x[j + 1] - x[i + 1], x[j + 2] - x[i + 2]
-        along, t = 0.0, factor * store[GEOMETRIC, e]
-        if not has_rods or common(store[ALPHA, e]) < np.inf:
-            along = factor * store[ALPHA, e] * (store[Q, e] * d0 + store[Q + 1, e] * d1 + store[Q + 2, e] * d2)
-        y0, y1, y2 = along * store[P, e] + t * d0, along * store[P + 1, e] + t * d1, along * store[P + 2, e] + t * d2
+        along, t = 0.0, factor * numbers[GEOMETRIC, e]
+        if not has_rods or common(numbers[ALPHA, e]) < np.inf:
+            along = factor * numbers[ALPHA, e] * (numbers[Q, e] * d0 + numbers[Q + 1, e] * d1 + numbers[Q + 2, e] * d2)
+        y0, y1, y2 = along * p0 + t * d0, along * p1 + t * d1, along * p2 + t * d2
         product[i] -= y0
         product[i + 1] -= y1
         product[i + 2] -= y2

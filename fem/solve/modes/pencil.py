@@ -89,7 +89,7 @@ class Pencil:
 
 def pencil_of(stage: Stage) -> Pencil:
     """The pencil of a state evaluated into ``stage.work``. ModelError where nothing that is free has mass."""
-    transform: Any = reduction(stage.nodes.free, stage.links)
+    transform: Any = reduction(stage.nodes.dof_kind, stage.links)
     mass = (transform.T @ mass_matrix(stage) @ transform).tocsc()
     if mass.shape[0] == 0 or abs(mass).max() == 0.0:
         raise ModelError("*FREQUENCY: no free dof has mass; give the material a *DENSITY or add *MASS elements")
@@ -102,15 +102,17 @@ def _springs(stage: Stage) -> tuple[Any, Floats]:
     """R over all dofs and w: elongations of bars, differences of their ends, springs."""
     from scipy.sparse import coo_array, vstack
 
-    bars, store, springs = stage.bars, stage.work.tangent.store, stage.system.springs
+    bars, bar_tangent, springs = stage.bars, stage.work.tangent.bar_tangent, stage.system.springs
     count, size = len(bars.nodes), stage.system.size
     axes = np.arange(3)
     ends = 3 * bars.nodes[:, :, None] + axes  # (m, 2, 3)
     bar = np.repeat(np.arange(count), 3)
-    along = store[P : P + 3].T.ravel()
+    along = bar_tangent[P : P + 3].T.ravel()
     # At rest q is a multiple of p (1; alpha, where that of a viscous bar is 1); a rod's is a constraint of its own.
-    multiple = np.einsum("ae,ae->e", store[P : P + 3], store[Q : Q + 3]) / (store[P : P + 3] ** 2).sum(axis=0)
-    alpha = np.where(np.isinf(store[ALPHA]), 0.0, store[ALPHA]) * multiple
+    multiple = np.einsum("ae,ae->e", bar_tangent[P : P + 3], bar_tangent[Q : Q + 3]) / (
+        bar_tangent[P : P + 3] ** 2
+    ).sum(axis=0)
+    alpha = np.where(np.isinf(bar_tangent[ALPHA]), 0.0, bar_tangent[ALPHA]) * multiple
 
     def between(rows: Ints, values: Floats, height: int) -> Any:
         places = np.concatenate([ends[:, 1].ravel(), ends[:, 0].ravel()])
@@ -128,7 +130,7 @@ def _springs(stage: Stage) -> tuple[Any, Floats]:
     ]
     slopes = spring_slopes(stage.work.u, springs)
     others, weights = _families(stage, slopes)
-    weights = np.concatenate([alpha, np.repeat(store[GEOMETRIC], 3), slopes, weights])
+    weights = np.concatenate([alpha, np.repeat(bar_tangent[GEOMETRIC], 3), slopes, weights])
     return vstack([*parts, others]).tocsr(), weights
 
 
@@ -166,5 +168,5 @@ def _gradients(stage: Stage) -> Any:
     """G over all dofs."""
     from scipy.sparse import coo_array
 
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.store)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     return coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()

@@ -71,7 +71,7 @@ def set_factor(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
         for dof in range(work.load.shape[0]):
             work.load[dof] += now * loading.vectors[p, dof]
     for dof in range(work.load.shape[0]):
-        work.carry[dof] = work.load[dof]
+        work.known_force[dof] = work.load[dof]
 
 
 @called_kernel
@@ -91,14 +91,14 @@ def load_direction(arc: Arc, problem: Problem, loading: Loading, work: Scratch) 
         work.residual[dof] = 0.0
         for p in range(arc.slope.shape[0]):
             work.residual[dof] += arc.slope[p] * loading.vectors[p, dof]
-        work.residual[dof] *= nodes.open[dof]
+        work.residual[dof] *= nodes.mask[dof]
     condense(links, work.residual)
     for dof in range(work.residual.shape[0]):
-        work.residual[dof] *= nodes.open[dof]
+        work.residual[dof] *= nodes.mask[dof]
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         arc.pull[e] = work.tau[e]
-        work.tangent.store[GAP, e] = 0.0
+        work.tangent.bar_tangent[GAP, e] = 0.0
 
 
 @called_kernel

@@ -51,7 +51,7 @@ def rod_strain(bars: Bars, work: Scratch) -> float:
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         inverse = bars.constants[INV_LENGTH, e]
-        strain = abs(work.tangent.store[GAP, e]) * inverse * inverse
+        strain = abs(work.tangent.bar_tangent[GAP, e]) * inverse * inverse
         largest_one = where(strain <= largest_one, largest_one, strain)
     return largest_one
 

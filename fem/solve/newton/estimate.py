@@ -74,7 +74,7 @@ def is_too_long(
     for dof in range(work.u.shape[0]):
         size = max(size, abs(work.u[dof] - motion.origin[dof]))
     old, new = (motion.lagged, work.lagged) if scheme.lags else (motion.a, work.a)
-    error = largest_error(limits, dt, memory[LAST_DT], nodes.open, old, new) / (limits[TIME_ERROR] * size)
+    error = largest_error(limits, dt, memory[LAST_DT], nodes.mask, old, new) / (limits[TIME_ERROR] * size)
     level = error / dt ** limits[EXPONENT]
     if error > 1.0 and dt > limits[SHORTEST]:
         memory[LEVEL] = max(level, memory[LEVEL])

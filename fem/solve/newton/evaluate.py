@@ -28,7 +28,7 @@ def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
     for p in range(tangent.cross.shape[0]):
         for c in range(18):
             tangent.cross[p, c] = 0.0
-    energy: float = evaluate_bars(trial, problem.bars, True, force, flow, tangent.store)
+    energy: float = evaluate_bars(trial, problem.bars, True, force, flow, tangent.bar_tangent)
     energy += evaluate_others(trial, problem.springs, problem.families, force, flow, tangent)
     return energy
 
@@ -42,7 +42,7 @@ def evaluate_increment(
     trial = Trial(
         scheme.secant, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt),
         scheme.onset * dt, loading.time[k], loading.time[k + 1], motion.u, motion.v, work.u, work.v, work.a,
-        loading.warmth[min(k, loading.warmth.shape[0] - 1)], work.multiplier, problem.nodes.place,
+        loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)], work.multiplier, problem.nodes.place,
         motion.state, work.state,
     )  # fmt: skip
     return evaluate(trial, problem, work)
@@ -75,12 +75,12 @@ def stored_energy(time: float, thermal: Floats, problem: Problem, motion: Motion
 
 
 @kernel
-def inertia_forces(problem: Problem, v: Floats, a: Floats, inertia: Floats, drag: Floats) -> None:
-    """inertia = M a, drag = C v (mass-proportional part)."""
+def inertia_forces(problem: Problem, v: Floats, a: Floats, inertia: Floats, damping_force: Floats) -> None:
+    """inertia = M a, damping_force = C v (mass-proportional part)."""
     nodes, bars = problem.nodes, problem.bars
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, a, inertia)
     if nodes.damping.shape[0] > 0:
-        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, v, drag)
+        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, v, damping_force)
 
 
 @kernel

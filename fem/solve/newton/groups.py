@@ -17,7 +17,7 @@ from fem.solve.linear.chain import Tree
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
 # Linear solvers
-EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NOTHING, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
+EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
 CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
 # Entries of limits: None on the Python side is a negative number here
 RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
@@ -59,17 +59,17 @@ class Nodes(NamedTuple):
 
     mass, damping (3n,) diagonal mass, mass-proportional damping (damping empty: none)
     place    (3n,)      reference coordinates
-    free     (3n,)      1 free, 0 supported, 2 dependent on others through an equation
-    open     (3n,)      0.0 at supported dofs, else 1.0
-    held     (n, 9)     tangent-only stiffness of directions without stiffness and load (statics); empty: none
+    dof_kind (3n,)      1 free, 0 supported, 2 dependent on others through an equation
+    mask     (3n,)      0.0 at supported dofs, else 1.0
+    artificial_stiffness (n, 9)  in the tangent only, of directions without stiffness and load (statics); empty: none
     """
 
     mass: Floats
     damping: Floats
     place: Floats
-    free: Ints
-    open: Floats
-    held: Floats
+    dof_kind: Ints
+    mask: Floats
+    artificial_stiffness: Floats
 
 
 class Ropes(NamedTuple):
@@ -116,8 +116,8 @@ class Loading(NamedTuple):
     factors   (k+1, p)  their factors at the ends of the increments
     support_dofs (c,), support_u, support_v, support_a (k, c)  prescribed motion at the ends of the increments
     support_start (k, c)  velocity just after their starts (it may jump there)
-    thermal   (1 or k+1, m)  thermal strain of the bars, constant or at the ends of the increments
-    warmth    (1 or k, m)  thermal strain in the equilibrium of the increments
+    thermal_end   (1 or k+1, m)  thermal strain of the bars, constant or at the ends of the increments
+    thermal_mean  (1 or k, m)  thermal strain in the equilibrium of the increments
     """
 
     dt: Floats
@@ -131,8 +131,8 @@ class Loading(NamedTuple):
     support_v: Floats
     support_a: Floats
     support_start: Floats
-    thermal: Floats
-    warmth: Floats
+    thermal_end: Floats
+    thermal_mean: Floats
 
 
 class Motion(NamedTuple):
@@ -172,12 +172,12 @@ class Scratch(NamedTuple):
     force: Floats
     flow: Floats
     load: Floats
-    carry: Floats
+    known_force: Floats
     residual: Floats
     shift: Floats
     inertia: Floats
     momentum: Floats
-    drag: Floats
+    damping_force: Floats
     du: Floats
     multiplier: Floats
     tau: Floats

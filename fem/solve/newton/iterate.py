@@ -29,7 +29,7 @@ def begin(
     linear = dt if scheme.extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if scheme.extrapolation > 1 else 0.0
     before = motion.lagged if scheme.lags else motion.a
-    guess(scheme, linear, square, dt, nodes.open, motion.u, motion.v, before, work)
+    guess(scheme, linear, square, dt, nodes.mask, motion.u, motion.v, before, work)
     if loading.support_dofs.shape[0] > 0:
         for dof in range(work.shift.shape[0]):
             work.shift[dof] = 0.0
@@ -78,16 +78,16 @@ def carry_over(
 ) -> None:
     """What the equilibrium of the increment knows from its loads and its start, a being its accelerations."""
     combine(loading.vectors, loading.weighted, k, work.load)
-    load, carry, force = work.load, work.carry, motion.force
+    load, known_force, force = work.load, work.known_force, motion.force
     for dof in range(load.shape[0]):
-        carry[dof] = load[dof]
-    old_force, old_inertia, old_drag = 1.0 - scheme.wf, 1.0 - scheme.wm, 1.0 - scheme.wc
+        known_force[dof] = load[dof]
+    old_force, old_inertia, old_damping = 1.0 - scheme.wf, 1.0 - scheme.wm, 1.0 - scheme.wc
     dynamic = scheme.wm != 0.0
-    if dynamic and (old_force != 0.0 or old_inertia != 0.0 or old_drag != 0.0):
-        inertia_forces(problem, motion.v, a, work.inertia, work.drag)
-        inertia, drag = work.inertia, work.drag
+    if dynamic and (old_force != 0.0 or old_inertia != 0.0 or old_damping != 0.0):
+        inertia_forces(problem, motion.v, a, work.inertia, work.damping_force)
+        inertia, damping_force = work.inertia, work.damping_force
         for dof in range(load.shape[0]):
-            carry[dof] -= old_force * force[dof] + old_inertia * inertia[dof] + old_drag * drag[dof]
+            known_force[dof] -= old_force * force[dof] + old_inertia * inertia[dof] + old_damping * damping_force[dof]
 
 
 @called_kernel
@@ -107,34 +107,35 @@ def lag_supports(lag: float, k: int, problem: Problem, loading: Loading, motion:
     expand(links, change)
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, change, work.inertia)
     for dof in range(change.shape[0]):
-        work.carry[dof] -= work.inertia[dof]
+        work.known_force[dof] -= work.inertia[dof]
 
 
 @kernel
 def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
     """Out-of-balance force of the trial state (zero at supported dofs); returns its largest component, or NaN.
 
-    Leaves C v in ``work.drag`` and, unless the mass is lumped, M a in ``work.inertia``: a pass through memory less.
+    Leaves C v in ``work.damping_force`` and, unless the mass is lumped, M a in ``work.inertia``: a pass through memory
+    less.
     """
     nodes, bars, links = problem.nodes, problem.bars, problem.links
     is_lumped = bars.off_mass.shape[0] == 0
     if not is_lumped:
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.a, work.inertia)
     if nodes.damping.shape[0] > 0:
-        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, work.v, work.drag)
-    rest, carry, force, inertia, drag, is_open = (
-        work.residual, work.carry, work.force, work.inertia, work.drag, nodes.open,
+        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, work.v, work.damping_force)
+    rest, known_force, force, inertia, damping_force, is_open = (
+        work.residual, work.known_force, work.force, work.inertia, work.damping_force, nodes.mask,
     )  # fmt: skip
     mass, a = nodes.mass, work.a
     wf, wm, wc = scheme.wf, scheme.wm, scheme.wc
     total = 0.0
     for dof in range(rest.shape[0]):
         own = mass[dof] * a[dof] if is_lumped else inertia[dof]
-        value = where(is_open[dof] != 0.0, carry[dof] - wf * force[dof] - wm * own, 0.0)
+        value = where(is_open[dof] != 0.0, known_force[dof] - wf * force[dof] - wm * own, 0.0)
         rest[dof] = value
         total += value
     for dof in range(nodes.damping.shape[0]):
-        value = where(is_open[dof] != 0.0, wc * drag[dof], 0.0)
+        value = where(is_open[dof] != 0.0, wc * damping_force[dof], 0.0)
         rest[dof] -= value
         total -= value
     if links.slave.shape[0] > 0:
@@ -153,7 +154,7 @@ def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -
     nodes, bars = problem.nodes, problem.bars
     dynamic = 1.0 if scheme.wm != 0.0 else 0.0
     is_lumped = bars.off_mass.shape[0] == 0
-    scale = largest_force(is_lumped, dynamic, nodes, work.force, work.drag, work.load, work.a, work.inertia)
+    scale = largest_force(is_lumped, dynamic, nodes, work.force, work.damping_force, work.load, work.a, work.inertia)
     if scheme.momentum > 0.0:
         if is_lumped:
             momentum = largest_product(nodes.mass, work.v)
@@ -184,14 +185,14 @@ def largest_product(x: Floats, y: Floats) -> float:
 
 @number_kernel
 def largest_force(
-    is_lumped: bool, dynamic: float, nodes: Nodes, force: Floats, drag: Floats, load: Floats, a: Floats,
+    is_lumped: bool, dynamic: float, nodes: Nodes, force: Floats, damping_force: Floats, load: Floats, a: Floats,
     inertia: Floats,
 ) -> float:  # fmt: skip
     """Largest of |f_int + C v| where closed and |f_ext - M a| where open; ``inertia``: M a unless it is lumped."""
-    is_open, mass, is_damped = nodes.open, nodes.mass, nodes.damping.shape[0] > 0
+    is_open, mass, is_damped = nodes.mask, nodes.mass, nodes.damping.shape[0] > 0
     value = 0.0
     for dof in range(force.shape[0]):
-        inside = force[dof] + dynamic * drag[dof] if is_damped else force[dof]
+        inside = force[dof] + dynamic * damping_force[dof] if is_damped else force[dof]
         outside = load[dof] - dynamic * (mass[dof] * a[dof] if is_lumped else inertia[dof])
         value = max(value, abs(where(is_open[dof] != 0.0, outside, inside)))
     return value

@@ -65,19 +65,19 @@ def balance_forces(
     ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped.
     """
     nodes, bars, links = problem.nodes, problem.bars, problem.links
-    reaction, force, inertia, drag, carry = work.reaction, work.force, work.inertia, work.drag, work.carry
+    reaction, force, inertia = work.reaction, work.force, work.inertia
     share, has_links, is_lumped = scheme.wc, links.slave.shape[0] > 0, bars.off_mass.shape[0] == 0
     dynamic, is_damped = scheme.wm != 0.0, nodes.damping.shape[0] > 0
     for dof in range(reaction.shape[0]):
-        if nodes.free[dof] != 0 and not has_links:
+        if nodes.dof_kind[dof] != 0 and not has_links:
             continue  # zero it stays
         value = force[dof]
         if dynamic or secant:
             value += nodes.mass[dof] * a[dof] if is_lumped else inertia[dof]
             if is_damped:
-                value += (share if secant else 1.0) * drag[dof]
+                value += (share if secant else 1.0) * work.damping_force[dof]
         if secant:
-            value -= carry[dof]
+            value -= work.known_force[dof]
         else:
             for p in range(loading.vectors.shape[0]):
                 value -= loading.factors[k + 1, p] * loading.vectors[p, dof]
@@ -85,7 +85,7 @@ def balance_forces(
     if has_links:
         condense(links, reaction)
         for dof in range(reaction.shape[0]):
-            if nodes.free[dof] != 0:
+            if nodes.dof_kind[dof] != 0:
                 reaction[dof] = 0.0
 
 
@@ -103,7 +103,7 @@ def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> No
     for k in range(work.state.shape[0]):
         motion.state[k] = work.state[k]
     for dof in range(work.u.shape[0]):
-        if nodes.free[dof] == 0:
+        if nodes.dof_kind[dof] == 0:
             motion.reaction[dof] = work.reaction[dof]
     if lags:
         for dof in range(work.u.shape[0]):
@@ -120,11 +120,11 @@ def support_work(
 
     Mean reaction without inertia times displacement; mean velocity times change of the momentum they carry, which is
     exact for mass of their own; and where their velocity jumps at the start, the jump of kinetic energy.
-    ``work.reaction`` holds the reactions of the trial state; carry, shift and momentum are used as room.
+    ``work.reaction`` holds the reactions of the trial state; known_force, shift and momentum are used as room.
     """
     nodes, bars, links = problem.nodes, problem.bars, problem.links
     supports, start = loading.support_dofs, loading.support_start
-    old, new, jumped = work.carry, work.momentum, work.shift
+    old, new, jumped = work.known_force, work.momentum, work.shift
     total = 0.0
     inertia_at(dynamic, problem, motion.a, old)
     inertia_at(dynamic, problem, work.a, new)
@@ -193,8 +193,8 @@ def close_increment(
     secant, tally, u0, u1 = scheme.secant, motion.tally, motion.u, work.u
     dynamic = scheme.wm != 0.0
     balance_forces(scheme, secant, k, problem, loading, work.a, work)
-    now = min(k + 1, loading.thermal.shape[0] - 1)
-    before = min(k, loading.thermal.shape[0] - 1)
+    now = min(k + 1, loading.thermal_end.shape[0] - 1)
+    before = min(k, loading.thermal_end.shape[0] - 1)
     work_done = 0.0
     potential = 0.0
     for p in range(loading.vectors.shape[0]):
@@ -224,20 +224,20 @@ def close_increment(
         if problem.is_passive:  # a cable that lets go between both ends has taken nothing
             loss = max(loss, 0.0)
         if now != before and secant:
-            warmth = loading.warmth[min(k, loading.warmth.shape[0] - 1)]
+            thermal_mean = loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)]
             work_done += secant_thermal_work(
-                u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
+                u0, u1, work.v, bars, loading.thermal_end[before], loading.thermal_end[now], work.multiplier
             )
-            strain += energy_of_bars(u1, work.v, bars, loading.thermal[now], work.multiplier)
-            strain -= energy_of_bars(u1, work.v, bars, warmth, work.multiplier)
+            strain += energy_of_bars(u1, work.v, bars, loading.thermal_end[now], work.multiplier)
+            strain -= energy_of_bars(u1, work.v, bars, thermal_mean, work.multiplier)
         elif now != before:
             work_done += thermal_work(
-                u0, u1, work.v, bars, loading.thermal[before], loading.thermal[now], work.multiplier
+                u0, u1, work.v, bars, loading.thermal_end[before], loading.thermal_end[now], work.multiplier
             )
         if nodes.damping.shape[0] > 0:
             multiply_mass(nodes.damping, bars.off_damping, bars.nodes, motion.v, work.momentum)
             for dof in range(u1.shape[0]):
-                loss += ((1.0 - late) * work.momentum[dof] + late * work.drag[dof]) * (u1[dof] - u0[dof])
+                loss += ((1.0 - late) * work.momentum[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
         kinetic = kinetic_energy(problem, work)
         tally[WORK] += work_done
         tally[DISSIPATED] += loss

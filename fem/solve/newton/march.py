@@ -118,12 +118,12 @@ def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Probl
         return solve_with_rods(is_filled, enough, diagonal, problem, work)
     if solver == CHAIN:
         return solve_chain(
-            True, is_filled, tree, diagonal, nodes.open, work.tangent, work.block, work.residual, work.inverse,
+            True, is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
             work.pinned, work.du, work.tau,
         )  # fmt: skip
     if solver == UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(
-            is_filled, tree, diagonal, nodes.open, work.tangent, work.block, work.residual, work.inverse,
+            is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
             work.pinned, work.du, work.tau,
         )  # fmt: skip
     if solver == BAND:
@@ -144,13 +144,13 @@ def solve_compiled(
     nodes, solver = problem.nodes, problem.solver
     if solver == CG:
         spent = solve_cg(
-            work.tangent, work.block, nodes.open, forcing, work.residual, work.inverse, work.krylov, work.du
+            work.tangent, work.block, nodes.mask, forcing, work.residual, work.inverse, work.krylov, work.du
         )
         memory[SPENT] += max(spent, 0)
         return bool(spent >= 0)
     if solver == BICGSTAB:
         spent = solve_bicgstab(
-            work.tangent, work.block, nodes.open, forcing, work.residual, work.inverse, work.krylov, work.du
+            work.tangent, work.block, nodes.mask, forcing, work.residual, work.inverse, work.krylov, work.du
         )
         return bool(spent >= 0)
     return eliminate(is_filled, enough, diagonal, problem, work)
@@ -177,11 +177,11 @@ def march(
     nodes, bars, ropes, links = problem.nodes, problem.bars, problem.ropes, problem.links
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
-    is_bare = problem.solver in CHAINS and work.tangent.block.shape[0] == 0 and nodes.held.shape[0] == 0
+    is_bare = problem.solver in CHAINS and work.tangent.block.shape[0] == 0 and nodes.artificial_stiffness.shape[0] == 0
     while control[INCREMENT] < end:
         k = control[INCREMENT]
         dt = loading.dt[k]
-        thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
+        thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
         phase = control[PHASE]
         if phase == OPEN:
             begin(scheme, k, dt, problem, loading, motion, work)

@@ -41,7 +41,7 @@ def nodal_blocks(scheme: Coefficients, dt: float, problem: Problem, work: Scratc
     for i in range(block.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
         for k in range(9):
-            block[i, k] = nodes.held[i, k] if nodes.held.shape[0] > 0 else 0.0
+            block[i, k] = nodes.artificial_stiffness[i, k] if nodes.artificial_stiffness.shape[0] > 0 else 0.0
         for c in range(3):
             block[i, 4 * c] += multiple
         for k in range(9 if own.shape[0] > 0 else 0):
@@ -55,12 +55,12 @@ def lift(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> No
     K is the effective tangent without inertia: accelerations of supports are exact from the start.
     """
     nodes, bars, links, tangent = problem.nodes, problem.bars, problem.links, work.tangent
-    x, product, ends, store = work.shift, work.residual, tangent.ends, tangent.store
+    x, product, ends, bar_tangent = work.shift, work.residual, tangent.ends, tangent.bar_tangent
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * ends[e, 0], 3 * ends[e, 1]
         for c in range(3):
-            store[GAP, e] += store[Q + c, e] * (x[j + c] - x[i + c])
+            bar_tangent[GAP, e] += bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
     add_product(-1.0, bars.rods.shape[0] > 0, tangent, x, product)
     damping_factor = scheme.wc * scheme.vu / dt
     for dof in range(nodes.damping.shape[0]):

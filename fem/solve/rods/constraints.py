@@ -26,26 +26,26 @@ DEPENDENT = 1e-11
 
 def multiply(stage: Stage, x: Floats) -> Floats:
     """G x: (rods,)."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.store)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     return np.bincount(rows, values * x[dofs], minlength=len(stage.bars.rods)).astype(float)
 
 
 def multiply_transposed(stage: Stage, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.store)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     return np.bincount(dofs, values * pull[rows], minlength=stage.system.size).astype(float)
 
 
 def gaps(stage: Stage) -> tuple[Floats, Floats]:
     """(rods,) gaps (l^2 - L0^2)/2 at the evaluated state, and the strains gap / L0^2."""
     rods = stage.bars.rods
-    gap, inverse = stage.work.tangent.store[GAP, rods], stage.bars.constants[INV_LENGTH, rods]
+    gap, inverse = stage.work.tangent.bar_tangent[GAP, rods], stage.bars.constants[INV_LENGTH, rods]
     return gap, gap * inverse * inverse
 
 
 def over_independent(stage: Stage, free: Ints) -> Any:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.store)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     count = int(np.count_nonzero(free == 1))
     if count + len(stage.bars.rods) <= DENSE and len(stage.links.slave) == 0:
         column = np.cumsum(free == 1) - 1
@@ -57,6 +57,11 @@ def over_independent(stage: Stage, free: Ints) -> Any:
 
     full = coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()
     return full @ reduction(free, stage.links)
+
+
+def dense(matrix: Any) -> Floats:
+    """An array, whether it was sparse or not."""
+    return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
 
 
 def check_constraints(stage: Stage, motion: Motion) -> None:
@@ -89,7 +94,7 @@ def check_constraints(stage: Stage, motion: Motion) -> None:
 def _refuse_dependent(stage: Stage) -> None:
     """ModelError that names the rods whose constraints depend on each other."""
     rods = stage.bars.rods
-    free = stage.nodes.free
+    free = stage.nodes.dof_kind
     inside = _of_ends(np.flatnonzero(free.reshape(-1, 3).any(axis=1)), stage) > 0
     if not inside.all():
         raise ModelError(

@@ -63,7 +63,7 @@ def mass_blocks(nodes: Nodes, work: Scratch) -> None:
     """Mass in the blocks within one node."""
     for i in range(work.block.shape[0]):
         for k in range(9):
-            work.block[i, k] = nodes.held[i, k] if nodes.held.shape[0] > 0 else 0.0
+            work.block[i, k] = nodes.artificial_stiffness[i, k] if nodes.artificial_stiffness.shape[0] > 0 else 0.0
         for c in range(3):
             work.block[i, 4 * c] += nodes.mass[3 * i]
 
@@ -77,9 +77,9 @@ def mass_system(bars: Bars, work: Scratch) -> None:
         for k in range(18):
             work.tangent.cross[p, k] = 0.0
     for e in range(bars.nodes.shape[0]):
-        work.tangent.store[GEOMETRIC, e] = 0.0
-        if work.tangent.store[ALPHA, e] != np.inf:  # the stiffness of bars is left out here
-            work.tangent.store[ALPHA, e] = 0.0
+        work.tangent.bar_tangent[GEOMETRIC, e] = 0.0
+        if work.tangent.bar_tangent[ALPHA, e] != np.inf:  # the stiffness of bars is left out here
+            work.tangent.bar_tangent[ALPHA, e] = 0.0
     for dof in range(work.residual.shape[0]):
         work.residual[dof] = 0.0
 
@@ -90,7 +90,7 @@ def along(e: int, bars: Bars, x: Floats, work: Scratch) -> float:
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     product = 0.0
     for c in range(3):
-        product += work.tangent.store[Q + c, e] * (x[j + c] - x[i + c])
+        product += work.tangent.bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
     return product
 
 
@@ -99,7 +99,7 @@ def velocity_gaps(bars: Bars, work: Scratch) -> None:
     """G v into the gaps of the rods."""
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
-        work.tangent.store[GAP, e] = along(e, bars, work.v, work)
+        work.tangent.bar_tangent[GAP, e] = along(e, bars, work.v, work)
 
 
 @inner_kernel
@@ -110,7 +110,7 @@ def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scr
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         if secant:
             for c in range(3):
-                work.tangent.store[Q + c, e] = work.tangent.store[P + c, e]
+                work.tangent.bar_tangent[Q + c, e] = work.tangent.bar_tangent[P + c, e]
         rate = along(e, bars, work.a, work)
         if bars.kinds[e, 0] != LINEAR:
             for c in range(3):
@@ -118,7 +118,7 @@ def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scr
                 if secant:
                     relative = (work.u[j + c] - work.u[i + c] - u0[j + c] + u0[i + c]) / dt
                 rate += relative * relative
-        work.tangent.store[GAP, e] = rate
+        work.tangent.bar_tangent[GAP, e] = rate
 
 
 @called_kernel
@@ -135,15 +135,15 @@ def acceleration_system(
         mass_system(bars, work)
     if not secant:
         combine(loading.vectors, loading.factors, k + 1, work.load)
-        inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
+        inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
         for dof in range(work.a.shape[0]):
             if lags:
                 work.lagged[dof] = work.a[dof]
-            rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
-            work.residual[dof] = nodes.open[dof] * rest
+            rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.damping_force[dof]
+            work.residual[dof] = nodes.mask[dof] * rest
         condense(links, work.residual)
         for dof in range(work.a.shape[0]):
-            work.residual[dof] *= nodes.open[dof]
+            work.residual[dof] *= nodes.mask[dof]
     acceleration_gaps(secant, loading.dt[k], bars, motion.u, work)
 
 
@@ -151,15 +151,15 @@ def acceleration_system(
 def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> None:
     """The same where nothing couples the dofs, at once; dofs without mass keep theirs.
 
-    ``work.drag`` holds C v.
+    ``work.damping_force`` holds C v.
     """
     combine(loading.vectors, loading.factors, k + 1, work.load)
     for dof in range(work.a.shape[0]):
         own = work.a[dof]
         work.lagged[dof] = own
         mass = nodes.mass[dof]
-        has_own = (nodes.open[dof] == 0.0) | (mass <= 0.0)
-        rest = work.load[dof] - work.force[dof] - work.drag[dof]
+        has_own = (nodes.mask[dof] == 0.0) | (mass <= 0.0)
+        rest = work.load[dof] - work.force[dof] - work.damping_force[dof]
         work.a[dof] = where(has_own, own, rest / where(has_own, 1.0, mass))
 
 
@@ -171,6 +171,17 @@ def move_velocities(links: Links, work: Scratch) -> None:
         work.v[dof] += work.du[dof]
 
 
+@inner_kernel
+def add_pulls(bars: Bars, work: Scratch, force: Floats) -> None:
+    """force += P tau, the pulls along the rods that were solved for."""
+    for r in range(bars.rods.shape[0]):
+        e = bars.rods[r]
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        for c in range(3):
+            force[i + c] -= work.tau[e] * work.tangent.bar_tangent[P + c, e]
+            force[j + c] += work.tau[e] * work.tangent.bar_tangent[P + c, e]
+
+
 @called_kernel
 def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, work: Scratch) -> None:
     """a += du, multipliers and the internal force follow, and what the recursion goes on with."""
@@ -179,19 +190,15 @@ def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, w
     for dof in range(work.a.shape[0]):
         work.a[dof] += work.du[dof]
     for r in range(bars.rods.shape[0]):
-        e = bars.rods[r]
-        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        work.multiplier[e] += work.tau[e]
-        for c in range(3):
-            work.force[i + c] -= work.tau[e] * work.tangent.store[P + c, e]
-            work.force[j + c] += work.tau[e] * work.tangent.store[P + c, e]
+        work.multiplier[bars.rods[r]] += work.tau[bars.rods[r]]
+    add_pulls(bars, work, work.force)
     if scheme.lags and bars.rods.shape[0] > 0:
         wm, wf = scheme.wm, scheme.wf
         for dof in range(work.a.shape[0]):
-            if nodes.open[dof] != 0.0:
+            if nodes.mask[dof] != 0.0:
                 forces = wf * work.a[dof] + (1.0 - wf) * motion.a[dof]
                 work.lagged[dof] = (forces - (1.0 - wm) * motion.lagged[dof]) / wm
-    inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
+    inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
 
 
 @called_kernel
@@ -201,12 +208,7 @@ def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scr
     pull, total = work.shift, 0.0
     for dof in range(pull.shape[0]):
         pull[dof] = 0.0
-    for r in range(bars.rods.shape[0]):
-        e = bars.rods[r]
-        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        for c in range(3):
-            pull[i + c] -= work.tau[e] * work.tangent.store[P + c, e]
-            pull[j + c] += work.tau[e] * work.tangent.store[P + c, e]
+    add_pulls(bars, work, pull)
     condense(links, pull)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]

@@ -60,7 +60,7 @@ def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem:
             )  # fmt: skip
         else:
             is_solved = solve_unsymmetric_chain(
-                is_filled, tree, diagonal, nodes.open, work.tangent, work.block, work.residual, work.inverse,
+                is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
                 work.pinned, work.du, work.tau,
             )  # fmt: skip
         if not is_solved:
@@ -83,7 +83,7 @@ def keep(is_filled: bool, work: Scratch) -> None:
     for dof in range(work.residual.shape[0]):
         work.whole[RIGHT, dof], work.whole[FOUND, dof] = work.residual[dof], 0.0
     for e in range(work.tau.shape[0]):
-        work.pulls[RIGHT, e], work.pulls[FOUND, e] = work.tangent.store[GAP, e], 0.0
+        work.pulls[RIGHT, e], work.pulls[FOUND, e] = work.tangent.bar_tangent[GAP, e], 0.0
     if is_filled:
         for i in range(work.block.shape[0]):
             for k in range(9):
@@ -96,7 +96,7 @@ def restore(work: Scratch) -> None:
     for dof in range(work.residual.shape[0]):
         work.residual[dof], work.du[dof] = work.whole[RIGHT, dof], work.whole[FOUND, dof]
     for e in range(work.tau.shape[0]):
-        work.tangent.store[GAP, e], work.tau[e] = work.pulls[RIGHT, e], work.pulls[FOUND, e]
+        work.tangent.bar_tangent[GAP, e], work.tau[e] = work.pulls[RIGHT, e], work.pulls[FOUND, e]
 
 
 @inner_kernel
@@ -114,12 +114,12 @@ def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, wo
     rest_of_nodes(is_filled, diagonal, work)
     rest_of_bars(bars, work)
     largest = 0.0
-    for dof in range(nodes.open.shape[0]):
-        largest = max(largest, nodes.open[dof] * work.whole[SIZE, dof])
+    for dof in range(nodes.mask.shape[0]):
+        largest = max(largest, nodes.mask[dof] * work.whole[SIZE, dof])
     error = 0.0
-    for dof in range(nodes.open.shape[0]):
+    for dof in range(nodes.mask.shape[0]):
         size = work.whole[SIZE, dof] + NOTHING * largest
-        if nodes.open[dof] == 0.0:
+        if nodes.mask[dof] == 0.0:
             work.residual[dof] = 0.0
         elif size > 0.0 and not abs(work.residual[dof]) <= error * size:
             error = abs(work.residual[dof]) / size
@@ -169,23 +169,23 @@ def rest_of_nodes(is_filled: bool, diagonal: Diagonal, work: Scratch) -> None:
 @inner_kernel
 def rest_of_bars(bars: Bars, work: Scratch) -> None:
     """Take from the rest what bars and rods do."""
-    x, rest, whole, store = work.whole[FOUND], work.residual, work.whole, work.tangent.store
+    x, rest, whole, bar_tangent = work.whole[FOUND], work.residual, work.whole, work.tangent.bar_tangent
     for e in range(bars.nodes.shape[0]):
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        pull, size, t = 0.0, 0.0, store[GEOMETRIC, e]
-        if store[ALPHA, e] == np.inf:
+        pull, size, t = 0.0, 0.0, bar_tangent[GEOMETRIC, e]
+        if bar_tangent[ALPHA, e] == np.inf:
             pull = work.pulls[FOUND, e]
             size = abs(pull)
-        elif store[ALPHA, e] != 0.0:
+        elif bar_tangent[ALPHA, e] != 0.0:
             for c in range(3):
-                pull += store[Q + c, e] * (x[j + c] - x[i + c])
-                size += abs(store[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
-            pull *= store[ALPHA, e]
-            size *= abs(store[ALPHA, e])
+                pull += bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
+                size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
+            pull *= bar_tangent[ALPHA, e]
+            size *= abs(bar_tangent[ALPHA, e])
         coupling = work.tangent.off[e] if work.tangent.off.shape[0] > 0 else 0.0
         for c in range(3):
-            force = pull * store[P + c, e] + t * (x[j + c] - x[i + c])
-            about = size * abs(store[P + c, e]) + abs(t) * (abs(x[j + c]) + abs(x[i + c]))
+            force = pull * bar_tangent[P + c, e] + t * (x[j + c] - x[i + c])
+            about = size * abs(bar_tangent[P + c, e]) + abs(t) * (abs(x[j + c]) + abs(x[i + c]))
             rest[i + c] += force - coupling * x[j + c]
             rest[j + c] -= force + coupling * x[i + c]
             whole[SIZE, i + c] += about + abs(coupling * x[j + c])
@@ -195,19 +195,19 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
 @inner_kernel
 def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> float:
     """What is left of the gaps of rods; returns the larger of ``error`` and its share."""
-    x, store, largest = work.whole[FOUND], work.tangent.store, 0.0
+    x, bar_tangent, largest = work.whole[FOUND], work.tangent.bar_tangent, 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
-        about = abs(store[Q, e]) + abs(store[Q + 1, e]) + abs(store[Q + 2, e])
+        about = abs(bar_tangent[Q, e]) + abs(bar_tangent[Q + 1, e]) + abs(bar_tangent[Q + 2, e])
         largest = max(largest, abs(work.pulls[RIGHT, e]) + longest * about)
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         rest, size = -work.pulls[RIGHT, e], abs(work.pulls[RIGHT, e]) + NOTHING * largest
         for c in range(3):
-            rest -= store[Q + c, e] * (x[j + c] - x[i + c])
-            size += abs(store[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
-        store[GAP, e] = -rest
+            rest -= bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
+            size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
+        bar_tangent[GAP, e] = -rest
         if size > 0.0 and not abs(rest) <= error * size:
             error = abs(rest) / size
     return error

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.constraints import reduction
+from fem.assembly.constraints import Independent
 from fem.errors import ModelError
 from fem.forces.bars.bar import Bars
 from fem.forces.bars.strain import LINEAR
 from fem.solve.linear.sparse.factors import solve_dense, solve_pivoting
 from fem.solve.newton.groups import Motion
-from fem.solve.rods.constraints import DENSE, SAME_RATE, multiply, multiply_transposed, over_independent
+from fem.solve.rods.constraints import DENSE, SAME_RATE, dense, multiply, multiply_transposed, over_independent
 from fem.solve.stage import Stage
 
 
@@ -45,7 +45,7 @@ def consistent_velocities(stage: Stage, motion: Motion, mass: Any) -> str:
     rate, speed = multiply(stage, motion.v), float(np.abs(motion.v).max(initial=0.0))
     if not np.any(rate):
         return ""
-    change = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.free)
+    change = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.dof_kind)
     if change is None:
         raise ModelError("rods pass on the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
     motion.v[:] += change[0]
@@ -56,7 +56,7 @@ def consistent_velocities(stage: Stage, motion: Motion, mass: Any) -> str:
 
 def _lengths(stage: Stage) -> Floats:
     """(rods,) of the gradients of rods: their lengths."""
-    return np.asarray(np.sqrt((stage.work.tangent.store[2:5, stage.bars.rods] ** 2).sum(axis=0)))
+    return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[2:5, stage.bars.rods] ** 2).sum(axis=0)))
 
 
 def consistent_accelerations(stage: Stage, motion: Motion, mass: Any, right: Floats, known: Floats, free: Ints) -> bool:
@@ -87,31 +87,18 @@ def relative(bars: Bars, x: Floats) -> Floats:
 
 def solve_saddle(stage: Stage, mass: Any, right: Floats, target: Floats, free: Ints) -> tuple[Floats, Floats] | None:
     """x (3n,) and lambda (rods,): M x + G^T lambda = right over the independent dofs, G x = target; None: singular."""
-    coupling = over_independent(stage, free)
-    transform: Any = reduction(free, stage.links) if len(stage.links.slave) else None
-    unknown = np.flatnonzero(free == 1)
-    if transform is None:
-        matrix, load = mass[unknown][:, unknown], right[unknown]
-    else:
-        matrix, load = transform.T @ mass @ transform, transform.T @ right
+    coupling, dofs = over_independent(stage, free), Independent(free, stage.links)
+    matrix, count = dofs.matrix(mass), len(dofs.unknown)
     if np.any(matrix.diagonal() <= 0.0):
         return None
-    is_small = len(unknown) + len(target) <= DENSE
-    found = (_solve_small if is_small else _solve_large)(matrix, coupling, np.concatenate([load, target]))
-    if found is None:
-        return None
-    x = np.zeros(stage.system.size)
-    if transform is None:
-        x[unknown] = found[: len(unknown)]
-    else:
-        x[:] = transform @ found[: len(unknown)]
-    return x, found[len(unknown) :]
+    is_small = count + len(target) <= DENSE
+    found = (_solve_small if is_small else _solve_large)(matrix, coupling, np.concatenate([dofs.load(right), target]))
+    return None if found is None else (dofs.spread(found[:count]), found[count:])
 
 
 def _solve_small(matrix: Any, coupling: Any, right: Floats) -> Floats | None:
-    matrix = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
-    rows = coupling if isinstance(coupling, np.ndarray) else coupling.toarray()
-    return solve_dense(np.block([[matrix, rows.T], [rows, np.zeros((len(rows), len(rows)))]]), right)
+    rows = dense(coupling)
+    return solve_dense(np.block([[dense(matrix), rows.T], [rows, np.zeros((len(rows), len(rows)))]]), right)
 
 
 def _solve_large(matrix: Any, coupling: Any, right: Floats) -> Floats | None:

@@ -21,14 +21,14 @@ from fem.errors import ModelError
 from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
-from fem.solve.rods.constraints import SAME_LENGTH, over_independent
+from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
 from fem.solve.ropes.independent import enter
 from fem.solve.ropes.states import positions
-from fem.solve.ropes.watched import NAMED, NOTHING, Failed, Watched, copy_of, restore
-from fem.solve.stage import loading
-from fem.solve.start import evaluate_start
-from fem.solve.statics.loose import hold_loose_directions
+from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
+from fem.solve.stage import NO_ROPES, loading_at
+from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.statics.stability import MECHANISM, softest
+from fem.solve.statics.unrestrained import hold_unrestrained
 
 NO_PULL = 1e-10
 """Share of the largest force that is no pull and no push."""
@@ -120,11 +120,9 @@ class ActiveSet(Watched):
 
     def _rows(self, motion: Motion, now: float) -> Floats:
         """Gradients of the ropes, then of the rods, at a state (which stays as it is)."""
-        stage, force = self.stages.of(np.ones(len(self.taut), np.bool_)), motion.force.copy()
-        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-        motion.force[:] = force
-        rows = over_independent(stage, stage.nodes.free)
-        rows = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+        stage = self.stages.of(np.ones(len(self.taut), np.bool_))
+        evaluate_rods(stage, motion, now)
+        rows = dense(over_independent(stage, stage.nodes.dof_kind))
         at, rods = positions(stage.bars.rods, self.ropes.bars), np.arange(len(stage.bars.rods))
         order = np.concatenate([at, np.setdiff1d(rods, at)])
         return np.asarray(rows[order])
@@ -153,13 +151,13 @@ class ActiveSet(Watched):
         motion.multiplier[self.ropes.bars[~taut]] = 0.0
         fresh = self.ropes.bars[taut & (motion.multiplier[self.ropes.bars] <= 0.0)]
         motion.multiplier[fresh] = self._force(motion, end) * stage.bars.constants[INV_LENGTH, fresh]
-        evaluate_start(stage, motion, loading(stage, motion, np.array([begin, begin]), np.ones(1)))
+        evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
-            self.notice = hold_loose_directions(stage, marching.step)[1]
+            self.notice = hold_unrestrained(stage, marching.step)[1]
         except ModelError as error:
             raise ModelError(f"{error}{self._slack()}") from error
         try:
-            _, kept, chunk = self._march(begin, end, dt, NOTHING)
+            _, kept, chunk = self._march(begin, end, dt, NO_ROPES)
         except Failed:
             restore(motion, saved)
             self._refuse_mechanism(begin)

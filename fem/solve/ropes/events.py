@@ -23,8 +23,8 @@ from fem.solve.ropes.instants.first import NoInstant, Search
 from fem.solve.ropes.instants.nearest import move_to_nearest
 from fem.solve.ropes.states import gaps_of, positions
 from fem.solve.ropes.switching import ALLOWED, Switched
-from fem.solve.ropes.watched import NOTHING, Failed, copy_of, restore
-from fem.solve.stage import loading
+from fem.solve.ropes.watched import Failed, copy_of, restore
+from fem.solve.stage import NO_ROPES, loading_at
 
 RESOLUTION, SHARE = 1e-10, 1e-7
 """Time to which events are located, and the same as a share of an increment: the smaller one holds."""
@@ -94,7 +94,7 @@ class Events(Switched):
             if step == 0.0 and self._let_leave(at & ~self.states.basis, now, end):
                 continue
             if step > 0.0:
-                control, kept, chunk = self._march(now, now + step, step, NOTHING)
+                control, kept, chunk = self._march(now, now + step, step, NO_ROPES)
                 self._arrive(end if end - now - step < self._sharp else now + step)
             self._refuse_lasting(at, step == 0.0)
             lingers = ~self.states.basis & (self.ropes.allowance > 0.0)
@@ -119,7 +119,7 @@ class Events(Switched):
         if not asked.any():
             return False
         saved = copy_of(motion)
-        self._march(now, end, end - now, NOTHING)
+        self._march(now, end, end - now, NO_ROPES)
         gap, ahead = self._gaps(motion), self._lengthening(motion, end - now)
         restore(motion, saved)
         fresh = asked & (ahead < LENGTHENS * gap)
@@ -136,7 +136,7 @@ class Events(Switched):
         while fresh.any():
             moved |= fresh
             stage = self.stages.of(basis | moved)
-            chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
+            chunk = loading_at(stage, motion, now)
             at = positions(stage.bars.rods, self.ropes.bars[moved])
             move_to_nearest(stage, motion, chunk, self.mass, np.isin(np.arange(len(stage.bars.rods)), at))
             long = self._gaps(motion) > ALLOWED * self.length**2  # others, which those have moved
@@ -172,7 +172,7 @@ class Events(Switched):
         saved = copy_of(motion)
 
         def after_march(step: float) -> Floats:
-            self._march(begin, begin + step, step, NOTHING)
+            self._march(begin, begin + step, step, NO_ROPES)
             found = self._excess(motion)
             restore(motion, saved)
             return found
@@ -207,7 +207,7 @@ class Events(Switched):
         m, row = self.marching, kept.ledger[0]
         note_increment(
             0, int(row[groups.L_ITERATIONS]), float(row[groups.L_NORM]), 0.0, int(row[groups.L_FLAGS]),
-            float(row[groups.L_ERROR]), self.shown.problem, chunk.thermal[-1], m.progress.motion, kept,
+            float(row[groups.L_ERROR]), self.shown.problem, chunk.thermal_end[-1], m.progress.motion, kept,
         )  # fmt: skip
 
     # Trouble

@@ -62,7 +62,7 @@ class Moreau:
 
     def __init__(self, stage: Stage, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
-        moves = (stage.nodes.free != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)
+        moves = (stage.nodes.dof_kind != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)
         self.stage, self.all = stage, ropes
         self.ropes: Ints = ropes[moves[ropes]]  # one between two supports has nothing to pull
         ropes = self.ropes
@@ -79,7 +79,7 @@ class Moreau:
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where a free dof has no mass (held ones rest, nothing acts on them)."""
-        massless = (self.stage.nodes.free == 1) & (self.stage.nodes.mass <= 0.0)
+        massless = (self.stage.nodes.dof_kind == 1) & (self.stage.nodes.mass <= 0.0)
         massless[held] = False
         if np.any(massless):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
@@ -141,10 +141,10 @@ class Moreau:
             evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
             residual(stage.coefficients, stage.problem, work)
             solve = self._factor(dt)
-            change, along = solve(work.residual[lengths.unknown]), solve(reduced.T)
+            change, along = solve(work.residual[lengths.dofs.unknown]), solve(reduced.T)
             if len(near):
                 compliance = 2.0 / dt * (reduced @ along)
-                free = rows @ (work.v + 2.0 / dt * lengths.spread(change))
+                free = rows @ (work.v + 2.0 / dt * lengths.dofs.spread(change))
                 noise = ROUND_OFF * np.sqrt(lengths.square[near]) * float(np.abs(work.v).max() + np.abs(v0).max())
                 try:
                     pull, _ = complementarity(compliance, free - bound, one_sided, noise)
@@ -152,7 +152,7 @@ class Moreau:
                     self.trouble = f"no pulls keep all lengths: {self._name(int(near[error.worst]))} is pulled apart"
                     return None
                 change = change - along @ pull
-            move = lengths.spread(change)
+            move = lengths.dofs.spread(change)
             work.u[:] += move
             work.v[:] += 2.0 / dt * move
             work.a[:] += 2.0 / dt**2 * move
@@ -176,9 +176,9 @@ class Moreau:
         v0[supports] = chunk.support_start[k]
         expand(stage.links, v0)
         combine(chunk.vectors, chunk.weighted, k, work.load)
-        inertia_forces(stage.problem, v0, v0, work.inertia, work.drag)
-        work.carry[:] = work.load - (0.5 * work.drag if len(stage.nodes.damping) else 0.0)
-        moving = stage.nodes.open
+        inertia_forces(stage.problem, v0, v0, work.inertia, work.damping_force)
+        work.known_force[:] = work.load - (0.5 * work.damping_force if len(stage.nodes.damping) else 0.0)
+        moving = stage.nodes.mask
         work.u[:], work.v[:], work.a[:] = motion.u, -moving * v0, -2.0 / dt * moving * v0
         work.u[supports], work.v[supports] = chunk.support_u[k], chunk.support_v[k]
         work.a[supports] = chunk.support_a[k]
@@ -195,10 +195,10 @@ class Moreau:
     ) -> float | None:  # fmt: skip
         """Forces of the increment, positions corrected, books closed."""
         stage, work, near = self.stage, self.stage.work, law.near
-        thermal = chunk.thermal[min(k + 1, len(chunk.thermal) - 1)]
+        thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
         work.multiplier[:] = 0.0
         strain = evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
-        residual(stage.coefficients, stage.problem, work)  # inertia and drag of the end
+        residual(stage.coefficients, stage.problem, work)  # inertia and damping of the end
         work.multiplier[self.index[near]] = pull
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]
         work.force[:] += rows.T @ pull
@@ -251,7 +251,7 @@ class Moreau:
                     return False
                 one_sided = self.one_sided  # not all of those that pulled can keep their lengths
                 continue
-            work.u[:] -= lengths.spread(along @ pull)
+            work.u[:] -= lengths.dofs.spread(along @ pull)
         return False
 
     def _name(self, r: int) -> str:
@@ -261,8 +261,8 @@ class Moreau:
         """The inverse of the effective tangent over the independent dofs, as a function."""
         stage, work = self.stage, self.stage.work
         if not self.is_coupled:
-            damping = stage.nodes.damping[self.lengths.unknown] if len(stage.nodes.damping) else 0.0
-            diagonal = 2.0 / dt**2 * stage.nodes.mass[self.lengths.unknown] + damping / dt
+            damping = stage.nodes.damping[self.lengths.dofs.unknown] if len(stage.nodes.damping) else 0.0
+            diagonal = 2.0 / dt**2 * stage.nodes.mass[self.lengths.dofs.unknown] + damping / dt
             return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
         from scipy.sparse.linalg import splu
 

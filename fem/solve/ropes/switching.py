@@ -23,7 +23,7 @@ from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.sharing import Shares
 from fem.solve.ropes.states import Stages
 from fem.solve.ropes.watched import Watched, copy_of, restore
-from fem.solve.stage import Stage, loading
+from fem.solve.stage import Stage, loading_at
 from fem.solve.start import small_or_sparse_mass
 
 ZENO = 1e-3
@@ -86,7 +86,7 @@ class Switched(Watched):
         if not pulls.any():
             return
         stage, saved = self.stages.of(pulls), copy_of(motion)
-        chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
+        chunk = loading_at(stage, motion, now)
         instant = Instant(self.stages, motion, chunk, now, pulls, pulls, pulls, self.mass)
         try:
             instant.hold()
@@ -157,7 +157,7 @@ class Switched(Watched):
         states, before, gap, square = self.states, self.taut.copy(), self._gaps(motion), self.length**2
         near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
         stage = self.stages.of(near)
-        chunk = loading(stage, motion, np.array([now, now]), np.ones(1))
+        chunk = loading_at(stage, motion, now)
         moment = ZENO * self.marching.clock.dt
         has_bounced = now - states.last_impact < moment
         self.stuck |= stuck

@@ -18,9 +18,6 @@ from fem.solve.ropes.slack import excesses
 from fem.solve.ropes.states import Stages, gaps_of
 from fem.solve.stage import Stage, loading, record
 
-NOTHING = Ropes(np.zeros(0, np.int64), np.zeros(0))
-"""For a march that watches no rope."""
-
 
 class Failed(Exception):
     """A part of an increment could not be solved; ``reason``, ``control`` and ``ledger`` as the march left them."""
@@ -50,7 +47,7 @@ class Watched:
         self.taut: Flags = np.ones(len(index), np.bool_)
         self.ropes = Ropes(index, np.zeros(len(index)))
         self.length: Floats = 1.0 / bars.constants[INV_LENGTH, index]
-        free = (stages.first.nodes.free != 0).reshape(-1, 3).any(axis=1)
+        free = (stages.first.nodes.dof_kind != 0).reshape(-1, 3).any(axis=1)
         self.can_pull: Flags = free[bars.nodes[index]].any(axis=1)
         self._pending: list[Event] = []
 

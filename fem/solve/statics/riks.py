@@ -85,7 +85,7 @@ def make_arc(stage: Stage, motion: Motion, span: Span, end: ArcEnd) -> Arc:
         if isinstance(case.curve, Ramp):
             slope[p] = case.curve.last - case.curve.first
     reference = slope @ stage.loads.vectors if len(slope) else np.zeros(system.size)
-    if not np.any(reference[stage.nodes.free != 0]):
+    if not np.any(reference[stage.nodes.dof_kind != 0]):
         raise ModelError(
             "*STATIC, RIKS: no load changes in this step; those with AMPLITUDE do not follow the load factor"
         )
@@ -104,7 +104,7 @@ def _end_dof(system: System, stage: Stage, end: ArcEnd) -> float:
     if len(nodes) != 1:
         raise ModelError(f"*STATIC, RIKS: set {end.target} has {len(nodes)} nodes; the step ends by the motion of one")
     dof = 3 * int(nodes[0]) + end.dof - 1
-    if stage.nodes.free[dof] != 1:
+    if stage.nodes.dof_kind[dof] != 1:
         raise ModelError(f"*STATIC, RIKS: {system.name_dof(dof)}, whose displacement ends the step, is not free")
     return float(dof)
 

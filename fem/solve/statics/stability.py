@@ -9,7 +9,7 @@ from fem.forces.bars.bar import ALPHA, GEOMETRIC
 from fem.solve.linear.sparse.saddle import bordered
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.stage import Stage, loading
+from fem.solve.stage import Stage, loading_at
 from fem.solve.start import evaluate_start
 from fem.solve.statics.inertia import negative_directions, weakest_dof
 
@@ -19,7 +19,7 @@ MECHANISM = 1e-12
 
 def softest(stage: Stage, motion: Motion, now: float) -> tuple[int, float]:
     """The dof that moves most in the softest mode at a state, and its share of the largest stiffness."""
-    evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
+    evaluate_start(stage, motion, loading_at(stage, motion, now))
     nodal_blocks(stage.coefficients, 1.0, stage.problem, stage.work)
     if len(stage.tangent.independent) == 0:
         return 0, np.inf
@@ -40,10 +40,12 @@ def refuse_mechanism(stage: Stage, motion: Motion, now: float, number: int) -> N
 def instability_notice(stage: Stage) -> str:
     """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
     work = stage.work
-    if not (np.any(work.tangent.store[GEOMETRIC] < 0.0) or np.any(work.tangent.store[ALPHA] < 0.0)):
+    if not (np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)):
         return ""
     # Held directions count with next to nothing, so that a hinge that buckles there is seen.
-    problem = stage.problem._replace(nodes=stage.nodes._replace(held=1e-12 * stage.nodes.held))
+    problem = stage.problem._replace(
+        nodes=stage.nodes._replace(artificial_stiffness=1e-12 * stage.nodes.artificial_stiffness)
+    )
     nodal_blocks(stage.coefficients, 1.0, problem, work)
     # Every rod's multiplier adds one negative eigenvalue of its own.
     count = negative_directions(bordered(stage.tangent, work)) - len(stage.bars.rods)

@@ -34,7 +34,10 @@ def of_block(b: int, problem: Problem) -> Problem:
     """The part of block b."""
     nodes, bars, springs = problem.nodes, problem.bars, problem.springs
     return Problem(
-        Nodes(at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.free, nodes.open, at(nodes.held, b)),
+        Nodes(
+            at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.dof_kind, nodes.mask,
+            at(nodes.artificial_stiffness, b),
+        ),
         Bars(
             bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
             at(bars.off_damping, b), bars.rods,
@@ -51,7 +54,7 @@ def loading_of(b: int, loading: Loading) -> Loading:
     return Loading(
         loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[share],
         loading.factors[share], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
-        loading.support_start[b], at(loading.thermal, b), at(loading.warmth, b),
+        loading.support_start[b], at(loading.thermal_end, b), at(loading.thermal_mean, b),
     )  # fmt: skip
 
 
@@ -79,14 +82,16 @@ def march_blocks(
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
         its = room.tangent  # room for registers: it lasts as long as the kernel that asks for it
-        tangent = Tangent(its.ends, local(its.store), local(its.off), local(its.block), its.pairs, local(its.cross))
+        tangent = Tangent(
+            its.ends, local(its.bar_tangent), local(its.off), local(its.block), its.pairs, local(its.cross)
+        )
         work = Scratch(
             local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.load),
-            local(room.carry), local(room.residual), local(room.shift), local(room.inertia), local(room.momentum),
-            local(room.drag), local(room.du), local(room.multiplier), local(room.tau), local(room.pinned), tangent,
-            local(room.block), local(room.inverse), local(room.reaction), local(room.band), local(room.unknowns),
-            local(room.krylov), local(room.kept), local(room.whole), local(room.pulls), local(room.lagged),
-            local(room.state),
+            local(room.known_force), local(room.residual), local(room.shift), local(room.inertia),
+            local(room.momentum), local(room.damping_force), local(room.du), local(room.multiplier), local(room.tau),
+            local(room.pinned), tangent, local(room.block), local(room.inverse), local(room.reaction),
+            local(room.band), local(room.unknowns), local(room.krylov), local(room.kept), local(room.whole),
+            local(room.pulls), local(room.lagged), local(room.state),
         )  # fmt: skip
         kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
         open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])

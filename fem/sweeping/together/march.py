@@ -63,13 +63,13 @@ def fail(is_new: bool, reason: int, k: int, outcome: Floats) -> None:
 def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None:
     """M du = residual, by the elimination of the chain with massive nodes and no stiffness."""
     nodes, bars, tree = problem.nodes, problem.bars, problem.tree
-    for e in range(work.tangent.store.shape[1]):
-        for c in range(work.tangent.store.shape[0]):
-            work.tangent.store[c, e] = 0.0
+    for e in range(work.tangent.bar_tangent.shape[1]):
+        for c in range(work.tangent.bar_tangent.shape[0]):
+            work.tangent.bar_tangent[c, e] = 0.0
     its = work.tangent
-    mass = Tangent(its.ends, its.store, bars.off_mass, its.block, its.pairs, its.cross)
+    mass = Tangent(its.ends, its.bar_tangent, bars.off_mass, its.block, its.pairs, its.cross)
     is_safe = solve_chain(
-        True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.open, mass, work.block, work.residual,
+        True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.mask, mass, work.block, work.residual,
         work.inverse, work.pinned, work.du, work.tau,
     )  # fmt: skip
     fail(not is_safe, NEED_SOLVE, k, outcome)
@@ -85,15 +85,15 @@ def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, 
         end_accelerations(k, nodes, loading, work)
         return
     combine(loading.vectors, loading.factors, k + 1, work.load)
-    inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
+    inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
     for dof in range(work.a.shape[0]):
-        rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
-        work.residual[dof] = nodes.open[dof] * rest
+        rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.damping_force[dof]
+        work.residual[dof] = nodes.mask[dof] * rest
         work.lagged[dof] = work.a[dof]
     solve_mass(k, problem, work, outcome)
     for dof in range(work.a.shape[0]):
-        work.a[dof] += nodes.open[dof] * work.du[dof]
-    inertia_forces(problem, work.v, work.a, work.inertia, work.drag)
+        work.a[dof] += nodes.mask[dof] * work.du[dof]
+    inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
 
 
 @inner_kernel
@@ -109,23 +109,23 @@ def open_lanes(
     size = motion.u.shape[0]
     for dof in range(size):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
-    thermal = loading.thermal[0]
+    thermal = loading.thermal_end[0]
     strain = evaluate_instant(scheme, 1.0, loading.time[0], thermal, problem, motion, work)
     combine(loading.vectors, loading.factors, 0, work.load)
-    inertia_forces(problem, motion.v, motion.a, work.inertia, work.drag)
+    inertia_forces(problem, motion.v, motion.a, work.inertia, work.damping_force)
     for dof in range(size):
         motion.force[dof] = work.force[dof]
         if work.flow.shape[0] > 0:
             motion.flow[dof] = work.flow[dof]
-        rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.drag[dof]
-        work.residual[dof] = nodes.open[dof] * rest
+        rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.damping_force[dof]
+        work.residual[dof] = nodes.mask[dof] * rest
     if needs_acceleration:
         solve_mass(-1, problem, work, outcome)
         for dof in range(size):
-            motion.a[dof] += nodes.open[dof] * work.du[dof]
+            motion.a[dof] += nodes.mask[dof] * work.du[dof]
     for dof in range(size if scheme.lags else 0):
         motion.lagged[dof] = motion.a[dof]
-    inertia_forces(problem, motion.v, motion.a, work.inertia, work.drag)
+    inertia_forces(problem, motion.v, motion.a, work.inertia, work.damping_force)
     balance_forces(scheme, False, -1, problem, loading, motion.a, work)
     kinetic, potential = kinetic_energy(problem, work), 0.0
     for dof in range(size):
@@ -160,7 +160,7 @@ def march_lanes(
     row = 0
     for k in range(count):
         dt = loading.dt[k]
-        thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
+        thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
         begin(scheme, k, dt, problem, loading, motion, work)
         waits = outcome[REASON] != 0.0
         strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -193,7 +193,7 @@ def march_lanes(
                 nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
             is_safe = solve_chain(
-                symmetric, not is_bare, tree, diagonal, nodes.open, work.tangent, work.block, work.residual,
+                symmetric, not is_bare, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual,
                 work.inverse, work.pinned, work.du, work.tau,
             )  # fmt: skip
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)

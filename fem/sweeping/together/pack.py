@@ -97,7 +97,7 @@ def fleet(
     nodes: Any = Nodes(
         per_dof([system.mass for system in systems]),
         per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1),
-        fixed(np.zeros(0)), fixed(stage.nodes.free), fixed(stage.nodes.open), zeros(1, 0, 9, WIDTH, known=2),
+        fixed(np.zeros(0)), fixed(stage.nodes.dof_kind), fixed(stage.nodes.mask), zeros(1, 0, 9, WIDTH, known=2),
     )  # fmt: skip
     record: Any = Record(
         zeros(blocks, rows, LEDGER, WIDTH, known=1), fixed(probes),
@@ -141,7 +141,7 @@ def room_of_packs(stage: Stage, systems: list[System]) -> Any:
     tangent: Any = its._replace(
         ends=fixed(its.ends), pairs=fixed(its.pairs),
         **{name: zeros(*getattr(its, name).shape, WIDTH, known=getattr(its, name).ndim)
-           for name in ("store", "off", "block", "cross")},
+           for name in ("bar_tangent", "off", "block", "cross")},
     )  # fmt: skip
     return Scratch(**packs, tangent=tangent)
 
@@ -189,11 +189,11 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
         factors, weighted = pack(own, known=1), pack([weigh(stage, part) for part in own], known=1)
     vectors = pack([sample.loads.vectors for sample in samples])
     thermal = pack([sample.thermal for sample in samples], known=1)
-    warmth = pack([warmth_of(stage, sample.thermal) for sample in samples], known=1)
+    thermal_mean = pack([thermal_mean_of(stage, sample.thermal) for sample in samples], known=1)
     u, v, a, after = support
     return Loading(
         dt, time, vectors, fixed(stage.loads.is_gravity), weighted, factors, fixed(dofs), u, v, a, after, thermal,
-        warmth,
+        thermal_mean,
     )  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def weigh(stage: Stage, factors: Floats) -> Floats:
     return weighted
 
 
-def warmth_of(stage: Stage, thermal: Floats) -> Floats:
+def thermal_mean_of(stage: Stage, thermal: Floats) -> Floats:
     """(1 or k, m) thermal strain in the equilibrium of the increments, from that at their ends."""
     if len(thermal) == 1:
         return thermal

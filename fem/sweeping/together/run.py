@@ -26,7 +26,7 @@ from fem.solve.outcome import numbers_in, rows_of
 from fem.solve.schemes import SCHEMES
 from fem.solve.stage import Stage, loading, prepare, record
 from fem.solve.start import evaluate_start, first_motion
-from fem.solve.statics.loose import hold_loose_directions
+from fem.solve.statics.unrestrained import hold_unrestrained
 from fem.solve.watch.energy import SETTLING
 from fem.sweeping.together.alone import SERIES, Result, run_alone
 from fem.sweeping.together.blocks import march_blocks
@@ -192,8 +192,8 @@ def template(first: Sample, time: Floats) -> Stage | None:
         return None
     motion = first_motion(first.system)
     evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
-    hold_loose_directions(stage, step)
-    return stage if len(stage.nodes.held) == 0 else None
+    hold_unrestrained(stage, step)
+    return stage if len(stage.nodes.artificial_stiffness) == 0 else None
 
 
 def has_same_march(model: Model, first: Model) -> bool:

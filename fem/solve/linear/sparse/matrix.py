@@ -55,7 +55,7 @@ def write_rows(pattern: Pattern, rows: Ints, columns: Ints, offset: Ints, place:
 @kernel
 def fill_values(pattern: Pattern, tangent: Tangent, block: Floats, values: Floats) -> None:
     """The numbers of the matrix, from the nine numbers of the bars, the nodal blocks and what couples two nodes."""
-    nodes, store, off, pairs, cross = tangent.ends, tangent.store, tangent.off, tangent.pairs, tangent.cross
+    nodes, bar_tangent, off, pairs, cross = tangent.ends, tangent.bar_tangent, tangent.off, tangent.pairs, tangent.cross
     rank, start = pattern.rank, pattern.start
     is_lower = pattern.lower[0] == 1
     for k in range(values.shape[0]):
@@ -71,14 +71,16 @@ def fill_values(pattern: Pattern, tangent: Tangent, block: Floats, values: Float
         i, j = 3 * nodes[e, 0], 3 * nodes[e, 1]
         at_i, at_j = pattern.diagonal[nodes[e, 0]], pattern.diagonal[nodes[e, 1]]
         i_j, j_i = pattern.bars[e, 0], pattern.bars[e, 1]
-        alpha = store[ALPHA, e] if store[ALPHA, e] < np.inf else 0.0  # that of a rod is a constraint of its own
+        alpha = (
+            bar_tangent[ALPHA, e] if bar_tangent[ALPHA, e] < np.inf else 0.0
+        )  # that of a rod is a constraint of its own
         for c in range(3):
-            along = alpha * store[Q + c, e]
+            along = alpha * bar_tangent[Q + c, e]
             for a in range(3):
-                value = along * store[P + a, e]
+                value = along * bar_tangent[P + a, e]
                 across = -value
                 if a == c:
-                    value += store[GEOMETRIC, e]
+                    value += bar_tangent[GEOMETRIC, e]
                     across = coupling - value
                 if rank[i + c] >= 0:
                     if rank[i + a] >= 0 and not (is_lower and rank[i + a] < rank[i + c]):

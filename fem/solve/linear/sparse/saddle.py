@@ -43,7 +43,7 @@ class SaddleMatrix:
         from scipy.sparse import csc_array
 
         bars = self._tangent.system.bars
-        across, along = (rod_gradients(bars, work.tangent.store, row)[2][self._kept] for row in (P, Q))
+        across, along = (rod_gradients(bars, work.tangent.bar_tangent, row)[2][self._kept] for row in (P, Q))
         values = np.concatenate([self._tangent.values(work), across, along])[self._order]
         full = csc_array((values, self._indices, self._indptr), shape=(self._size, self._size))
         return full if self._transform is None else reduced(full, self._transform)
@@ -70,7 +70,7 @@ class SaddleSolver:
     def solve(self, work: Scratch, forcing: float) -> bool:
         """False where the system is singular or not finite."""
         work.du[:] = 0.0
-        right = np.concatenate([work.residual[self.independent], -work.tangent.store[GAP, self.rods]])
+        right = np.concatenate([work.residual[self.independent], -work.tangent.bar_tangent[GAP, self.rods]])
         matrix = self.matrix.of(work)
         if not (np.isfinite(matrix.data).all() and np.isfinite(right).all()):
             return False

@@ -63,7 +63,7 @@ class Instant:
         self.motion, self.chunk, self.stage = motion, chunk, stages.of(near)
         motion.multiplier[stages.ropes] = 0.0
         self.known = np.zeros(len(motion.a))
-        supported = np.flatnonzero(self.stage.nodes.free == 0)
+        supported = np.flatnonzero(self.stage.nodes.dof_kind == 0)
         _, _, a = self.stage.environment.supports.motion(supported, np.array([time]), after=True)
         self.known[supported] = a[0]
         evaluate_start(self.stage, motion, chunk)
@@ -177,7 +177,7 @@ class Instant:
         stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
         evaluate_start(stage, motion, self.chunk)
         multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, self.known, work.inertia)
-        free = self.known + network.respond(work.load - motion.force - work.inertia - work.drag)
+        free = self.known + network.respond(work.load - motion.force - work.inertia - work.damping_force)
         keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
         keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
         right = multiply(stage, free) + centripetal(stage.bars, motion.v)
@@ -219,6 +219,6 @@ class Instant:
         """Reactions."""
         motion, work = self.motion, stage.work
         work.force[:] = motion.force
-        inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.drag)
+        inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
         balance_forces(stage.coefficients, False, -1, stage.problem, self.chunk, motion.a, work)
         motion.reaction[:] = work.reaction

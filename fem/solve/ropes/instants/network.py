@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
-from fem.assembly.constraints import reduction
+from fem.assembly.constraints import Independent
 from fem.errors import ModelError
 from fem.solve.linear.sparse.factors import refine
-from fem.solve.rods.constraints import over_independent
+from fem.solve.rods.constraints import dense, over_independent
 from fem.solve.stage import Stage
 
 MASSLESS = (
@@ -36,19 +36,12 @@ class Network:
     """
 
     def __init__(self, stage: Stage, mass: Any) -> None:
-        links, free = stage.links, stage.nodes.free
+        links, free = stage.links, stage.nodes.dof_kind
         if len(links.slave) == 0:
             free = np.where((free == 1) & (stage.nodes.mass <= 0.0), 0, free)
-        self.size = stage.system.size
-        self.unknown = np.flatnonzero(free == 1)
-        self.transform: Any = reduction(free, links) if len(links.slave) else None
-        rows = over_independent(stage, free)
-        self.rows: Floats = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
-        if self.transform is None:
-            self.mass = mass[self.unknown][:, self.unknown]
-        else:
-            self.mass = self.transform.T @ mass @ self.transform
-        self.solve = _solver(self.mass)
+        self.dofs = Independent(free, links)
+        self.rows = dense(over_independent(stage, free))
+        self.solve = _solver(self.dofs.matrix(mass))
         self.answer: Floats = self.solve(self.rows.T)
         self.compliance: Floats = self.rows @ self.answer
         if np.any(np.diag(self.compliance) <= 0.0):
@@ -60,18 +53,11 @@ class Network:
 
     def change(self, pull: Floats) -> Floats:
         """- M^-1 G^T pull over all dofs (3n,)."""
-        return self._spread(-self.answer @ pull)
+        return self.dofs.spread(-self.answer @ pull)
 
     def respond(self, load: Floats) -> Floats:
         """M^-1 load over all dofs (3n,), rods and ropes left out."""
-        return self._spread(self.solve(load[self.unknown] if self.transform is None else self.transform.T @ load))
-
-    def _spread(self, x: Floats) -> Floats:
-        if self.transform is not None:
-            return np.asarray(self.transform @ x)
-        full = np.zeros(self.size)
-        full[self.unknown] = x
-        return full
+        return self.dofs.spread(self.solve(self.dofs.load(load)))
 
 
 def _solver(matrix: Any) -> Any:

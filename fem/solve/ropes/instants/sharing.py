@@ -7,11 +7,10 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.newton.groups import Motion
-from fem.solve.rods.constraints import multiply_transposed, over_independent
+from fem.solve.rods.constraints import dense, multiply_transposed, over_independent
 from fem.solve.ropes.instants.redundant import shared
 from fem.solve.ropes.states import Stages
-from fem.solve.stage import loading
-from fem.solve.start import evaluate_start
+from fem.solve.start import evaluate_rods
 
 
 class Shares:
@@ -29,10 +28,8 @@ class Shares:
         stage = self.stages.of(taut)
         rods, links = stage.bars.rods, stage.links
         self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
-        evaluate_start(stage, motion, loading(stage, motion, np.array([now, now]), np.ones(1)))
-        motion.force[:] = self._before[1]
-        rows = over_independent(stage, stage.nodes.free)
-        rows = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray())
+        evaluate_rods(stage, motion, now)
+        rows = dense(over_independent(stage, stage.nodes.dof_kind))
         is_rope = np.isin(rods, self.stages.ropes)
         pull = motion.multiplier[rods]
         found = shared(rows, pull, is_rope, 1.0 / stage.bars.constants[INV_LENGTH, rods])
@@ -40,7 +37,7 @@ class Shares:
         motion.multiplier[rods] = found
         motion.force[:] += change
         np.add.at(change, links.master, links.factor * change[np.repeat(links.slave, np.diff(links.start))])
-        motion.reaction[:] += np.where(stage.nodes.free == 0, change, 0.0)
+        motion.reaction[:] += np.where(stage.nodes.dof_kind == 0, change, 0.0)
         moved = np.abs(found - pull) > 1e-9 * np.abs(pull).max(initial=0.0)
         self.group = np.isin(self.stages.ropes, rods[moved])
 

@@ -21,7 +21,7 @@ def close_books(
     error: float = close_increment(row, k, strain, problem, loading, motion, work)
     motion.tally[DISSIPATED] += lost
     error += lost
-    thermal = loading.thermal[min(k + 1, loading.thermal.shape[0] - 1)]
+    thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
     note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, record)
     return error
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.constraints import reduction
+from fem.assembly.constraints import Independent
 from fem.forces.bars import bar
 from fem.forces.bars.strain import LINEAR
 from fem.solve.newton.groups import Ropes
@@ -19,13 +17,11 @@ class Lengths:
     """Of bars ``index`` (c,) of a stage, all of which may pull. square (c,) lengths squared."""
 
     def __init__(self, stage: Stage, index: Ints) -> None:
-        bars, links = stage.bars, stage.links
+        bars = stage.bars
         self.index, self.bars = index, bars
         self.square: Floats = 1.0 / bars.constants[bar.INV_LENGTH, index] ** 2
         self.is_linear = bars.kinds[index, 0] == LINEAR
-        self.unknown = np.flatnonzero(stage.nodes.free == 1)
-        self.transform: Any = reduction(stage.nodes.free, links) if len(links.slave) else None
-        self.size = len(stage.nodes.free)
+        self.dofs = Independent(stage.nodes.dof_kind, stage.links)
         self._all = Ropes(index, np.zeros(len(index)))
         kinds = np.column_stack([bars.kinds[:, 0], np.zeros(len(bars.kinds), np.int64)])
         self._slack = bars._replace(kinds=kinds)
@@ -43,7 +39,7 @@ class Lengths:
 
     def gradients(self, chosen: Ints, u: Floats) -> tuple[Floats, Floats]:
         """G of some of them at u: over all dofs (c, 3n), and over the independent ones."""
-        e = self.index[chosen]
+        e, dofs = self.index[chosen], self.dofs
         first = np.where(self.is_linear[chosen], bar.BASE, bar.REF)
         ends, w = 3 * self.bars.nodes[e], self.relative(chosen, u)
         rows = np.zeros((len(chosen), len(u)))
@@ -52,12 +48,4 @@ class Lengths:
             d = self.bars.constants[first + c, e] + w[:, c]
             rows[at, ends[:, 1] + c] += d
             rows[at, ends[:, 0] + c] -= d
-        return rows, rows[:, self.unknown] if self.transform is None else rows @ self.transform
-
-    def spread(self, x: Floats) -> Floats:
-        """Over all dofs what is given over the independent ones."""
-        if self.transform is not None:
-            return np.asarray(self.transform @ x)
-        full = np.zeros(self.size)
-        full[self.unknown] = x
-        return full
+        return rows, rows[:, dofs.unknown] if dofs.transform is None else rows @ dofs.transform

@@ -23,14 +23,14 @@ NO_LOAD = 1e-12
 """Share of the largest load below which a load component is zero but for round-off."""
 
 
-def hold_loose_directions(stage: Stage, step: Step) -> tuple[Ints, str]:
+def hold_unrestrained(stage: Stage, step: Step) -> tuple[Ints, str]:
     """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
 
-    The state must have been evaluated into ``stage.work``. ModelError where a loose direction is loaded.
+    The state must have been evaluated into ``stage.work``. ModelError where a unrestrained direction is loaded.
     """
     _refuse_loads_on_nothing(stage)
     blocks = _nodal_stiffness(stage)
-    free = ((stage.nodes.free == 1) & ~_tied(stage)).reshape(-1, 3)
+    free = ((stage.nodes.dof_kind == 1) & ~_tied(stage)).reshape(-1, 3)
     blocks *= free[:, :, None] & free[:, None, :]
     candidates = np.flatnonzero(free.any(axis=1))
     if stage.is_dynamic:
@@ -61,7 +61,7 @@ def hold_loose_directions(stage: Stage, step: Step) -> tuple[Ints, str]:
             held[node] += (largest[k] or stiff) * np.outer(direction, direction).ravel()
     if not names:
         return np.zeros(0, np.int64), ""
-    stage.nodes = stage.nodes._replace(held=held)
+    stage.nodes = stage.nodes._replace(artificial_stiffness=held)
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
 
@@ -87,7 +87,7 @@ def _tied(stage: Stage) -> Flags:
 
 
 def _free_null_space(values: Floats, vectors: Floats, largest: float, free: Flags) -> Floats:
-    """Orthonormal loose directions (k, 3) within the free dofs of a node, along axes where possible."""
+    """Orthonormal unrestrained directions (k, 3) within the free dofs of a node, along axes where possible."""
     null = vectors[:, np.abs(values) <= NO_STIFFNESS * largest].T
     projector = null.T @ null * np.outer(free, free)
     directions: list[Floats] = []
@@ -117,7 +117,7 @@ def _nodal_stiffness(stage: Stage) -> Floats:
     work, bars = stage.work, stage.bars
     nodal_blocks(stage.coefficients, 1.0, stage.problem, work)
     blocks = work.block.reshape(-1, 3, 3).copy()
-    share = bar_blocks(work.tangent.store, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
+    share = bar_blocks(work.tangent.bar_tangent, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
     for end in range(2):
         np.add.at(blocks, bars.nodes[:, end], share)
     return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))
