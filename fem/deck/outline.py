@@ -1,7 +1,7 @@
 """One deck for many parameter sets: the model of one reading, with other numbers where parameters stand.
 
-An outline is the model of a reading with traced numbers (``lexical/traced.py``). It serves every parameter set for
-which the reading would have taken the same course; any other is read in full, as is any that has mistakes.
+An outline is the model of a reading with traced numbers (``lexical/parameters/traced.py``). It serves every parameter
+set for which the reading would have taken the same course; any other is read in full, as is any that has mistakes.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ With the equilibrium of ``solve/newton/march.py`` and d for "perturbation of", v
 K_eff is the effective tangent where the increment ended, dv0 and da0 are dv1 and da1 for du1 = 0. ``known``: WF D1 dv0
 with D1 = df/dv of viscous stresses (K_eff is linear in dv1/du1, which tells K and D1 apart); for a secant scheme K0 du,
 the derivative with respect to the start (a discrete gradient has the same value with both ends exchanged, which then
-is the derivative with respect to its end). Rods: G du1 = 0, and the projections of ``solve/newton/project.py``
+is the derivative with respect to its end). Rods: G du1 = 0, and the projections of ``solve/rods/project.py``
 differentiated, mu and nu being the multipliers they found:
 
     M dd + dG^T mu + G^T dmu = 0,    G (dv1 + dd) + dG v1 = 0
