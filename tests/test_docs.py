@@ -41,9 +41,14 @@ TOOLS = ("git show ", "fem ", "ruff ", "mypy", "pytest", "FEM_")
 
 
 def defined(text: str) -> set[str]:
-    """Names that a source defines: functions, classes, arguments, variables, fields, keyword arguments."""
+    """Names that a source defines: functions, classes, arguments, variables, fields, keyword arguments; of classes with
+    those of their members, too, as ``Class.member``.
+    """
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef):
+            body = "\n".join(map(ast.unparse, node.body))
+            found |= {f"{node.name}.{name}" for name in defined(body) if "." not in name}
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.arg | ast.keyword):
@@ -110,6 +115,7 @@ def test_paths_and_names_exist(span):
         assert exists(span), span
     else:
         words = re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", span))
+        words += re.findall(r"\b[A-Z]\w*\.\w+", span)
         missing = [name for name in words if name not in names()]
         assert words and not missing, missing
 
