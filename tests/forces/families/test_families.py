@@ -33,6 +33,10 @@ def deck(request):
             yield text
 
 
+def test_every_family_has_an_example():
+    assert {family.name for family in FAMILIES} <= {family.name for family, _ in EXAMPLES}
+
+
 def run(deck: str, integrator: str, dt: float = 0.01, period: float = 0.8, solver: str = "AUTO") -> fem.History:
     card = "EXPLICIT" if integrator == "EXPLICIT" else f"TIME INTEGRATOR={integrator}"
     procedure = f"*DYNAMIC, DIRECT, {card}\n{dt!r}, {period!r}\n*CONTROLS, RESI_GLOB_RELA=1e-11"
