@@ -84,4 +84,5 @@ def values(own: Magnets, index: int, u: Floats, v: Floats, row: Floats) -> None:
 MAGNETS = Family(
     "magnets", assemble, evaluate, values,
     states=lambda own: np.zeros(2 * len(own.nodes)), elements=lambda own: own.elements,
+    smooth=False,  # tangent maps know nothing of the film
 )  # fmt: skip
