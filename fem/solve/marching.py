@@ -42,7 +42,6 @@ from fem.solve.start import (
     start_dependents,
     start_supports,
 )
-from fem.solve.statics.loose import hold_loose_directions
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained

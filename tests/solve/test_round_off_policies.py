@@ -13,12 +13,11 @@ import fem
 from fem.errors import ModelError
 from fem.model import Controls
 from fem.solve import start
-from fem.solve.statics import unrestrained
 from fem.solve.clock import refuse_endless
 from fem.solve.newton import groups
 from fem.solve.rods.constraints import _null_vector
 from fem.solve.stage import limits_of, loading
-from fem.solve.statics import loose, stability
+from fem.solve.statics import stability, unrestrained
 from tests.decks import COLUMN, run_text, step
 from tests.solve.test_linear_policies import marching_of
 
