@@ -11,7 +11,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from fem.compiled.entry import entry_module
 from fem.compiled.folder import cache_folder
-from fem.compiled.kernel import Kernel, Kind, kinds_of
+from fem.compiled.kernel import Kernel, Kind, foreign, kinds_of
 from fem.compiled.kinds import result_letters, returned, type_of
 from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
@@ -40,7 +40,7 @@ def make(kernel: Kernel, kinds: Kind, tell: Callable[[], None] = lambda: None) -
         needs, others, code = emit(optimised(kernel, kinds, result))
     letters = "" if kernel.inner else result_letters(result.signature.return_type)
     unit = Unit(symbol, letters, needs, others, code)
-    keep(unit, on_disk=kernel.__module__.startswith("fem."))
+    keep(unit, on_disk=kernel.__module__.startswith("fem.") and not foreign(kinds))
     return unit
 
 

@@ -53,6 +53,13 @@ def kinds_of(arguments: Iterable[Any]) -> Kind:
     return tuple(kind_of(argument) for argument in arguments)
 
 
+def foreign(kinds: Kind) -> bool:
+    """A group among arguments of these kinds is of somebody else, whose code may stand in what is compiled for it."""
+    if isinstance(kinds, tuple) and kinds[:1] == ("group",):
+        return not kinds[1].startswith(("fem.", "builtins")) or foreign(kinds[3])
+    return isinstance(kinds, tuple) and any(foreign(kind) for kind in kinds)
+
+
 def leaves_of(arguments: Iterable[Any]) -> list[Any]:
     """The arguments, groups member by member, and groups of groups."""
     leaves: list[Any] = []

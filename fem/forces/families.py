@@ -42,7 +42,8 @@ def are_symmetric(owns: tuple[Any, ...]) -> bool:
 
 def rough_ones(owns: tuple[Any, ...]) -> list[str]:
     """Names of those that act and have no tangent map."""
-    return [one.name for one, own in zip(FAMILIES, owns, strict=True) if one.acts(own) and not one.smooth]
+    found = [(one, own) for one, own in zip(FAMILIES, owns, strict=True) if one.acts(own)]
+    return [one.name for one, own in found if not one.smooth or len(one.states(own))]
 
 
 def has_flow(bars: Bars, springs: Springs, owns: tuple[Any, ...]) -> bool:

@@ -7,7 +7,8 @@ as numba has to be imported, and calls are slower. So it is what remains where t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -19,7 +20,7 @@ from numba.extending import typeof_impl
 import fem.lanes.boxes
 import fem.lanes.decisions  # noqa: F401  what kernels may do with lanes
 from fem.compiled.folder import cache_folder
-from fem.compiled.kernel import Kernel, Kind, kinds_of
+from fem.compiled.kernel import Kernel, Kind, foreign, kinds_of
 from fem.compiled.kinds import type_of
 
 CONFIG: Any = numba.config
@@ -35,13 +36,37 @@ def kept_in_our_folder() -> Iterator[None]:
         CONFIG.CACHE_DIR = before
 
 
-@cache
+class Disk(threading.local):
+    """Whether what this thread compiles may be kept: not with code of somebody else in it, of which no key knows."""
+
+    is_open = True
+
+
+DISK = Disk()
+
+
+@contextmanager
+def kept_for(kinds: Kind) -> Iterator[None]:
+    """Compile for arguments of these kinds."""
+    before, DISK.is_open = DISK.is_open, not foreign(kinds)
+    try:
+        yield
+    finally:
+        DISK.is_open = before
+
+
 def dispatcher(kernel: Kernel) -> Any:
     """numba's function of a kernel."""
-    options: dict[str, Any] = {"fastmath": set(kernel.fast), "forceinline": kernel.inline, "_nrt": False}
-    on_disk = kernel.__module__.startswith("fem.")
+    on_disk = DISK.is_open and kernel.__module__.startswith("fem.")
+    return made(kernel.function, kernel.fast, kernel.inline, on_disk)
+
+
+@cache
+def made(function: Callable[..., Any], fast: frozenset[str], inline: bool, on_disk: bool) -> Any:
+    """numba's dispatcher of a function."""
+    options: dict[str, Any] = {"fastmath": set(fast), "forceinline": inline, "_nrt": False}
     with kept_in_our_folder():
-        return numba.njit(cache=on_disk, error_model="numpy", nogil=True, **options)(kernel.function)
+        return numba.njit(cache=on_disk, error_model="numpy", nogil=True, **options)(function)
 
 
 @typeof_impl.register(Kernel)
@@ -52,7 +77,8 @@ def type_of_kernel(value: Kernel, context: Any) -> Any:
 
 def compile_plain(kernel: Kernel, kinds: Kind) -> None:
     """Compile a kernel for arguments of these kinds, or take it from disk."""
-    dispatcher(kernel).compile(types_of(kernel, kinds))
+    with kept_for(kinds):
+        dispatcher(kernel).compile(types_of(kernel, kinds))
 
 
 def types_of(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
@@ -63,10 +89,11 @@ def types_of(kernel: Kernel, kinds: Kind) -> tuple[Any, ...]:
 
 def is_in_memory(kernel: Kernel, kinds: Kind) -> bool:
     """A kernel has code for arguments of these kinds."""
-    return types_of(kernel, kinds) in dispatcher(kernel).overloads
+    with kept_for(kinds):
+        return types_of(kernel, kinds) in dispatcher(kernel).overloads
 
 
 def call(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
     """Run it."""
-    kinds_of(arguments)  # what our own machine code does not take is an error here, too
-    return dispatcher(kernel)(*arguments)
+    with kept_for(kinds_of(arguments)):  # what our own machine code does not take is an error here, too
+        return dispatcher(kernel)(*arguments)

@@ -112,13 +112,19 @@ def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
 
 
 def stiffest_at(stage: Stage, node: int) -> str:
-    """The stiffest element at a node, with what it is made of; its tangent is in ``stage.work``."""
+    """The stiffest bar or spring at a node, with what it is made of; its tangent is in ``stage.work``.
+
+    Where there is none, or a family is stiffer: what acts on the node.
+    """
     system, bar_tangent = stage.system, stage.work.tangent.bar_tangent
     stiffness = np.abs(bar_tangent[ALPHA]) * (bar_tangent[P : P + 3] ** 2).sum(axis=0) + np.abs(bar_tangent[GEOMETRIC])
     stiffness = np.where((stage.bars.nodes == node).any(axis=1), stiffness, -1.0)
     springs = np.abs(spring_slopes(stage.work.u, system.springs))
     springs = np.where((system.springs.dofs // 3 == node).any(axis=1), springs, -1.0)
+    most = max(stiffness.max(initial=-1.0), springs.max(initial=-1.0))
     family, index = BAR_FAMILY, int(stiffness.argmax()) if len(stiffness) else 0
+    if most < 0.0 or (not stage.problem.is_passive and np.abs(stage.work.tangent.block[node]).max(initial=0.0) > most):
+        return f"what acts on node {system.labels[node]}"
     if springs.max(initial=-1.0) > stiffness.max(initial=-1.0):
         family, index = SPRING_FAMILY, int(springs.argmax())
     element = int(np.flatnonzero((system.family[:, 0] == family) & (system.family[:, 1] == index))[0])

@@ -10,7 +10,7 @@ import fem
 from fem.arrays import Floats
 from fem.assembly.build import assemble
 from fem.compiled import kernel
-from fem.forces.families import evaluate_others
+from fem.forces.families import FAMILIES, evaluate_others
 from fem.forces.protocol import Tangent, Trial
 from fem.forces.springs import Springs
 from tests.forces.families import magnet
