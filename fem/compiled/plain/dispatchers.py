@@ -7,7 +7,7 @@ as numba has to be imported, and calls are slower. So it is what remains where t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -35,13 +35,18 @@ def kept_in_our_folder() -> Iterator[None]:
         CONFIG.CACHE_DIR = before
 
 
-@cache
 def dispatcher(kernel: Kernel) -> Any:
     """numba's function of a kernel."""
+    return _dispatcher(kernel, kernel.function)
+
+
+@cache
+def _dispatcher(kernel: Kernel, function: Callable[..., Any]) -> Any:
+    """With the function it has now: that of all forces changes with the families."""
     options: dict[str, Any] = {"fastmath": set(kernel.fast), "forceinline": kernel.inline, "_nrt": False}
     on_disk = kernel.__module__.startswith("fem.")
     with kept_in_our_folder():
-        return numba.njit(cache=on_disk, error_model="numpy", nogil=True, **options)(kernel.function)
+        return numba.njit(cache=on_disk, error_model="numpy", nogil=True, **options)(function)
 
 
 @typeof_impl.register(Kernel)
