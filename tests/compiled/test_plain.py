@@ -112,6 +112,24 @@ assert len(dispatcher(several).overloads) == 1  # what was compiled ahead is wha
     assert (answer.returncode, answer.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("compiler", ["", "numba"])
+def test_a_kernel_with_another_function_is_another_one_for_arguments_of_other_kinds(
+    compiler: str, tmp_path: Path
+) -> None:
+    """As when a family of forces is registered after a run without it."""
+    changed = """
+@kernel
+def asks(x):
+    return doubled(x)
+
+assert asks(1.5) == 3.0
+doubled.function = lambda x: 3 * x
+assert asks(1) == 3
+"""
+    answer = run(KERNELS + changed, tmp_path, compiler)
+    assert (answer.returncode, answer.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("changed", SHIMS)
 def test_a_numba_that_has_changed_gives_one_sentence_and_the_same_answers(changed: str, tmp_path: Path) -> None:
     answer = run(SHIMS[changed] + KERNELS + CALLS, tmp_path, "")

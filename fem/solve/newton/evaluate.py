@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import kernel
+from fem.compiled import kernel, shared_kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.families import evaluate_others
 from fem.forces.mass import multiply_mass
@@ -48,7 +48,7 @@ def evaluate_increment(
     return evaluate(trial, problem, work)
 
 
-@kernel
+@shared_kernel
 def evaluate_instant(
     scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:
