@@ -172,14 +172,14 @@ def move_velocities(links: Links, work: Scratch) -> None:
 
 
 @inner_kernel
-def add_pulls(bars: Bars, work: Scratch, force: Floats) -> None:
+def add_pulls(bars: Bars, tau: Floats, bar_tangent: Floats, force: Floats) -> None:
     """force += P tau, the pulls along the rods that were solved for."""
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         for c in range(3):
-            force[i + c] -= work.tau[e] * work.tangent.bar_tangent[P + c, e]
-            force[j + c] += work.tau[e] * work.tangent.bar_tangent[P + c, e]
+            force[i + c] -= tau[e] * bar_tangent[P + c, e]
+            force[j + c] += tau[e] * bar_tangent[P + c, e]
 
 
 @called_kernel
@@ -191,7 +191,7 @@ def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, w
         work.a[dof] += work.du[dof]
     for r in range(bars.rods.shape[0]):
         work.multiplier[bars.rods[r]] += work.tau[bars.rods[r]]
-    add_pulls(bars, work, work.force)
+    add_pulls(bars, work.tau, work.tangent.bar_tangent, work.force)
     if scheme.lags and bars.rods.shape[0] > 0:
         wm, wf = scheme.wm, scheme.wf
         for dof in range(work.a.shape[0]):
@@ -208,7 +208,7 @@ def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scr
     pull, total = work.shift, 0.0
     for dof in range(pull.shape[0]):
         pull[dof] = 0.0
-    add_pulls(bars, work, pull)
+    add_pulls(bars, work.tau, work.tangent.bar_tangent, pull)
     condense(links, pull)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
