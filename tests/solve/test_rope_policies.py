@@ -224,7 +224,7 @@ def test_ropes_that_bounce_faster_than_a_thousandth_of_an_increment_stay_taut(mo
             raise Found
 
     monkeypatch.setattr("fem.solve.ropes.switching.Instant", Fake)
-    monkeypatch.setattr("fem.solve.ropes.switching.loading", lambda *_: None)
+    monkeypatch.setattr("fem.solve.ropes.switching.loading_at", lambda *_: None)
     for before in (0.9e-3, 1.1e-3):
         one = np.zeros(1)
         switched = bare(
@@ -298,7 +298,7 @@ def test_positions_are_corrected_to_a_hundred_billionth_of_a_length(strain, move
         work = SimpleNamespace(u=np.array([strain]))
         lengths = SimpleNamespace(
             gaps=lambda u: u.copy(), square=np.ones(1), gradients=lambda near, u: (None, np.eye(1)),
-            spread=lambda x, found=found, helps=helps: (found.append(1), x if helps else 0.0 * x)[1],
+            dofs=SimpleNamespace(spread=lambda x, found=found, helps=helps: (found.append(1), x if helps else 0.0 * x)[1]),
         )  # fmt: skip
         moreau = bare(
             Moreau, stage=SimpleNamespace(work=work), lengths=lengths, one_sided=np.zeros(1, np.bool_),
