@@ -298,7 +298,9 @@ def test_positions_are_corrected_to_a_hundred_billionth_of_a_length(strain, move
         work = SimpleNamespace(u=np.array([strain]))
         lengths = SimpleNamespace(
             gaps=lambda u: u.copy(), square=np.ones(1), gradients=lambda near, u: (None, np.eye(1)),
-            dofs=SimpleNamespace(spread=lambda x, found=found, helps=helps: (found.append(1), x if helps else 0.0 * x)[1]),
+            dofs=SimpleNamespace(
+                spread=lambda x, found=found, helps=helps: (found.append(1), x if helps else 0.0 * x)[1]
+            ),
         )  # fmt: skip
         moreau = bare(
             Moreau, stage=SimpleNamespace(work=work), lengths=lengths, one_sided=np.zeros(1, np.bool_),
