@@ -73,7 +73,7 @@ def no_values(own: Any, index: int, u: Any, v: Any, row: Any) -> None:
 def _evaluate() -> Any:
     return asking_all(
         "evaluate_all(trial, springs, families, force, flow, tangent)",
-        "    energy = of_springs(trial, springs, force, flow, tangent)",
+        "    energy = of_springs(trial, springs, force, flow, tangent) if springs.dofs.shape[0] > 0 else 0.0",
         "        energy += evaluate_{place}(trial, families[{place}], force, flow, tangent)",
         "    return energy",
     )

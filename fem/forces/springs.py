@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel, kernel
+from fem.compiled import inner_kernel, kernel, shared_kernel
 from fem.forces.bars.laws import table_point, table_secant
 from fem.forces.protocol import Tangent, Trial
 from fem.lanes.choose import common
@@ -43,7 +43,7 @@ def elongation(dofs: Ints, s: int, x: Floats) -> float:
     return value
 
 
-@kernel
+@shared_kernel
 def evaluate_springs(trial: Trial, springs: Springs, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Add the spring forces and their tangent; returns the stored energy. Secant dashpots follow (x1 - x0)/dt."""
     secant, rate, u0, u1 = trial.secant, trial.rate, trial.u0, trial.u1

@@ -90,7 +90,7 @@ def bar_point(
     return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 
 
-@called_kernel
+@kernel
 def energy_of_bars(u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats) -> float:
     """Energy stored in all bars at displacement u (v only serves the shared evaluation)."""
     total = 0.0
