@@ -258,9 +258,9 @@ def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
 
 def evaluate_rods(stage: Stage, motion: Motion, now: float) -> None:
     """Gradients and gaps of the rods at a state, which stays as it is."""
-    force = motion.force.copy()
+    force, flow = motion.force.copy(), motion.flow.copy()
     evaluate_start(stage, motion, loading_at(stage, motion, now))
-    motion.force[:] = force
+    motion.force[:], motion.flow[:] = force, flow
 
 
 def energy_stored(stage: Stage, motion: Motion, acting: Loading) -> float:

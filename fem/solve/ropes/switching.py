@@ -58,7 +58,7 @@ class Switched(Watched):
     held_back (3n,)     velocities that ``hold`` took
     """
 
-    lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "lost_at_start")
+    lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "until", "lost_at_start", "leaves")
 
     def __init__(self, marching: OneStep, stages: Stages) -> None:
         super().__init__(marching, stages)
