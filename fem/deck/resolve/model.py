@@ -82,13 +82,17 @@ def build_step(draft: StepDraft) -> Step:
 
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
     """A deck needs nodes, elements and a step."""
+    hint = "" if draft.earlier is None else (
+        "a deck that goes on from an earlier run has the model of that run, too: keep it in a file of its own and "
+        "*INCLUDE that in both decks"
+    )  # fmt: skip
     for there, message in (
         (len(mesh.node_labels), "the deck has no *NODE"),
         (len(mesh.blocks), "the deck has no *ELEMENT"),
         (len(draft.steps), "the deck has no *STEP: there is nothing to solve"),
     ):
         if not there:
-            draft.report(Mistake(end, message))
+            draft.report(Mistake(end, message, hint))
             return
 
 
