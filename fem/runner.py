@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -58,7 +59,7 @@ def run(
             raise CommandError("parameters belong to the text of a deck; this Model has been read already")
         model = deck
     else:
-        model = load(deck, parameters)
+        model = load(deck, parameters, earlier)
     timing.mark("read")
     collected = HistorySink(model, output_every)
     begins_with = earlier_state(model, earlier)
@@ -91,7 +92,7 @@ def run_to_files(
     """
     timing = Timing()
     with InterruptGuard() as guard:
-        model = load(deck, parameters)
+        model = load(deck, parameters, earlier)
         timing.mark("read")
         begins_with = earlier_state(model, earlier)
         files = RunFiles(output, model, solver, vtk, plot, force, goes_on, begins_with)
@@ -150,14 +151,24 @@ def drive(
             files.finish(verdict, timing)
 
 
-def load(deck: str | Path, parameters: Mapping[str, float] | None) -> Model:
-    """Read a deck; a missing file is the command's mistake."""
+def load(deck: str | Path, parameters: Mapping[str, float] | None, earlier: str | Path | None = None) -> Model:
+    """Read a deck; a missing file is the command's mistake. earlier: folder of the run it goes on from."""
     path = Path(deck)
     if not path.is_file():
         what = "is a folder, not a deck" if path.is_dir() else "does not exist"
         beside = Path(f"{path}.inp")
         raise CommandError(f"{path} {what}" + (f"; did you mean {beside}?" if beside.is_file() else ""))
-    return read_deck(path, dict(parameters or {}))
+    return read_deck(path, dict(parameters or {}), earlier_deck(earlier) if earlier else None)
+
+
+def earlier_deck(folder: str | Path) -> tuple[Path, dict[str, float]] | None:
+    """The deck of the run in a folder, and its parameters; None where its record does not say."""
+    try:
+        record = json.loads((Path(folder) / "run.json").read_text(encoding="utf-8"))
+        place = Path(folder) / record["deck_folder"] / record["deck"]["file"]
+        return place, {name: float(value) for name, value in record["deck"]["parameters"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def verdict_of(error: BaseException) -> str:

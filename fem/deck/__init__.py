@@ -67,17 +67,24 @@ KEYWORDS: dict[str, Handler] = {
 """``*PARAMETER`` and ``*INCLUDE`` are answered by ``lexical/scanner.py``, foreign keywords by ``foreign.py``."""
 
 
-def read_deck(path: str | Path, parameters: Mapping[str, float] | None = None) -> Model:
+def read_deck(
+    path: str | Path,
+    parameters: Mapping[str, float] | None = None,
+    earlier: tuple[Path, Mapping[str, float]] | None = None,
+) -> Model:
     """Read an input deck.
 
     parameters  values that replace those of ``*PARAMETER`` lines, by name (``--set``)
+    earlier     the deck of an earlier run and its parameters: its model is that of a deck of further steps alone
+                (``*RESTART, READ``)
 
     Raises
     ------
     DeckError     everything that is wrong with the deck, in reading order, at most ``MAX_PROBLEMS``
     CommandError  ``parameters`` names no ``*PARAMETER`` of the deck, or gives no finite number
     """
-    return reader.read_file(path, checked_overrides(parameters), KEYWORDS)
+    known = earlier and reader.EarlierDeck(earlier[0], checked_overrides(earlier[1]))
+    return reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known)
 
 
 def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.foreign import FOREIGN, answer_foreign
@@ -20,6 +21,14 @@ from fem.deck.step_draft import StepDraft
 from fem.errors import CommandError, DeckError
 from fem.model import Model
 
+
+class EarlierDeck(NamedTuple):
+    """The deck of an earlier run, and its parameters by name in upper case."""
+
+    path: Path
+    parameters: Mapping[str, float]
+
+
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
 SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
 """Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
@@ -34,6 +43,7 @@ def read_file(
     keywords: Mapping[str, Handler],
     stored: dict[Path, bytes] | None = None,
     course: Course | None = None,
+    earlier: EarlierDeck | None = None,
 ) -> Model:
     """A deck from a file; ``stored`` keeps the text of the files for the next time.
 
@@ -44,7 +54,7 @@ def read_file(
         source = files.open_deck(Path(path))
     except Mistake as mistake:
         raise DeckError([mistake.problem()]) from None
-    return read_source(files, source, overrides, keywords, course)
+    return read_source(files, source, overrides, keywords, course, earlier)
 
 
 def read_text(
@@ -61,6 +71,7 @@ def read_source(
     overrides: Mapping[str, float],
     keywords: Mapping[str, Handler],
     course: Course | None = None,
+    earlier: EarlierDeck | None = None,
 ) -> Model:
     """Scan, interpret, resolve."""
     draft = Draft()
@@ -69,10 +80,32 @@ def read_source(
     scanner.finish()
     check_overrides(scanner, draft)
     draft.mesh_paths = scanner.mesh_paths
-    interpret(scanner.cards, draft, keywords)
+    before = [] if earlier is None or not is_steps_alone(scanner.cards) else model_cards(earlier, draft)
+    interpret([*before, *scanner.cards], draft, keywords)
     model = build_model(draft, last_line(source))
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
     return with_origin(model, draft, values, source.name, files)
+
+
+def is_steps_alone(cards: list[Card]) -> bool:
+    """A deck that goes on from an earlier run, without the model of that run: as Abaqus and CalculiX have it."""
+    names = [squeezed(card.keyword) for card in cards]
+    return "RESTART" in names and not {"NODE", "ELEMENT"} & set(names)
+
+
+def model_cards(earlier: EarlierDeck, draft: Draft) -> list[Card]:
+    """What stands before the first step of the deck of an earlier run; nothing where that is not to be found."""
+    files = DeckFiles()
+    scanner = Scanner(files, draft.report, earlier.parameters, Course())
+    try:
+        scanner.scan(files.open_deck(earlier.path))
+    except Mistake:
+        return []
+    scanner.finish()
+    draft.mesh_paths |= scanner.mesh_paths
+    names = [squeezed(card.keyword) for card in scanner.cards]
+    model = scanner.cards[: names.index("STEP")] if "STEP" in names else []
+    return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART", "PARAMETER")]
 
 
 def last_line(source: Source) -> Place:

@@ -174,3 +174,26 @@ def test_the_card_is_written_as_it_was_read(card: str) -> None:
     model, steps = parts(several(8))
     read = fem.parse_deck(f"{model}*RESTART, {card}\n{steps[0]}")
     assert fem.parse_deck(fem.deck.write_deck(read)) == read
+
+
+def test_further_steps_alone_take_the_model_of_the_earlier_deck() -> None:
+    """As Abaqus and CalculiX have it; also with parameters that the earlier run was given."""
+    model, steps = parts(several(8))
+    model = "*PARAMETER\nUNUSED = 1.\n" + model
+    Path("first.inp").write_text(model + WRITE + steps[0])
+    run_to_files("first.inp", "first", {"UNUSED": 2.0}, quiet=True)
+    run("whole", f"{model}{READ}\n{steps[1]}", "first")
+    run("alone", f"*HEADING\nmore\n{READ}\n{steps[1]}", "first")
+    for table in ("increments.csv", "nodes.csv", "elements.csv"):
+        assert Path("alone", table).read_bytes() == Path("whole", table).read_bytes()
+    Path("first.inp").unlink()
+    with pytest.raises(DeckError, match=r"no \*NODE"):
+        run("alone", f"{READ}\n{steps[1]}", "first")
+
+
+def test_a_model_that_has_changed_meanwhile_is_refused() -> None:
+    model, steps = parts(several(8))
+    run("first", model + WRITE + steps[0])
+    Path("first.inp").write_text(re.sub(r"(?m)^(\*DENSITY\n).*$", r"\g<1>123.", model) + WRITE + steps[0])
+    with pytest.raises(CommandError, match="is not that of"):
+        run("alone", f"{READ}\n{steps[1]}", "first")

@@ -83,8 +83,8 @@ def build_step(draft: StepDraft) -> Step:
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
     """A deck needs nodes, elements and a step."""
     hint = "" if draft.earlier is None else (
-        "a deck that goes on from an earlier run has the model of that run, too: keep it in a file of its own and "
-        "*INCLUDE that in both decks"
+        "fem run DECK --from FOLDER takes the model from the deck of the earlier run, where that still is; else "
+        "*INCLUDE it"
     )  # fmt: skip
     for there, message in (
         (len(mesh.node_labels), "the deck has no *NODE"),
