@@ -58,7 +58,7 @@ def solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeSolver:
     return fake
 
 
-def read_made_up(path: Path, parameters: dict[str, float]) -> Model:
+def read_made_up(path: Path, parameters: dict[str, float], earlier=None) -> Model:
     return chain(steps=STEPS, source=str(path), digest=path.read_text(), notices=("read",), parameters=parameters)
 
 
