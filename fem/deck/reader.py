@@ -80,7 +80,7 @@ def read_source(
     scanner.finish()
     check_overrides(scanner, draft)
     draft.mesh_paths = scanner.mesh_paths
-    before = [] if earlier is None or not is_steps_alone(scanner.cards) else model_cards(earlier, draft)
+    before = [] if earlier is None or not is_steps_alone(scanner.cards) else model_cards(earlier, files, draft)
     interpret([*before, *scanner.cards], draft, keywords)
     model = build_model(draft, last_line(source))
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
@@ -93,9 +93,11 @@ def is_steps_alone(cards: list[Card]) -> bool:
     return "RESTART" in names and not {"NODE", "ELEMENT"} & set(names)
 
 
-def model_cards(earlier: EarlierDeck, draft: Draft) -> list[Card]:
-    """What stands before the first step of the deck of an earlier run; nothing where that is not to be found."""
-    files = DeckFiles()
+def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft) -> list[Card]:
+    """What stands before the first step of the deck of an earlier run; nothing where that is not to be found.
+
+    Its files are files of the new deck, too: they count in its hash, and nothing is written over them.
+    """
     scanner = Scanner(files, draft.report, earlier.parameters, Course())
     try:
         scanner.scan(files.open_deck(earlier.path))
@@ -105,7 +107,7 @@ def model_cards(earlier: EarlierDeck, draft: Draft) -> list[Card]:
     draft.mesh_paths |= scanner.mesh_paths
     names = [squeezed(card.keyword) for card in scanner.cards]
     model = scanner.cards[: names.index("STEP")] if "STEP" in names else []
-    return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART", "PARAMETER")]
+    return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART")]
 
 
 def last_line(source: Source) -> Place:

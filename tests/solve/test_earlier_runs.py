@@ -197,3 +197,14 @@ def test_a_model_that_has_changed_meanwhile_is_refused() -> None:
     Path("first.inp").write_text(re.sub(r"(?m)^(\*DENSITY\n).*$", r"\g<1>123.", model) + WRITE + steps[0])
     with pytest.raises(CommandError, match="is not that of"):
         run("alone", f"{READ}\n{steps[1]}", "first")
+
+
+def test_the_earlier_deck_and_its_includes_are_files_of_the_new_one() -> None:
+    model, steps = parts(several(8))
+    Path("model.inp").write_text(model)
+    run("first", f"*INCLUDE, INPUT=model.inp\n{WRITE}{steps[0]}")
+    Path("second.inp").write_text(f"{READ}\n{steps[1]}")
+    read = fem.deck.read_deck("second.inp", earlier=(Path("first.inp"), {}))
+    assert [Path(name).name for name in read.files] == ["second.inp", "first.inp", "model.inp"]
+    Path("model.inp").write_text(model + "** a remark\n")
+    assert fem.deck.read_deck("second.inp", earlier=(Path("first.inp"), {})).digest != read.digest
