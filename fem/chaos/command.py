@@ -34,7 +34,11 @@ def add_commands(commands: Any) -> None:
         "--every", type=positive_count, metavar="N", help="increments between two orthonormalisations (10; two: 400)"
     )
     chaos.add_argument(
-        "--transient", type=share, metavar="SHARE", default=0.2, help="share of the time left out (default: 0.2)"
+        "--transient",
+        type=fraction,
+        metavar="FRACTION",
+        default=0.2,
+        help="of the time, left out (default: 0.2)",
     )
     chaos.add_argument(
         "--error",
@@ -77,14 +81,14 @@ def add_commands(commands: Any) -> None:
         command.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
-def share(text: str) -> float:
+def fraction(text: str) -> float:
     """From 0 to below 1."""
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not 0.0 <= number < 1.0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to below 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a fraction from 0 to below 1")
     return number
 
 

@@ -13,16 +13,16 @@ from fem.errors import CommandError
 from fem.forces.families import rough_ones
 from fem.model import Model
 from fem.results.record import SilentSink
-from fem.solve.marching import Marching
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Record
 from fem.solve.ropes.moreau import Moreau
+from fem.solve.step_run import StepRun
 
 EVERY = 10
 """Increments between two orthonormalisations."""
 
 
-class Varied(Marching):
+class Varied(StepRun):
     """A step that carries perturbations along."""
 
     variation: Variation | None = None
@@ -54,7 +54,7 @@ class Varied(Marching):
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")
 
     def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """As ``Marching``, with the perturbations."""
+        """As ``StepRun``, with the perturbations."""
         if self.variation is None:
             return super().march(control, due, chunk, kept)
         stage, count = self.stage, len(self.variation.vectors)

@@ -45,7 +45,7 @@ class StepStart:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """k increments of one step, in order: the ledger, and the recorded nodes and elements.
+    """k increments of one step, in order: their energies and iterations, and the recorded nodes and elements.
 
     An explicit step leaves out some of those nobody asked for.
 

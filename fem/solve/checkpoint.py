@@ -29,8 +29,8 @@ from fem.solve.increment import OneRun
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.saddle import SaddleSolver
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
-from fem.solve.stage import Stage
 from fem.solve.statics.riks import settled
+from fem.solve.step_system import StepSystem
 
 TYPES: dict[str, type] = {
     kind.__name__: kind for kind in (Amplitude, Bars, Case, Constant, Environment, Follow, Frame, Ramp, Supports)
@@ -102,28 +102,28 @@ class Checkpoints:
             self.start |= {"number": number, "time": now.time, "increment": now.increment}
             self.start["motion"] = copied(now.motion)
 
-    def opened(self, marching: Any) -> None:
+    def opened(self, step_run: Any) -> None:
         """A step is ready for its first increment, or for the one it goes on with."""
         self._seen = time.monotonic()
         if self.before is None:
             return
-        marching.sink = marching.whole.sink = self._sink
-        self._sink.resume(self.before, marching.start)
-        restore_step(marching, self.before["step"])
+        step_run.sink = step_run.whole.sink = self._sink
+        self._sink.resume(self.before, step_run.start)
+        restore_step(step_run, self.before["step"])
         self.before = None
 
     # Keeping
 
-    def look(self, marching: Any) -> None:
+    def look(self, step_run: Any) -> None:
         """A chunk has ended: keep the state if it is time, or if the run is asked to end, which it then does."""
         guard = self.guard
         if guard is None:
             return
         now = time.monotonic()
         is_short, self._seen = now - self._seen < PROMPT, now
-        is_over = marching.clock.is_finished
-        if not is_over and (guard.is_asked or self._is_due(now, marching.progress.increment)):
-            self._keep(marching.whole, self.start, state_of_step(marching))
+        is_over = step_run.clock.is_finished
+        if not is_over and (guard.is_asked or self._is_due(now, step_run.progress.increment)):
+            self._keep(step_run.whole, self.start, state_of_step(step_run))
         guard.is_patient = False
         if guard.is_asked:
             guard.release()
@@ -239,13 +239,13 @@ def copied(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
-def stages_of(m: Any) -> list[tuple[Flags | None, Stage]]:
+def stages_of(m: Any) -> list[tuple[Flags | None, StepSystem]]:
     """All that solve: one, or those of the states of the ropes so far (r,)."""
     ropes = m.events or m.active
     return ropes.stages.made if ropes else [(None, m.stage)]
 
 
-def solver_of(taut: Flags | None, stage: Stage) -> tuple[Any, ...]:
+def solver_of(taut: Flags | None, stage: StepSystem) -> tuple[Any, ...]:
     """Which solver a stage has come to, and the factors it keeps, as the matrices they are of."""
     return taut, stage.choice.solver, *map(copied_factor, (stage.opened, stage.opened_mass))
 
@@ -255,7 +255,9 @@ def copied_factor(solver: DirectSolver | SaddleSolver | None) -> dict[str, Any] 
     return solver.state() if isinstance(solver, DirectSolver) else None
 
 
-def restore_solver(stage: Stage, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None) -> None:
+def restore_solver(
+    stage: StepSystem, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None
+) -> None:
     """The solver as it was."""
     stage.choice = replace(stage.choice, solver=solver)
     for phase, state in ((CORRECT, whole), (PROJECT_ACCELERATION, mass)):

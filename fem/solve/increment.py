@@ -13,17 +13,17 @@ from fem.results.record import Sink
 from fem.results.schedule import Schedule
 from fem.solve.clock import Clock, Progress
 from fem.solve.newton.groups import Loading, Record, Ropes
-from fem.solve.stage import Stage
 from fem.solve.statics.riks import ArcClock
+from fem.solve.step_system import StepSystem
 
 
 class Keeper(Protocol):
     """Who keeps the state of a run (``solve/checkpoint.py``)."""
 
-    def opened(self, marching: Any) -> None:
+    def opened(self, step_run: Any) -> None:
         """A step is ready for its first increment."""
 
-    def look(self, marching: Any) -> None:
+    def look(self, step_run: Any) -> None:
         """A chunk has ended."""
 
     def following(self, increment: int) -> int:
@@ -56,7 +56,7 @@ class OneStep(Protocol):
 
     number: int
     step: Step
-    stage: Stage
+    stage: StepSystem
     system: System
     progress: Progress
     clock: Clock | ArcClock
@@ -66,7 +66,7 @@ class OneStep(Protocol):
     sink: Sink
     has_begun: bool
 
-    def say(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Pass on a notice, once."""
 
     def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:

@@ -23,7 +23,6 @@ from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
 from fem.solve.linear.choice import SOLVERS
-from fem.solve.marching import Marching
 from fem.solve.modes.find import find_modes
 from fem.solve.newton.arc import no_arc
 from fem.solve.outcome import acting_of
@@ -37,9 +36,10 @@ from fem.solve.ropes.states import (
     without_pulls,
 )
 from fem.solve.schemes import SCHEMES, EnergyMomentum, Equilibrium, Scheme
-from fem.solve.stage import Stage, loading_at, prepare
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
+from fem.solve.step_run import StepRun
+from fem.solve.step_system import StepSystem, loading_at, prepare
 
 
 def solve(
@@ -102,7 +102,7 @@ class Run:
     ``kind``: what static and dynamic steps are made of.
     """
 
-    kind: type[Marching] = Marching
+    kind: type[StepRun] = StepRun
 
     def __init__(
         self, model: Model, sink: Sink, solver: str, record_all: bool, fields: bool,
@@ -179,9 +179,9 @@ class Run:
         if riks:
             self.environment = settled(self.environment, arc)
 
-    def follow(self, marching: Marching, procedure: Static | Dynamic) -> None:
+    def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
         """A step that is ready to go; ``fem/chaos`` goes through the last one in its own way."""
-        marching.run(procedure)
+        step_run.run(procedure)
 
     def _stop(self) -> None:
         """Statics is at rest; velocities it ends are named."""
@@ -200,7 +200,7 @@ class Run:
             self.linear_bars = linearised(self.system.bars, self.progress.motion.u)
         return self.linear_bars
 
-    def _frequency(self, number: int, step: Step, procedure: Frequency, stage: Stage) -> None:
+    def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
         motion, now = self.progress.motion, self.progress.time
         instant = loading_at(stage, motion, now)
         at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy())

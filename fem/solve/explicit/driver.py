@@ -1,4 +1,4 @@
-"""An explicit step beside the increment loop: what it refuses, when it closes its books, how it calls the march."""
+"""An explicit step beside the increment loop: what it refuses, when it closes balances, how it calls the march."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_i
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
 from fem.solve.explicit.ties import tie
 from fem.solve.newton.groups import INCREMENT, Loading, Motion, Record
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 SAFE = 0.9
-"""Share of the critical increment that a blank increment becomes."""
-BOOKS = 50
-"""The books are closed, and energy watched, at least this often."""
+"""Fraction of the critical increment that a blank increment becomes."""
+BALANCES = 50
+"""The energy balance is closed, and watched, at least this often."""
 
 
 class Explicit:
@@ -30,7 +30,7 @@ class Explicit:
     notice = ""
     lives = ()
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: StepSystem) -> None:
         self.stage = stage
         self.taut: Bars = as_stiff_as_can_be(stage.bars)
         self.moved = _moved(stage)
@@ -78,12 +78,12 @@ class Explicit:
         """Pass on the events of a chunk: there are none."""
 
     def due(self, chunk: Loading, asked: Flags, increments: Ints) -> Flags:
-        """(k,) increments whose books have to be closed: all where work depends on the path in between."""
+        """(k,) increments whose energy balance has to be closed: all where work depends on the path in between."""
         factors = chunk.factors
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
         if not is_free or np.any(factors[1:] != factors[:-1]):
             return np.ones(len(asked), np.bool_)
-        due: Flags = asked | (increments % BOOKS == 0)
+        due: Flags = asked | (increments % BALANCES == 0)
         due[-1] = True  # where the motion is handed back
         return due
 
@@ -128,7 +128,7 @@ class Explicit:
         )
 
 
-def _moved(stage: Stage) -> Moved:
+def _moved(stage: StepSystem) -> Moved:
     """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
     if len(stage.bars.off_mass):
         bar = int(np.flatnonzero(stage.bars.off_mass)[0])
@@ -138,21 +138,21 @@ def _moved(stage: Stage) -> Moved:
             f"element {system.element_labels[element]} couples the masses of its nodes, EXPLICIT needs them apart: use "
             "MASS=LUMPED in *SOLID SECTION"
         )
-    links, free = stage.links, stage.nodes.dof_kind
+    equations, free = stage.equations, stage.nodes.dof_kind
     mass = np.where(free == 1, stage.nodes.mass, 0.0)
     damping = np.where(free == 1, stage.nodes.damping, 0.0) if len(stage.nodes.damping) else stage.nodes.damping
-    for k, slave in enumerate(links.slave):
-        parts = np.arange(links.start[k], links.start[k + 1])
-        parts = parts[free[links.master[parts]] == 1]
+    for k, slave in enumerate(equations.slave):
+        parts = np.arange(equations.start[k], equations.start[k + 1])
+        parts = parts[free[equations.master[parts]] == 1]
         if len(parts) > 1:
-            names = " and ".join(stage.system.name_dof(int(dof)) for dof in links.master[parts[:2]])
+            names = " and ".join(stage.system.name_dof(int(dof)) for dof in equations.master[parts[:2]])
             raise ModelError(
                 f"an *EQUATION makes {stage.system.name_dof(int(slave))} depend on {names}, which couples their "
                 "masses; EXPLICIT supports one free dof per dependent one: leave out EXPLICIT"
             )
         for part in parts:
-            share = links.factor[part] ** 2
-            mass[links.master[part]] += share * stage.nodes.mass[slave]
+            fraction = equations.factor[part] ** 2
+            mass[equations.master[part]] += fraction * stage.nodes.mass[slave]
             if len(damping):
-                damping[links.master[part]] += share * stage.nodes.damping[slave]
+                damping[equations.master[part]] += fraction * stage.nodes.damping[slave]
     return Moved(np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0), damping)

@@ -24,7 +24,7 @@ PARDISO_SETTINGS = {1: 1, 2: 2, 10: 8}
 ROUND_OFF, POOR = 1e-14, 1e-10
 """Errors of a solution that needs no refinement, and of one that is not believed."""
 NOTHING = 1e-12
-"""Share of the largest equation that is added to the size of each: one of zeros has no size of its own."""
+"""Fraction of the largest equation that is added to the size of each: one of zeros has no size of its own."""
 SINGULAR = 1e-14
 """A dense matrix whose condition number, rows and columns scaled, is beyond the inverse of this is singular."""
 MOST_SOLVES, HELPS, SCALINGS = 10, 0.5, 6

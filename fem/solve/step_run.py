@@ -14,14 +14,14 @@ from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.advice import automatic_notice, failure_message, out_of_increments, overflow_message, snap_notice
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
-from fem.solve.explicit.driver import BOOKS, Explicit
+from fem.solve.explicit.driver import BALANCES, Explicit
 from fem.solve.increment import OneRun
 from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
 from fem.solve.newton.arc import Arc
+from fem.solve.newton.balance import note_increment
 from fem.solve.newton.convergence import forcing_of
 from fem.solve.newton.groups import Loading, Record, Ropes
-from fem.solve.newton.ledger import note_increment
 from fem.solve.newton.march import march
 from fem.solve.outcome import before_overflow, frame_of, jumps_of, numbers_in, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
@@ -32,7 +32,6 @@ from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.stepping.start import SettingOff
 from fem.solve.ropes.watched import Failed
-from fem.solve.stage import NO_ROPES, Stage, loading, loading_at, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
@@ -45,6 +44,7 @@ from fem.solve.start import (
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, loading_at, record
 from fem.solve.watch.energy import EnergyWatch
 
 CHUNK_NUMBERS = 2_000_000
@@ -53,14 +53,14 @@ SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
 
-class Marching:
+class StepRun:
     """One static or dynamic step on its way. ``numbers``: those kept of an increment."""
 
-    lives = ("told", "has_jumped", "thermal")
+    lives = ("notices", "has_jumped", "thermal")
 
     def __init__(
-        self, run: OneRun, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
-        start: StepStart, explicit: Explicit | Moreau | None = None,
+        self, run: OneRun, number: int, step: Step, stage: StepSystem, clock: Clock | ArcClock, arc: Arc,
+        schedule: Schedule, start: StepStart, explicit: Explicit | Moreau | None = None,
     ) -> None:  # fmt: skip
         self.whole, self.number, self.step, self.stage = run, number, step, stage
         self.clock, self.arc, self.schedule, self.start, self.explicit = clock, arc, schedule, start, explicit
@@ -73,10 +73,10 @@ class Marching:
         self.numbers = numbers_in(record(stage, 1, self.nodes, self.elements)) + 4
         self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))
         self.numbers += len(self.thermal) if self.system.expansions else 0
-        self.told: dict[str, None] = {}
+        self.notices: dict[str, None] = {}
         self.has_begun = self.has_jumped = False
         self.watch = EnergyWatch(stage, step)
-        self.patience = Patience(self.say)
+        self.patience = Patience(self.notify)
         stages = stages_of(stage, step.controls, run.solver)
         self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
         self.active = ActiveSet(self, stages) if stages and not stage.is_dynamic else None
@@ -91,19 +91,19 @@ class Marching:
                 self.advance()
                 self.whole.checkpoints.look(self)
         except (NoConvergence, KeyboardInterrupt) as error:
-            self.say(self.watch.closing(self.progress, self.clock.dt))
+            self.notify(self.watch.closing(self.progress, self.clock.dt))
             if isinstance(error, NoConvergence):  # after Ctrl-C the motion may be in the middle of an iteration
                 self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
-            self.say(instability_notice(self.stage))
-        self.say(self.watch.closing(self.progress, self.clock.dt))
+            self.notify(instability_notice(self.stage))
+        self.notify(self.watch.closing(self.progress, self.clock.dt))
 
     def open(self, procedure: Static | Dynamic) -> None:
         """What has to be right before the first increment."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and self.extrapolation:
-            self.say("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
+            self.notify("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
         start_dependents(stage, motion.u, "displacement", no_length(self.system))
         if self.active:
             self.active.start(motion, now)
@@ -112,7 +112,7 @@ class Marching:
         if isinstance(procedure, Dynamic):
             if self.at_start:
                 self.at_start.hold(motion, now)
-            self.say(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
+            self.notify(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
                 stage = self.events.start(motion, now)
             start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
@@ -123,35 +123,35 @@ class Marching:
             if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
                 refuse_stretching(stage, before, ropes_of(self.system))
             if not self.events:  # which have made them consistent
-                self.say(consistent_velocities(stage, motion, small_or_sparse_mass(stage)))
+                self.notify(consistent_velocities(stage, motion, small_or_sparse_mass(stage)))
                 evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)
-        self.say(notice)
+        self.notify(notice)
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         if self.explicit:
-            self.say(self.explicit.notice)
+            self.notify(self.explicit.notice)
             self.explicit.refuse(held, motion)
         if isinstance(self.at_start, SettingOff):
             stage = self.at_start.begin(motion, instant)
         if isinstance(procedure, Dynamic):
-            self.say(initial_acceleration(stage, motion, held, procedure))
-            self.say(snap_notice(stage, self.clock.dt))
+            self.notify(initial_acceleration(stage, motion, held, procedure))
+            self.notify(snap_notice(stage, self.clock.dt))
             if isinstance(self.clock, ErrorClock):
-                self.say(automatic_notice(self.clock))
+                self.notify(automatic_notice(self.clock))
         start = motion.u.copy()
         open_energies(stage, motion, instant, is_first and np.array_equal(start, carried))
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
-        for text in self.told:
+        for text in self.notices:
             self.sink.notice(f"step {self.number}: {text}")
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
-        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal_end[0]
+        error, self.thermal = motion.energies[groups.ERROR0], instant.thermal_end[0]
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
@@ -159,10 +159,10 @@ class Marching:
         if self.at_start:
             self.at_start.tell()
 
-    def say(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
-        if text and text not in self.told:
-            self.told[text] = None
+        if text and text not in self.notices:
+            self.notices[text] = None
             if self.has_begun:
                 self.sink.notice(f"step {self.number}: {text}")
 
@@ -174,7 +174,7 @@ class Marching:
             return 1
         count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
         if self.explicit:
-            count += BOOKS - (self.progress.increment + count) % BOOKS
+            count += BALANCES - (self.progress.increment + count) % BALANCES
         done = self.progress.increment
         following = min(self.schedule.next_field(done), self.whole.checkpoints.following(done), self.most)
         return max(1, min(count, following - done))
@@ -197,13 +197,13 @@ class Marching:
         done = int(control[groups.INCREMENT])
         if done:
             self._accept(kept, due[:done], times, steps, chunk)
-            self.progress.pace(spent, done + BOOKS > self.progress.chunk)
+            self.progress.pace(spent, done + BALANCES > self.progress.chunk)
         if reason == groups.DRIFT:
-            self.say(self.watch.leaves(self.progress, self.clock.dt))
+            self.notify(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and (watched := self.events or self.active):
             reason, control = self._pass_events(watched, times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
-            self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
+            self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
 
     def _pass_events(self, events: Events | ActiveSet, times: Floats, steps: Floats) -> tuple[int, Ints]:
         """An increment in which ropes go slack or become taut."""
@@ -247,22 +247,22 @@ class Marching:
             self.patience.note_refusal(stage)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
-        done, ledger = len(due), kept.ledger[: len(due)]
-        self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
-        self.patience.judge(self.stage, self.progress.motion, float(ledger[:, groups.L_ITERATIONS].sum()))
+        done, increments = len(due), kept.increments[: len(due)]
+        self.clock.advance(float(times[done]), done, int(increments[-1, groups.L_ITERATIONS]))
+        self.patience.judge(self.stage, self.progress.motion, float(increments[:, groups.L_ITERATIONS].sum()))
         self.progress.time = float(times[done])
-        self._remark(ledger)
+        self._remark(increments)
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
         if self.explicit:
             self.explicit.tell(self.sink, self.number, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
 
-    def _remark(self, ledger: Floats) -> None:
-        jumps = jumps_of(ledger, self.progress.increment) if self.clock.is_static and not self.has_jumped else []
+    def _remark(self, increments: Floats) -> None:
+        jumps = jumps_of(increments, self.progress.increment) if self.clock.is_static and not self.has_jumped else []
         self.has_jumped |= bool(jumps)
-        for text in remarks_of(ledger, jumps):
-            self.say(text)
+        for text in remarks_of(increments, jumps):
+            self.notify(text)
 
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
@@ -291,7 +291,7 @@ class Marching:
                 frame_of(shown, self.number, now.increment, now.time, now.motion, self.thermal, is_end, is_due)
             )
 
-    def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
+    def _recover(self, reason: int, control: Ints, increments: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""
         now = self.progress
         if now.increment == 0 and self.clock.is_static and not self.active:
@@ -304,4 +304,4 @@ class Marching:
             return
         where = self.number, self.stage, self.step, self.clock, now
         trouble = getattr(self.events or self.active, "trouble", "")
-        raise NoConvergence(trouble or failure_message(*where, reason, control, ledger, dt))
+        raise NoConvergence(trouble or failure_message(*where, reason, control, increments, dt))
