@@ -39,7 +39,6 @@ class Property(NamedTuple):
     """A property card; springs and dashpots stay text until the kind of their elements is known."""
 
     element_set: str
-    place: Place
     card: Card
     value: BarSection | PointMass | None = None
 
@@ -100,14 +99,14 @@ class Draft:
         self.nlgeom = False
         self.controls = Controls(residual_relative=None)
 
-    def report(self, mistake: Mistake) -> None:
-        """Keep a mistake, and remember which kind of card failed, so that nothing is blamed on its consequences.
+    def report(self, *mistakes: Mistake) -> None:
+        """Keep mistakes, and remember which kind of card failed, so that nothing is blamed on its consequences.
 
         DeckError at ``MAX_COLLECTED`` of them.
         """
-        if self.card is not None:
+        if self.card is not None and mistakes:
             self.failed.add(self.card.keyword)
-        if not self.muted:
+        for mistake in mistakes if not self.muted else ():
             self.mistakes.append(mistake)
             if len(self.mistakes) >= MAX_COLLECTED:
                 self.raise_problems()
@@ -166,6 +165,12 @@ class Draft:
         """A feature neither Abaqus nor CalculiX has."""
         self.extensions[what] = None
 
+    @property
+    def open_step(self) -> StepDraft:
+        """The step that is being read: cards of steps stand in one."""
+        assert self.step is not None
+        return self.step
+
     def spend(self, count: int, place: Place) -> None:
         """Generators must not fill the memory."""
         if count > MAX_GENERATED or self.generated + count > MAX_GENERATED:
@@ -194,18 +199,23 @@ class Draft:
         self.use(family, label, entry.place)
         return label
 
-    def amplitude(self, card: Card) -> str | None:
-        """The name given by ``AMPLITUDE=``."""
-        name = card.name("AMPLITUDE")
-        if name is not None:
-            self.use("amplitude", name, card.field("AMPLITUDE").place)
+    def named(self, card: Card, parameter: str, family: str) -> str:
+        """The name of something of a family that a parameter of the card gives."""
+        name = card.needed(parameter)
+        self.use(family, name, card.field(parameter).place)
         return name
 
-    def declare(self, family: str, name: str, place: Place) -> None:
-        """Names of one family are given once."""
+    def named_if(self, card: Card, parameter: str, family: str) -> str | None:
+        """The same, None without the parameter."""
+        return self.named(card, parameter, family) if card.has(parameter) else None
+
+    def declare(self, card: Card, family: str) -> str:
+        """The new name given by ``NAME=``; names of one family are given once."""
+        name = card.needed("NAME")
         if (family, name) in self.names:
-            raise Mistake(place, f"{family} {name} is defined twice")
+            raise Mistake(card.field("NAME").place, f"{family} {name} is defined twice")
         self.names.add((family, name))
+        return name
 
     def raise_problems(self) -> None:
         """DeckError with the first problems in reading order, if there are any."""

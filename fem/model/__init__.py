@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fem.model.arrays_equal import ArrayData
-from fem.model.loads import (
-    Amplitude,
-    Boundary,
-    DistributedLoad,
-    Equation,
-    InitialCondition,
-    NodalLoad,
-    Temperature,
-)
+from fem.model.loads import Amplitude, Boundary, DistributedLoad, Equation, InitialCondition, NodalLoad, Temperature
 from fem.model.mesh import ElementBlock, Mesh
 from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, Spring
 from fem.model.steps import (

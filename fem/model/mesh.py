@@ -63,18 +63,18 @@ class Mesh(ArrayData):
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one node label; KeyError when there is none."""
-        if isinstance(target, str):
-            return self.node_sets[target.upper()]
-        (index,) = np.nonzero(self.node_labels == target)
-        if index.size == 0:
-            raise KeyError(target)
-        return index
+        return found(target, self.node_sets, self.node_labels)
 
     def elements_of(self, target: str | int) -> Ints:
         """Element indices of a set name or of one element label; KeyError when there is none."""
-        if isinstance(target, str):
-            return self.element_sets[target.upper()]
-        (index,) = np.nonzero(self.element_labels == target)
-        if index.size == 0:
-            raise KeyError(target)
-        return index
+        return found(target, self.element_sets, self.element_labels)
+
+
+def found(target: str | int, sets: dict[str, Ints], labels: Ints) -> Ints:
+    """Indices of a set name or of one label; KeyError when there is none."""
+    if isinstance(target, str):
+        return sets[target.upper()]
+    (index,) = np.nonzero(labels == target)
+    if index.size == 0:
+        raise KeyError(target)
+    return index

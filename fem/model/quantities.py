@@ -59,16 +59,14 @@ def vector(name: str, field: str, unit: str, **more: object) -> Quantity:
     return Quantity(name, field, unit, axes="123", **more)  # type: ignore[arg-type]
 
 
+MOVES: dict[str, object] = {"always": True, "printed": True, "swept": ("end", "min", "max")}
 NODAL = (
-    vector(
-        "U", "displacement", "length", always=True, printed=True, filed=True, shown=True, figure="displacements",
-        swept=("end", "min", "max"),
-    ),
+    vector("U", "displacement", "length", filed=True, shown=True, figure="displacements", **MOVES),
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
     vector("RF", "reaction", "force", filed=True, shown=True),
     vector("COORD", "position", "length", component="COOR", derived=lambda of: of.coordinates + of["U"]),
-)  # fmt: skip
+)
 ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, alias="E11"),
     Quantity("S", "stress", "force/length²", printed=True, filed=True, alias="S11"),
@@ -79,10 +77,8 @@ QUANTITIES = {"NODE": NODAL, "EL": ELEMENTAL}
 """By the first word of the cards that ask for them."""
 RECORDED = {kind: len([each for each in table if each.derived is None]) for kind, table in QUANTITIES.items()}
 """How many the solver records; they stand before the others."""
-ENERGIES = {
-    "kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": "",
-    "energy_error": "ETOTAL",
-}  # fmt: skip
+ENERGIES = {"kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": ""}
+ENERGIES["energy_error"] = "ETOTAL"
 """Of the whole model: columns of ``increments.csv``, and as what decks ask for them."""
 
 

@@ -30,8 +30,7 @@ def elset(card: Card, draft: Draft) -> None:
 
 def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: str) -> None:
     """Add the members of one card to a set."""
-    name = card.name(parameter)
-    assert name is not None
+    name = card.needed(parameter)
     if card.flag("UNSORTED"):
         table.unsorted.add(name)
     if card.flag("GENERATE"):
