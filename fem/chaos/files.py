@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import replace_file
 from fem.model import Model
-from fem.results.console import WIDTH
+from fem.results.console import as_note
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
@@ -90,7 +89,7 @@ def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, quiet:
     if not quiet:
         print(f"           and {', '.join(written)}")
         if isinstance(asked, Lyapunov) and asked.again != "none":
-            print(textwrap.fill(f"note: {dt_notice(sweep, asked.count)}", WIDTH, subsequent_indent="      "))
+            print(as_note(dt_notice(sweep, asked.count)))
 
 
 def dt_notice(sweep: Sweep, count: int) -> str:

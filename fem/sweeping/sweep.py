@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from fem.deck.lexical.source import nearest
 from fem.errors import CommandError, DeckError
 from fem.files.own import OwnFolder
 from fem.model import Model
+from fem.results.console import say
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
@@ -133,9 +135,9 @@ def sweep_to_files(
     return found
 
 
-def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> Sweep:
-    """``sweep_to_files`` with the options of a command line."""
-    return sweep_to_files(
+def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> int:
+    """``sweep_to_files`` with the options of a command line; says what failed, and returns the exit code."""
+    found = sweep_to_files(
         options.deck,
         read_vary(options.vary),
         dict(options.parameters),
@@ -147,6 +149,9 @@ def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Dr
         ask=ask,
         draw=draw,
     )
+    if failures := found.failures():
+        say(f"fem: error: {failures}", sys.stderr)
+    return 3 if failures else 0
 
 
 @dataclass(frozen=True, slots=True)
