@@ -108,8 +108,9 @@ def dt_notice(sweep: Sweep, count: int) -> str:
     named = []
     for row in rows[:3]:
         n = int(np.argmax(moved[row]))
-        where = ", ".join(f"{name}={sweep[name][row]:.9g}" for name in sweep.names)
-        named.append(f"{where}: {values[row, n]:.4g} +- {errors[row, n]:.1g}, {changes[row, n]:+.1g} at dt/2")
+        named.append(
+            f"{sweep.named(row)}: {values[row, n]:.4g} +- {errors[row, n]:.1g}, {changes[row, n]:+.1g} at dt/2"
+        )
     return (
         f"dt matters: at {len(rows)} of {checked} parameter sets run again at dt/2 an exponent moves by more than its "
         f"bar ({'; '.join(named)}); take smaller increments, --error dt tells of all"
