@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fem.commands.arguments import add_sweep, fraction, positive, positive_count
@@ -11,7 +10,6 @@ from fem.commands.arguments import add_sweep, fraction, positive, positive_count
 if TYPE_CHECKING:
     from fem.chaos.exponents import Lyapunov
     from fem.chaos.sections import Sections
-    from fem.sweeping.sweep import Sweep
 
 
 def add_commands(commands: Any) -> None:
@@ -52,25 +50,19 @@ def add_commands(commands: Any) -> None:
 def lyapunov_command(options: argparse.Namespace) -> int:
     """``fem lyapunov``."""
     from fem.chaos.exponents import Lyapunov
-
-    asked = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
-    if options.vary:
-        return swept(options, asked)
     from fem.chaos.files import write_exponents
 
-    return write_exponents(options.deck, dict(options.parameters), asked, options.output, options.quiet, options.force)
+    asked = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
+    return swept(options, asked) if options.vary else write_exponents(options, asked)
 
 
 def sections_command(options: argparse.Namespace) -> int:
     """``fem sections``."""
+    from fem.chaos.files import write_section
     from fem.chaos.sections import Sections
 
     asked = Sections(options.period, options.cycles, options.points, options.what)
-    if options.vary:
-        return swept(options, asked)
-    from fem.chaos.files import write_section
-
-    return write_section(options.deck, dict(options.parameters), asked, options.output, options.quiet, options.force)
+    return swept(options, asked) if options.vary else write_section(options, asked)
 
 
 def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
@@ -78,7 +70,6 @@ def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
     from fem.chaos.files import write_diagram
     from fem.sweeping.sweep import sweep_as_asked
 
-    def draw(sweep: Sweep, folder: Path) -> None:
-        write_diagram(sweep, asked, folder, options.quiet)
-
-    return sweep_as_asked(options, lambda _: asked, draw)
+    return sweep_as_asked(
+        options, lambda _: asked, lambda sweep, folder: write_diagram(sweep, asked, folder, options.quiet)
+    )

@@ -24,7 +24,7 @@ from fem.runner import load, verdict_of
 
 METHODS = ("tangent", "two")
 TRANSIENT = 0.2
-"""Share of the time that is left out at the start."""
+"""Fraction of the time that is left out at the start."""
 AGAIN = ("sample", "dt", "none")
 """Which parameter sets are run again at dt/2: one in ``ONE_IN``, all, none."""
 ONE_IN = 10
@@ -68,7 +68,7 @@ class Lyapunov:
     count      how many exponents, the largest first
     method     ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
     every      increments between two orthonormalisations; None: 10, for ``two`` 400
-    transient  share of the time that is left out
+    transient  fraction of the time that is left out
     again      which points of a sweep are run again at dt/2: one of ``AGAIN``; a single model is, but for ``none``
     """
 
@@ -88,7 +88,7 @@ class Lyapunov:
         if self.method == "two" and self.count != 1:
             raise CommandError("two motions give the largest exponent only: use --method tangent for more")
         if not 0.0 <= self.transient < 1.0:
-            raise CommandError(f"the transient is a share of the time from 0 to below 1, not {self.transient:g}")
+            raise CommandError(f"the transient is a fraction of the time from 0 to below 1, not {self.transient:g}")
         if self.again not in AGAIN:
             raise CommandError(f"there is no error {self.again!r}; there are {', '.join(AGAIN)}")
 
@@ -136,8 +136,8 @@ class Lyapunov:
             verdict = verdict_of(error)
         if found is None:
             return verdict, (0, *[math.nan] * (len(self.columns()) - 1)), None
-        parts = (found.values, found.errors) if self.again == "none" else (found.values, found.errors, found.dt_errors)
-        return verdict, (int(found.is_chaotic), *np.concatenate(parts).tolist()), None
+        numbers = np.concatenate([found.values, found.errors, found.dt_errors]).tolist()
+        return verdict, (int(found.is_chaotic), *numbers[: len(self.columns()) - 1]), None
 
 
 def lyapunov(

@@ -24,7 +24,7 @@ CYCLES, POINTS, TRACK = 400, 128, 16
 LONGEST = 32
 """The longest period that is looked for, in periods of the drive."""
 SAME = 1e-3
-"""Points closer than this share of the range of the motion are the same."""
+"""Points closer than this fraction of the range of the motion are the same."""
 WHOLE = 1e-6
 
 

@@ -57,7 +57,8 @@ class Results:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return dict(self.record.get("settings", {}))
+        found: dict[str, Any] = self.record.get("settings", {})
+        return found
 
     @cached_property
     def is_si(self) -> bool:
