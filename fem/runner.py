@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence, from_system
 from fem.files.checkpoint import NAME
+from fem.files.own import read_record
 from fem.model import Model
 from fem.outlet import FanOut, InterruptGuard
 from fem.results import run_record
@@ -164,10 +164,10 @@ def load(deck: str | Path, parameters: Mapping[str, float] | None, earlier: str 
 def earlier_deck(folder: str | Path) -> tuple[Path, dict[str, float]] | None:
     """The deck of the run in a folder, and its parameters; None where its record does not say."""
     try:
-        record = json.loads((Path(folder) / "run.json").read_text(encoding="utf-8"))
+        record = read_record(Path(folder) / run_record.RUN_RECORD) or {}
         place = Path(folder) / record["deck_folder"] / record["deck"]["file"]
         return place, {name: float(value) for name, value in record["deck"]["parameters"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

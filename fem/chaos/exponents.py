@@ -136,8 +136,8 @@ class Lyapunov:
             verdict = verdict_of(error)
         if found is None:
             return verdict, (0, *[math.nan] * (len(self.columns()) - 1)), None
-        parts = (found.values, found.errors) if self.again == "none" else (found.values, found.errors, found.dt_errors)
-        return verdict, (int(found.is_chaotic), *np.concatenate(parts).tolist()), None
+        numbers = np.concatenate([found.values, found.errors, found.dt_errors]).tolist()
+        return verdict, (int(found.is_chaotic), *numbers[: len(self.columns()) - 1]), None
 
 
 def lyapunov(

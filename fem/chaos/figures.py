@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -27,9 +27,7 @@ def convergence(time: Floats, running: Floats, found: Exponents) -> Figure:
     settled = running[len(running) // 10 :]
     reach = max(float(np.ptp(settled)), 1e-12)
     panel.set_ylim(settled.min() - 0.3 * reach, settled.max() + 0.3 * reach)
-    panel.set(xlabel="time", ylabel="exponent")
-    tidy(panel)
-    legend_beside(panel)
+    finish(panel, "time", "exponent")
     return figure
 
 
@@ -86,10 +84,8 @@ def bifurcation(sweep: Sweep, asked: Sections) -> Figure:
     for place, (label, rows) in enumerate(families(sweep)):
         x = sweep[sweep.names[-1]][rows]
         points = np.array([sweep[f"point_{n}"][rows] for n in range(1, asked.points + 1)])
-        panel.plot(
-            np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", ms=2, mew=0,
-            color=OKABE_ITO[place % len(OKABE_ITO)], label=label or None,
-        )  # fmt: skip
+        look: dict[str, Any] = {"ms": 2, "mew": 0, "color": OKABE_ITO[place % len(OKABE_ITO)]}
+        panel.plot(np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", label=label or None, **look)
     finish(panel, sweep.names[-1], asked.what or "first displacement")
     return figure
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import textwrap
+from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,22 +18,20 @@ from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import replace_file
 from fem.model import Model
-from fem.results.console import WIDTH
+from fem.results.console import as_note
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
+from fem.sweeping.table import lines_of
 
 ROWS = 400
 """Of the table of running means."""
 
 
-def write_exponents(
-    deck: Path, parameters: dict[str, float], asked: Lyapunov, output: Path | None, quiet: bool, force: bool = False
-) -> int:
+def write_exponents(options: Namespace, asked: Lyapunov) -> int:
     """Exponents of one model: printed, their running means in ``convergence.csv`` and ``convergence.png``."""
-    model = load(deck, parameters)
-    names = ("convergence.csv", "convergence.png")
-    with folder_of(output, model, asked, names, force) as own:
+    model = load(options.deck, dict(options.parameters))
+    with folder_of(options, model, asked, ("convergence.csv", "convergence.png")) as own:
         folder = own.path
         found = asked.exponents(model)
         if asked.again != "none":
@@ -42,9 +39,9 @@ def write_exponents(
         begin_anew(own, model, asked)
         time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]
-        write_table(folder / names[0], ["time", *numbered], np.column_stack([time, running]))
-        save(convergence(time, running, found), folder / names[1])
-    if not quiet:
+        write_table(folder / "convergence.csv", ["time", *numbered], np.column_stack([time, running]))
+        save(convergence(time, running, found), folder / "convergence.png")
+    if not options.quiet:
         for n, (value, error, change) in enumerate(zip(found.values, found.errors, found.dt_errors, strict=True), 1):
             moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
             print(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
@@ -57,22 +54,18 @@ def write_exponents(
     return 0
 
 
-def write_section(
-    deck: Path, parameters: dict[str, float], asked: Sections, output: Path | None, quiet: bool, force: bool = False
-) -> int:
+def write_section(options: Namespace, asked: Sections) -> int:
     """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
-    model = load(deck, parameters)
-    with folder_of(output, model, asked, ("section.csv", "track.csv", "section.png"), force) as own:
+    model = load(options.deck, dict(options.parameters))
+    with folder_of(options, model, asked, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
         section = asked.section(model)
         begin_anew(own, model, asked)
-        for name, time, states in (
-            ("section", section.time, section.points),
-            ("track", section.track_time, section.track),
-        ):
-            write_table(folder / f"{name}.csv", ["time", *section.columns], np.column_stack([time, states]))
+        names = ["time", *section.columns]
+        write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]))
+        write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
         save(phase_plane(section), folder / "section.png")
-    if not quiet:
+    if not options.quiet:
         print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
     return 0
@@ -90,7 +83,7 @@ def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, quiet:
     if not quiet:
         print(f"           and {', '.join(written)}")
         if isinstance(asked, Lyapunov) and asked.again != "none":
-            print(textwrap.fill(f"note: {dt_notice(sweep, asked.count)}", WIDTH, subsequent_indent="      "))
+            print(as_note(dt_notice(sweep, asked.count)))
 
 
 def dt_notice(sweep: Sweep, count: int) -> str:
@@ -109,8 +102,9 @@ def dt_notice(sweep: Sweep, count: int) -> str:
     named = []
     for row in rows[:3]:
         n = int(np.argmax(moved[row]))
-        where = ", ".join(f"{name}={sweep[name][row]:.9g}" for name in sweep.names)
-        named.append(f"{where}: {values[row, n]:.4g} +- {errors[row, n]:.1g}, {changes[row, n]:+.1g} at dt/2")
+        named.append(
+            f"{sweep.named(row)}: {values[row, n]:.4g} +- {errors[row, n]:.1g}, {changes[row, n]:+.1g} at dt/2"
+        )
     return (
         f"dt matters: at {len(rows)} of {checked} parameter sets run again at dt/2 an exponent moves by more than its "
         f"bar ({'; '.join(named)}); take smaller increments, --error dt tells of all"
@@ -125,13 +119,11 @@ def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
             yield *values, n, float(sweep[f"point_{n}"][row])
 
 
-def folder_of(
-    output: Path | None, model: Model, asked: Lyapunov | Sections, names: Sequence[str], force: bool
-) -> OwnFolder:
-    """``output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
-    folder = output or RESULTS / f"{deck_name(model)}_{asked.kind}_one"
+def folder_of(options: Namespace, model: Model, asked: Lyapunov | Sections, names: Sequence[str]) -> OwnFolder:
+    """``--output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
+    folder = options.output or RESULTS / f"{deck_name(model)}_{asked.kind}_one"
     record = f"{asked.kind}.json"
-    own = OwnFolder(folder, record, origin_of(model), Names(frozenset((record, *names))), force=force)
+    own = OwnFolder(folder, record, origin_of(model), Names(frozenset((record, *names))), force=options.force)
     own.check()
     return own
 
@@ -145,11 +137,7 @@ def begin_anew(own: OwnFolder, model: Model, asked: Lyapunov | Sections) -> None
 
 def write_table(path: Path, names: Sequence[str], rows: Any) -> None:
     """CSV with all digits."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(names)
-    table.writerows([repr(float(value)) for value in row] for row in rows)
-    replace_file(path, text.getvalue().encode())
+    replace_file(path, lines_of([names, *([repr(float(value)) for value in row] for row in rows)]))
 
 
 def save(figure: Figure, path: Path) -> None:

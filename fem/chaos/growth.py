@@ -39,16 +39,12 @@ class Varied(StepRun):
         """CommandError where there is no tangent map, or not so many exponents."""
         stage = self.stage
         if self.events or self.explicit or stage.choice.solver not in (*groups.CHAINS, groups.BAND):
-            what = (
-                "ropes"
-                if self.events or isinstance(self.explicit, Moreau)
-                else "explicit steps"
-                if self.explicit
-                else f"the solver of this step ({stage.choice.text})"
-            )
+            what = "explicit steps" if self.explicit else f"the solver of this step ({stage.choice.text})"
+            what = "ropes" if self.events or isinstance(self.explicit, Moreau) else what
+        else:
+            what = ", ".join(rough_ones(self.system.families))
+        if what:
             raise CommandError(f"there is no tangent map for {what}: use --method two")
-        if rough := rough_ones(self.system.families):
-            raise CommandError(f"there is no tangent map for {', '.join(rough)}: use --method two")
         most = 2 * (int(np.count_nonzero(stage.nodes.dof_kind == 1)) - len(stage.bars.rods))
         if count > most:
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")

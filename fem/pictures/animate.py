@@ -79,8 +79,8 @@ def even_times(boundaries: Floats, most: int) -> Pick:
         chosen = []
         for first, last in zip([0, *edges], [*edges, len(time)], strict=True):
             if last > first:
-                share = last - first if len(time) <= most else max(2, round(most * (last - first) / len(time)))
-                wanted = np.linspace(time[first], time[last - 1], min(share, last - first))
+                count = last - first if len(time) <= most else max(2, round(most * (last - first) / len(time)))
+                wanted = np.linspace(time[first], time[last - 1], min(count, last - first))
                 after = np.searchsorted(time[first:last], wanted).clip(1, max(1, last - first - 1)) + first
                 before = np.maximum(after - 1, first)
                 after = np.minimum(after, last - 1)
@@ -273,6 +273,6 @@ def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
         low, high = min(0.0, low) if low < -slack else 0.0, max(0.0, high)
     high = high if high > low else 1.0
     values = np.linspace(low, high, 512)
-    share = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
-    colours = np.where((values >= 0.0)[:, None], PULLED(share), PUSHED(share))
+    fraction = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
+    colours = np.where((values >= 0.0)[:, None], PULLED(fraction), PUSHED(fraction))
     return ScalarMappable(Normalize(low, high), ListedColormap(colours)), slack

@@ -91,17 +91,11 @@ class Results:
     @cached_property
     def acting(self) -> dict[int, Acting]:
         """Step -> what acts in it, of the steps whose record has it."""
-        found = {}
-        for step, record in enumerate(self.record.get("acting", []), start=1):
-            if record is not None:
-                found[step] = from_record(record, len(self.mesh.node_labels))
+        records = {step: record for step, record in enumerate(self.record.get("acting", []), start=1) if record}
+        found = {step: from_record(record, len(self.mesh.node_labels)) for step, record in records.items()}
         if not found:
             raise Missing("run.json does not hold what acts on the model: request *NODE PRINT of A of all nodes")
         return found
-
-    @cached_property
-    def increments(self) -> Table:
-        return Table(self.folder / "increments.csv")
 
     @cached_property
     def nodes(self) -> Table:
@@ -124,22 +118,21 @@ class Results:
         return read_mesh(self.fields[0][1])
 
     @cached_property
-    def ledger(self) -> Floats:
+    def increments(self) -> Floats:
         """(increments, 11): step, increment, time, iterations, residual_norm, five energies, energy_error."""
-        names = (*KEY, "iterations", "residual_norm", *ENERGIES)
-        lost = set(names) - set(self.increments.columns)
-        if lost:
+        names, table = (*KEY, "iterations", "residual_norm", *ENERGIES), Table(self.folder / "increments.csv")
+        if lost := set(names) - set(table.columns):
             raise Missing(f"increments.csv has no {', '.join(sorted(lost))}")
-        ledger = self.increments.read(names)
-        if not len(ledger):
+        rows = table.read(names)
+        if not len(rows):
             raise Missing("increments.csv has no increments (a frequency step has none)")
-        return ledger
+        return rows
 
     @cached_property
     def boundaries(self) -> Floats:
         """Total times at which a later step begins."""
         try:
-            step, time = self.ledger[:, 0], self.ledger[:, 2]
+            step, time = self.increments[:, 0], self.increments[:, 2]
         except Missing:
             return np.zeros(0)
         return time[1:][np.diff(step) > 0]

@@ -15,8 +15,8 @@ from fem.errors import CommandError
 from fem.files.mark import is_marked
 from fem.files.own import check_file, others, some, usable_folder
 from fem.files.whole import replace_file
+from fem.pictures.figures.increments import energies, iterations
 from fem.pictures.figures.joints import joints
-from fem.pictures.figures.ledger import energies, iterations
 from fem.pictures.figures.links import angles, links
 from fem.pictures.figures.nodes import MOTIONS, displacements
 from fem.pictures.figures.phase import phase, phase_angles

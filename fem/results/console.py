@@ -40,30 +40,26 @@ class ConsoleSink(SilentSink):
         self._bar = Bar(self._stream, sum(periods)) if self._stream.isatty() else None
 
     def begin(self, start: StepStart) -> None:
-        node = None if start.procedure == "FREQUENCY" else self._first_node(start)
-        self._node = node
-        size = () if start.increments is not None else STEP_SIZE
-        width = 13
-        if node is None:
-            motion = [("largest |u|", width, ".5e")]
-        else:
-            label = int(self._model.mesh.node_labels[node])
-            motion = [(f"U{axis}({label})", max(width, len(f"U{axis}({label})")), ".5e") for axis in (1, 2, 3)]
-        columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *motion]
-        self._columns = ["step", "increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
-        self._line = " ".join(f"%{width}{code}" for _, width, code in columns) + "\n"
         name = f" '{start.name}'" if start.name else ""
         title = f"\nstep {start.step}{name}: {start.procedure.lower()}"
         if start.procedure == "FREQUENCY":
             self._print(title + "\n")
             return
+        self._node = Schedule(self._model, start.step - 1, start.time, start.increments).first_node
+        heads = ["largest |u|"]
+        if self._node is not None:
+            heads = [f"U{axis}({self._model.mesh.node_labels[self._node]})" for axis in (1, 2, 3)]
+        size = STEP_SIZE if start.increments is None else ()
+        columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *((head, max(13, len(head)), ".5e") for head in heads)]
+        self._columns = ["increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
+        self._line = " ".join(f"%{width}{code}" for _, width, code in columns) + "\n"
         known = "automatic increments" if start.increments is None else f"{start.increments} increments"
         title += f", period {start.period:.6g}, {known}\n"
         self._print(title + " ".join(f"{head:>{width}}" for head, width, _ in columns) + "\n")
 
     def rows(self, rows: Rows) -> None:
         columns: list[list[Any]] = [[rows.step] * len(rows.increment)]
-        columns += [getattr(rows, name).tolist() for name in self._columns[1:]]
+        columns += [getattr(rows, name).tolist() for name in self._columns]
         if self._node is None:
             columns.append(rows.largest_u.tolist())
         else:
@@ -89,13 +85,12 @@ class ConsoleSink(SilentSink):
 
     def modes(self, modes: Modes) -> None:
         lines = [f"{'mode':>6} {'frequency':>14} {'omega':>14} {'generalized mass':>17}\n"]
-        columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
-        table = zip(*(column.tolist() for column in columns), strict=True)
+        table = zip(modes.number, modes.frequency, modes.omega, modes.generalized_mass, strict=True)
         lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, f, w, m in table]
         self._print("".join(lines))
 
     def notice(self, text: str) -> None:
-        self._print(textwrap.fill(f"note: {text}", WIDTH, subsequent_indent="      ", break_long_words=False) + "\n")
+        self._print(as_note(text) + "\n")
 
     def close(self) -> None:
         if self._bar is not None:
@@ -120,31 +115,32 @@ class ConsoleSink(SilentSink):
         ]
         self._print("\n" + "".join(f"{name:<11}{text}\n" for name, text in entries if text))
 
-    def _first_node(self, start: StepStart) -> int | None:
-        return Schedule(self._model, start.step - 1, start.time, start.increments).first_node
-
     def _print(self, text: str) -> None:
-        try:
-            if self._bar is not None and self._bar.is_shown:
-                self._bar.print(text)
-            else:
-                self._stream.write(text)
-                self._stream.flush()
-        except OSError as error:
-            # Windows reports a pipe that nobody reads as EINVAL.
-            if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
-                error.filename = error.filename or "standard output"
-                raise
-            stop_writing(self._stream)
+        show(text, self._stream, self._bar)
+
+
+def as_note(text: str) -> str:
+    """A notice in lines of the console."""
+    return textwrap.fill(f"note: {text}", WIDTH, subsequent_indent="      ", break_long_words=False)
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
     """A line to whoever still reads."""
-    stream = stream or sys.stdout
+    show(text + "\n", stream or sys.stdout)
+
+
+def show(text: str, stream: TextIO, bar: Bar | None = None) -> None:
+    """Text as it is, above the bar where one is shown; from then on nothing where nobody reads."""
     try:
-        print(text, file=stream, flush=True)
+        if bar is not None and bar.is_shown:
+            bar.print(text)
+        else:
+            stream.write(text)
+            stream.flush()
     except OSError as error:
+        # Windows reports a pipe that nobody reads as EINVAL.
         if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
+            error.filename = error.filename or "standard output"
             raise
         stop_writing(stream)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from fem.deck.lexical.source import nearest
 from fem.errors import CommandError, DeckError
 from fem.files.own import OwnFolder
 from fem.model import Model
+from fem.results.console import say
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
@@ -65,17 +67,18 @@ class Sweep:
         """(k,) True where the run did not complete."""
         return np.asarray(self.columns["verdict"] != COMPLETED)
 
+    def named(self, point: int) -> str:
+        """A parameter set, by its values."""
+        return ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
+
     def failures(self) -> str:
         """Which parameter sets failed, those of equal verdict together, the first few by name; empty if none did."""
         lines = [f"{np.count_nonzero(self.failed)} of {len(self)} parameter sets failed"] if self.failed.any() else []
         for verdict in dict.fromkeys(self.columns["verdict"][self.failed].tolist()):
             (points,) = np.nonzero(self.columns["verdict"] == verdict)
-            named = [
-                ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
-                for point in points[:NAMED_FAILURES]
-            ]
-            more = f"; and {len(points) - len(named)} more" if len(points) > len(named) else ""
-            lines.append(f"  {verdict} at {'; '.join(named)}{more}")
+            named = "; ".join(map(self.named, points[:NAMED_FAILURES]))
+            more = f"; and {len(points) - NAMED_FAILURES} more" if len(points) > NAMED_FAILURES else ""
+            lines.append(f"  {verdict} at {named}{more}")
         return "\n".join(lines)
 
 
@@ -133,20 +136,15 @@ def sweep_to_files(
     return found
 
 
-def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> Sweep:
-    """``sweep_to_files`` with the options of a command line."""
-    return sweep_to_files(
-        options.deck,
-        read_vary(options.vary),
-        dict(options.parameters),
-        options.output,
-        workers=options.workers,
-        scheduler=options.scheduler,
-        quiet=options.quiet,
-        force=options.force,
-        ask=ask,
-        draw=draw,
+def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> int:
+    """``sweep_to_files`` with the options of a command line; says what failed, and returns the exit code."""
+    chosen = {name: getattr(options, name) for name in ("output", "workers", "scheduler", "quiet", "force")}
+    found = sweep_to_files(
+        options.deck, read_vary(options.vary), dict(options.parameters), **chosen, ask=ask, draw=draw
     )
+    if failures := found.failures():
+        say(f"fem: error: {failures}", sys.stderr)
+    return 3 if failures else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,11 +276,8 @@ def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
     names = plan.identity["columns"]
     cells = list(zip(*rows, strict=True)) or [()] * len(names)
     counts = {"point", *plan.layout.counts}
+    read = {name: np.int64 if name in counts else str if name == "verdict" else float for name in names}
     return {
-        name: np.array(column)
-        if name == "verdict"
-        else np.array(list(map(int, column)), np.int64)
-        if name in counts
-        else np.array([float(cell) if cell else np.nan for cell in column])
+        name: np.array([cell or "nan" for cell in column], str).astype(read[name])
         for name, column in zip(names, cells, strict=True)
     }

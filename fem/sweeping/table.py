@@ -20,7 +20,7 @@ from fem.files.own import Names, OwnFolder, read_record
 from fem.files.room import Room
 from fem.files.whole import GrowingFile, replace_file
 from fem.model import Model
-from fem.results.run_record import RESULTS, deck_name, origin_of, plain
+from fem.results.run_record import RESULTS, as_json, deck_name, origin_of, plain
 
 TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
@@ -135,15 +135,8 @@ class SweepTable:
     def record(self, verdict: str) -> None:
         """Write ``sweep.json``."""
         assert self._folder is not None
-        record = {
-            **self._identity,
-            **self._about,
-            "finished": len(self.rows),
-            "points": len(self._heads),
-            "verdict": verdict,
-        }
-        text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        self._room.replace(self._folder / RECORD, text.encode(errors="backslashreplace"))
+        state = {"finished": len(self.rows), "points": len(self._heads), "verdict": verdict}
+        self._room.replace(self._folder / RECORD, as_json({**self._identity, **self._about, **state}))
 
     def _replace(self) -> None:
         """Write the table anew from its rows."""
