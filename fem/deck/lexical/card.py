@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fem.deck.lexical.fields import Field, Row, read_row
+from fem.deck.lexical.fields import Field, Labels, Row, read_row
 from fem.deck.lexical.source import Hint, Mistake, Place, Source, squeezed
 
 
@@ -36,6 +36,7 @@ class Card:
     place       of the asterisk
     values      the ``*PARAMETER`` values known here
     broken      its keyword line has mistakes, already reported
+    instances   by name, for ``INSTANCE.label`` in its data lines
     """
 
     keyword: str
@@ -44,6 +45,7 @@ class Card:
     place: Place
     values: Mapping[str, float]
     broken: bool = False
+    instances: Mapping[str, Labels] | None = None
 
     @property
     def file(self) -> str:
@@ -64,7 +66,7 @@ class Card:
         """Every data line, blank ones too."""
         for source, start, stop in self.pieces:
             for line in range(start, stop):
-                yield read_row(source, line, self.values)
+                yield read_row(source, line, self.values, self.instances)
 
     @property
     def rows(self) -> Iterator[Row]:
@@ -85,7 +87,7 @@ class Card:
         for source, start, stop in self.pieces:
             filled = [line for line in range(start, stop) if source.lines[line - 1].replace(",", "").strip()]
             if index < len(filled):
-                return read_row(source, filled[index], self.values)
+                return read_row(source, filled[index], self.values, self.instances)
             index -= len(filled)
         raise IndexError(index)
 

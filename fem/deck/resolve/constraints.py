@@ -30,7 +30,9 @@ def check_supports(draft: Draft, mesh: Mesh) -> None:
             for earlier in np.unique(owner[dofs]).tolist():
                 if earlier >= 0 and contradict(entry, group[earlier][0]):
                     dof = dofs[owner[dofs] == earlier][0]
-                    draft.report(contradiction(mesh, int(dof), place, group[earlier][1]))
+                    name = draft.named(int(mesh.node_labels[dof // 3]))
+                    message = f"node {name}, dof {dof % 3 + 1} is prescribed twice in different ways"
+                    draft.report(Mistake(place, message, f"first at {group[earlier][1]}"))
                     break
             owner[dofs] = number
 
@@ -40,12 +42,6 @@ def contradict(one: Boundary, other: Boundary) -> bool:
     if one.kind == other.kind and one.value == other.value == 0.0:
         return False
     return (one.kind, one.value, one.amplitude) != (other.kind, other.value, other.amplitude)
-
-
-def contradiction(mesh: Mesh, dof: int, place: Place, first: Place) -> Mistake:
-    """Names both lines."""
-    message = f"node {mesh.node_labels[dof // 3]}, dof {dof % 3 + 1} is prescribed twice in different ways"
-    return Mistake(place, message, f"first at {first}")
 
 
 def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
@@ -60,7 +56,7 @@ def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
                 if len(set(dofs)) < len(dofs):
                     raise Mistake(terms[0].place, "the equation names the same dof of the same node twice")
                 if dofs[0] in eliminated:
-                    node, dof = mesh.node_labels[dofs[0][0]], dofs[0][1]
+                    node, dof = draft.named(int(mesh.node_labels[dofs[0][0]])), dofs[0][1]
                     message = f"node {node}, dof {dof} comes first in two equations"
                     raise Mistake(terms[0].place, message, f"the other is at {eliminated[dofs[0]]}")
                 eliminated[dofs[0]] = terms[0].place
@@ -98,7 +94,7 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
                 raise Mistake(place, f"the sets of *MPC have different sizes: {len(columns[0])} and {len(columns[1])}")
             for pair in zip(columns[0].tolist(), columns[1].tolist(), strict=False):
                 if np.array_equal(*mesh.coordinates[list(pair)]):
-                    first, second = mesh.node_labels[list(pair)]
+                    first, second = map(draft.named, mesh.node_labels[list(pair)].tolist())
                     raise Mistake(
                         place, f"nodes {first} and {second} of *MPC are at the same place: no distance to keep"
                     )

@@ -84,9 +84,9 @@ def blame_unknown_nodes(draft: Draft, chunk: ElementChunk, found: Flags) -> None
     for row, column in np.argwhere(~found)[:MAX_PER_CARD].tolist():
         place = chunk.where(row)
         field = place._replace(column=column_of_entry(place.source.lines[place.line - 1], column + 1, place.column))
-        draft.report(
-            Mistake(field, f"element {chunk.labels[row]} names node {chunk.nodes[row, column]}, which does not exist")
-        )
+        label, node = int(chunk.labels[row]), int(chunk.nodes[row, column])
+        message = f"element {draft.named(label)} names node {draft.named(node)}, which does not exist"
+        draft.report(Mistake(field, message, draft.hint_at_instances(node, "node")))
 
 
 def column_of_entry(text: str, entry: int, otherwise: int) -> int:
@@ -102,15 +102,16 @@ def blame_no_length(draft: Draft, chunk: ElementChunk, ends: Floats) -> None:
     """Axial elements need two different points; nodes named twice have been blamed before."""
     coincident = (ends[:, 0] == ends[:, 1]).all(axis=1) & (chunk.nodes[:, 0] != chunk.nodes[:, 1])
     for row in np.nonzero(coincident)[0][:MAX_PER_CARD].tolist():
-        first, second = chunk.nodes[row]
-        message = f"element {chunk.labels[row]} has no length: nodes {first} and {second} lie at the same point"
+        label, first, second = map(draft.named, (int(chunk.labels[row]), *chunk.nodes[row].tolist()))
+        message = f"element {label} has no length: nodes {first} and {second} lie at the same point"
         draft.report(Mistake(chunk.where(row), message))
 
 
 def blame_not_flat(draft: Draft, chunk: ElementChunk, heights: Floats) -> None:
     """T2D2 lies in the plane z = 0."""
     for row, column in np.argwhere(heights != 0.0)[:MAX_PER_CARD].tolist():
-        message = f"node {chunk.nodes[row, column]} of T2D2 element {chunk.labels[row]} lies outside the plane z = 0"
+        node, label = draft.named(int(chunk.nodes[row, column])), draft.named(int(chunk.labels[row]))
+        message = f"node {node} of T2D2 element {label} lies outside the plane z = 0"
         draft.report(Mistake(chunk.where(row), message, "use T3D2 in space"))
 
 
@@ -125,7 +126,8 @@ def build_sets(draft: Draft, table: SetTable, lookup: Lookup, family: str, cards
             members.append(indices[found])
             if chunk.where is not None and not silent and not found.all():
                 row = int(np.argmin(found))
-                message = f"set {name}: there is no {family} {chunk.labels[row]}"
-                draft.report(Mistake(chunk.where(row), message))
+                label = int(chunk.labels[row])
+                message = f"set {name}: there is no {family} {draft.named(label)}"
+                draft.report(Mistake(chunk.where(row), message, draft.hint_at_instances(label, family)))
         sets[name] = np.unique(joined(members))
     return sets
