@@ -11,7 +11,7 @@ from pathlib import Path
 from fem.deck import mesh_files, reader
 from fem.deck.handler import Handler
 from fem.deck.lexical.scanner import checked_overrides
-from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, properties, sets
+from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, sets
 from fem.deck.outline import OutlineReader
 from fem.deck.step_cards import controls, loads, outputs, procedures, steps
 from fem.deck.writer import write_deck
@@ -20,6 +20,12 @@ from fem.model import Model
 KEYWORDS: dict[str, Handler] = {
     "HEADING": conditions.heading,
     "INCLUDE": mesh_files.include,
+    "PART": parts.part,
+    "END PART": parts.end,
+    "ASSEMBLY": parts.assembly,
+    "END ASSEMBLY": parts.end,
+    "INSTANCE": parts.instance,
+    "END INSTANCE": parts.end,
     "NODE": mesh.node,
     "ELEMENT": mesh.element,
     "NGEN": generate.ngen,

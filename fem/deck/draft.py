@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake, Place
-from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
+from fem.deck.lexical.fields import INSTANCE, Row
+from fem.deck.lexical.source import Mistake, Place, listing
+from fem.deck.mesh_draft import ElementTable, LabelTable, NodeTable, SetTable
+from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError, Problem
 from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass
@@ -22,6 +23,7 @@ MAX_COLLECTED = 5000
 MAX_GENERATED = 1_000_000
 """Nodes, elements and set members the generators of one deck may make."""
 MAX_COPIED = 10_000_000
+MOST_NAMED = 5
 
 
 @dataclass(slots=True)
@@ -74,6 +76,8 @@ class Draft:
         self.generated = 0
         self.copied = 0
         self.mesh_paths: dict[Place, Path] = {}
+        self.parts = Parts()
+        self.instances: dict[str, Draft] = {}
 
         self.heading: list[str] = []
         self.nodes = NodeTable()
@@ -212,10 +216,35 @@ class Draft:
     def declare(self, card: Card, family: str) -> str:
         """The new name given by ``NAME=``; names of one family are given once."""
         name = card.needed("NAME")
-        if (family, name) in self.names:
-            raise Mistake(card.field("NAME").place, f"{family} {name} is defined twice")
-        self.names.add((family, name))
+        self.declare_name(family, name, card.field("NAME").place)
         return name
+
+    def declare_name(self, family: str, name: str, place: Place) -> None:
+        """Names of one family are given once."""
+        if (family, name) in self.names:
+            raise Mistake(place, f"{family} {name} is defined twice")
+        self.names.add((family, name))
+
+    def inner(self) -> Draft:
+        """An empty draft of an instance; mistakes and remarks go where they go in this one."""
+        own = Draft()
+        for name in ("mistakes", "failed", "notices", "ignored", "extensions", "mesh_paths"):
+            setattr(own, name, getattr(self, name))
+        return own
+
+    def table(self, family: str) -> LabelTable:
+        """All nodes (elements)."""
+        return self.nodes if family == "node" else self.elements
+
+    def hint_at_instances(self, label: int, family: str) -> str:
+        """For a label that is not there: the instances that have it."""
+        found = [f"{name}.{label}" for name, own in self.instances.items() if label in own.table(family).rows]
+        return f"labels of instances are qualified: {listing(found[:MOST_NAMED])}" if found else ""
+
+    def as_written(self, label: int) -> str:
+        """A label as it stands in the deck: ``INSTANCE.label``, or the label itself."""
+        number, own = divmod(label, INSTANCE)
+        return f"{list(self.instances)[number - 1]}.{own}" if number else str(label)
 
     def raise_problems(self) -> None:
         """DeckError with the first problems in reading order, if there are any."""

@@ -27,8 +27,6 @@ OTHER_PROCEDURES = words("""
     GREEN, SENSITIVITY, CRACK PROPAGATION, SUBSTRUCTURE GENERATE, GEOSTATIC, SOILS, ANNEAL, MASS DIFFUSION,
     PIEZOELECTRIC, ELECTRICAL, THERMAL ELECTRICAL, DIRECT CYCLIC, STEADY STATE TRANSPORT
 """)
-FLAT = ("PART", "ASSEMBLY", "INSTANCE")
-FLAT_ENDS = ("END PART", "END ASSEMBLY", "END INSTANCE")
 OTHER_SECTIONS = words("""
     BEAM SECTION, BEAM GENERAL SECTION, SHELL SECTION, SHELL GENERAL SECTION, MEMBRANE SECTION, GASKET SECTION,
     FRAME SECTION, COHESIVE SECTION, FLUID SECTION, FLUID PIPE SECTION, USER ELEMENT, UEL PROPERTY, JOINT, ROTARY
@@ -77,7 +75,7 @@ ALTERNATIVES = {
 }
 CARRIED = "supported are T3D2, T2D2, springs, dashpots and masses with *SOLID SECTION, *SPRING, *DASHPOT, *MASS"
 STEPS_CARRIED = "supported are *STATIC, *DYNAMIC and *FREQUENCY"
-FOREIGN = (*PLANNED, *HARMLESS, *OTHER_PROCEDURES, *FLAT, *FLAT_ENDS, *NO_MEANING)
+FOREIGN = (*PLANNED, *HARMLESS, *OTHER_PROCEDURES, *NO_MEANING)
 
 
 def answer_foreign(card: Card, draft: Draft) -> None:
@@ -93,16 +91,4 @@ def answer_foreign(card: Card, draft: Draft) -> None:
         raise card.mistake(f"*{name} is planned, not yet supported")
     if name in OTHER_PROCEDURES:
         raise card.mistake(f"*{name} is not supported", STEPS_CARRIED)
-    if name in (*FLAT, *FLAT_ENDS):
-        answer_flat(card, draft)
-        return
     raise card.mistake(f"*{name} has no meaning for bars and cables here", ALTERNATIVES.get(name, CARRIED))
-
-
-def answer_flat(card: Card, draft: Draft) -> None:
-    """Parts and assemblies are refused once; what they hold is not judged."""
-    draft.failed.update(("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET"))
-    if draft.failed.isdisjoint(FLAT):
-        draft.failed.update(FLAT)
-        hint = "write a flat deck (in Abaqus/CAE: model attributes, no parts and assemblies in input file)"
-        raise card.mistake(f"*{card.keyword} is not supported: decks are flat, without parts and assemblies", hint)

@@ -15,6 +15,8 @@ from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.parameters.traced import Course
 from fem.deck.lexical.scanner import Scanner
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed
+from fem.deck.model_cards.parts import sorted_cards
+from fem.deck.resolve.instances import read_instances, with_final_labels
 from fem.deck.resolve.model import build_model, with_origin
 from fem.deck.step_cards.steps import close_step
 from fem.deck.step_draft import StepDraft
@@ -82,7 +84,7 @@ def read_source(
     draft.mesh_paths = scanner.mesh_paths
     before = [] if earlier is None or not is_steps_alone(scanner.cards) else model_cards(earlier, files, draft)
     interpret([*before, *scanner.cards], draft, keywords)
-    model = build_model(draft, last_line(source))
+    model = with_final_labels(build_model(draft, last_line(source)), draft)
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
     return with_origin(model, draft, values, source.name, files)
 
@@ -129,6 +131,14 @@ def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) 
     """Call the function of each card."""
     canonical = {squeezed(name): name for name in (*keywords, *FOREIGN)}
     named = [canonically_named(card, canonical) for card in cards]
+    named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
+    instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
+    read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
+    close_last_step(draft)
+
+
+def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
+    """Mesh cards first, then all others."""
     inside = steps_of(named)
     for group in (FIRST, SECOND):
         for card, step in zip(named, inside, strict=True):
@@ -147,7 +157,6 @@ def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) 
         else:
             guesses += 1
             answer_unknown(card, draft, keywords, guess=guesses <= MAX_GUESSES)
-    close_last_step(draft)
 
 
 def canonically_named(card: Card, canonical: Mapping[str, str]) -> Card:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,14 @@ class ElementBlock(ArrayData):
     connectivity: Ints
 
 
+class Instance(NamedTuple):
+    """An instance of a part: its labels are those of the deck plus ``added``, its sets ``NAME.SET``."""
+
+    name: str
+    part: str
+    added: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh(ArrayData):
     """The geometry as the user numbered it.
@@ -46,6 +55,7 @@ class Mesh(ArrayData):
                  ``element_sets`` runs through the blocks one after the other
     node_sets    name (upper case) -> sorted node indices
     element_sets name (upper case) -> sorted element indices
+    instances    those of a deck with parts, labels rising
     """
 
     node_labels: Ints
@@ -53,6 +63,12 @@ class Mesh(ArrayData):
     blocks: tuple[ElementBlock, ...] = ()
     node_sets: dict[str, Ints] = field(default_factory=dict)
     element_sets: dict[str, Ints] = field(default_factory=dict)
+    instances: tuple[Instance, ...] = ()
+
+    def named(self, label: int) -> str:
+        """A label as the deck has it: ``INSTANCE.label`` where it is of an instance."""
+        found = next((each for each in reversed(self.instances) if label > each.added), None)
+        return str(label) if found is None else f"{found.name}.{label - found.added}"
 
     @property
     def element_labels(self) -> Ints:

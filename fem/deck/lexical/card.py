@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from fem.deck.lexical.fields import Field, Row, read_row
+from fem.deck.lexical.fields import Field, Labels, Row, read_row
 from fem.deck.lexical.source import Hint, Mistake, Place, Source, squeezed
 
 
@@ -38,6 +38,7 @@ class Card:
     place       of the asterisk
     values      the ``*PARAMETER`` values known here
     broken      its keyword line has mistakes, already reported
+    instances   by name, for ``INSTANCE.label`` in its data lines
     """
 
     keyword: str
@@ -46,12 +47,13 @@ class Card:
     place: Place
     values: Mapping[str, float]
     broken: bool = False
+    instances: Mapping[str, Labels] | None = None
 
     def all_rows(self) -> Iterator[Row]:
         """Every data line, blank ones too."""
         for source, start, stop in self.pieces:
             for line in range(start, stop):
-                yield read_row(source, line, self.values)
+                yield read_row(source, line, self.values, self.instances)
 
     @property
     def rows(self) -> Iterator[Row]:

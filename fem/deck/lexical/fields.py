@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, listin
 
 MAX_ENTRIES = 16
 MAX_NAME = 80
+MAX_DIGITS = 30
 MAX_LABEL = 10**15
 """Far above any real label, and sums of two still fit an int64."""
 
@@ -22,6 +23,8 @@ INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 REFERENCE = re.compile(r"<([^<>]*)>")
 LONE_REFERENCE = re.compile(r"([+-]?)<([^<>]*)>")
 QUOTED = re.compile(r'"[^"]*"')
+QUALIFIED = re.compile(r'(?:"[^"]*"|[^".=]*)(?:\.(?:"[^"]*"|[^".=]*))+')
+"""``INSTANCE.name``, the quotes around each of them."""
 EXACT_INTEGERS = 2.0**53
 
 
@@ -57,15 +60,27 @@ def traced_text(sign: str, number: Traced) -> TracedText:
     return TracedText(-unsigned if sign == "-" else unsigned)
 
 
+INSTANCE = 2**50
+"""While a deck is read, the nodes and elements of its n-th instance have their labels plus n of these."""
+
+
+class Labels(NamedTuple):
+    """Of an instance: its own, and what is added to them so that no label written in a deck is among them."""
+
+    added: int
+    own: Container[int]
+
+
 class Field(NamedTuple):
     """One entry of a line, blanks around it removed; ``quoted``: it stood in double quotes, now removed.
 
-    ``text`` is a ``TracedText`` where the field is a traced number.
+    ``text`` is a ``TracedText`` where the field is a traced number. ``label``: what ``INSTANCE.label`` stands for.
     """
 
     text: str
     place: Place
     quoted: bool = False
+    label: int | None = None
 
     def mistake(self, what: str) -> Mistake:
         """``expected <what>, got ...``."""
@@ -73,7 +88,7 @@ class Field(NamedTuple):
 
     def is_integer(self) -> bool:
         """Reads as an integer (a set name never does)."""
-        return not self.quoted and INTEGER.fullmatch(self.text) is not None
+        return self.label is not None or (not self.quoted and INTEGER.fullmatch(self.text) is not None)
 
     def is_number(self) -> bool:
         """Reads as a number."""
@@ -92,6 +107,8 @@ class Field(NamedTuple):
 
     def integer(self, what: str, low: int = 1, high: int = MAX_LABEL) -> int:
         """An integer between ``low`` and ``high``; ``3.`` is none (nor is it in Abaqus)."""
+        if self.label is not None:
+            return self.label
         is_long = len(self.text) > 30
         value = int(self.text) if self.is_integer() and not is_long else low
         if not self.is_integer() or value < low == 1:
@@ -140,9 +157,26 @@ def trimmed(text: str, column: int) -> tuple[str, int, bool]:
         return "", column, False
     column += len(text) - len(bare)
     bare = bare.rstrip()
+    if '"' in bare and QUALIFIED.fullmatch(bare):
+        return bare.replace('"', ""), column, True
     if len(bare) > 1 and bare[0] == bare[-1] == '"':
         return bare[1:-1].strip(), column, True
     return bare, column, False
+
+
+def label_in(field: Field, instances: Mapping[str, Labels]) -> int | None:
+    """The label that ``INSTANCE.label`` stands for; None where the field is something else."""
+    if field.is_number():
+        return None
+    name, _, label = field.text.rpartition(".")
+    if not (label.isascii() and label.isdigit()):
+        return None
+    if name.upper() not in instances:
+        raise Mistake(field.place, f"there is no instance {shown(name)}", did_you_mean(name, instances))
+    added, own = instances[name.upper()]
+    if len(label) > MAX_DIGITS or int(label) not in own:
+        raise Mistake(field.place, f"instance {name.upper()} has no node or element {shown(label)[1:-1]}")
+    return added + int(label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +187,7 @@ class Row:
     line: int
     pieces: tuple[tuple[str, int], ...]
     values: Mapping[str, float]
+    instances: Mapping[str, Labels] | None
 
     @property
     def place(self) -> Place:
@@ -173,7 +208,8 @@ class Row:
             return Field("", Place(self.source, self.line, len(text.rstrip()) + 1))
         text, column, quoted = trimmed(*self.pieces[index])
         place = Place(self.source, self.line, column)
-        return Field(text if quoted else substitute(text, self.values, place), place, quoted)
+        field = Field(text if quoted else substitute(text, self.values, place), place, quoted)
+        return field._replace(label=label_in(field, self.instances)) if self.instances else field
 
     def number(self, index: int, what: str, default: float | None = None) -> float:
         """Entry ``index`` as a number; ``default`` when it is blank."""
@@ -198,9 +234,11 @@ class Row:
             raise Mistake(place, f"a data line holds at most {MAX_ENTRIES} entries, this one has {len(self)}")
 
 
-def read_row(source: Source, line: int, values: Mapping[str, float]) -> Row:
+def read_row(
+    source: Source, line: int, values: Mapping[str, float], instances: Mapping[str, Labels] | None = None
+) -> Row:
     """Split line ``line`` (from 1) of a file."""
     pieces = split_line(source.lines[line - 1])
     while pieces and not pieces[-1][0].strip():
         pieces.pop()
-    return Row(source, line, tuple(pieces), values)
+    return Row(source, line, tuple(pieces), values, instances)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fem.arrays import Ints
@@ -9,20 +11,18 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.blocks import listed_integers
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Field, Row
+from fem.deck.lexical.fields import INSTANCE, Field, Row
 from fem.deck.lexical.source import Hint, Mistake, Place, did_you_mean, said
 from fem.deck.mesh_draft import SetTable
 
-ASSEMBLY_ONLY = {"INSTANCE": "is not supported: decks are flat, without parts and assemblies"}
 
-
-@keyword("anywhere", takes=("GENERATE", "UNSORTED"), needs=("NSET",), ignores=("INTERNAL",), refuses=ASSEMBLY_ONLY)
+@keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE"), needs=("NSET",), ignores=("INTERNAL",))
 def nset(card: Card, draft: Draft) -> None:
     """A node set."""
     define(card, draft, draft.node_sets, "NSET", "node")
 
 
-@keyword("anywhere", takes=("GENERATE", "UNSORTED"), needs=("ELSET",), ignores=("INTERNAL",), refuses=ASSEMBLY_ONLY)
+@keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE"), needs=("ELSET",), ignores=("INTERNAL",))
 def elset(card: Card, draft: Draft) -> None:
     """An element set."""
     define(card, draft, draft.element_sets, "ELSET", "element")
@@ -33,6 +33,34 @@ def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: st
     name = card.needed(parameter)
     if card.flag("UNSORTED"):
         table.unsorted.add(name)
+    if card.has("INSTANCE"):
+        define_in_instance(card, draft, table, name, family)
+    else:
+        add_members(card, draft, table, name, family)
+
+
+def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
+    """The rows are labels and sets of an instance."""
+    instance = card.needed("INSTANCE")
+    own = draft.instances.get(instance)
+    table.chunks.setdefault(name, [])
+    if own is None:
+        hint = did_you_mean(instance, draft.instances, "" if draft.instances else "the deck has no *INSTANCE")
+        raise Mistake(card.field("INSTANCE").place, f"there is no instance {instance}", hint)
+    members, rows = SetTable(), own.table(family).rows
+    members.chunks = {**(own.node_sets if family == "node" else own.element_sets).chunks, "": []}
+    add_members(replace(card, instances=None), draft, members, "", family)
+    for chunk in members.chunks[""]:
+        missing = next((at for at, label in enumerate(chunk.labels.tolist()) if label not in rows), None)
+        if chunk.where is not None and missing is not None and not draft.has_failed("PART", "INSTANCE", "NODE"):
+            message = f"set {name}: instance {instance} has no {family} {chunk.labels[missing]}"
+            draft.report(Mistake(chunk.where(missing), message))
+        added = INSTANCE * (1 + list(draft.instances).index(instance))
+        table.add(name, chunk.labels + added)
+
+
+def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
+    """Labels, ranges and sets."""
     if card.flag("GENERATE"):
         table.chunks.setdefault(name, [])
         for row in draft.rows(card):

@@ -72,8 +72,9 @@ def blame_unknown_nodes(draft: Draft, chunk: Chunk, found: Flags) -> None:
     for row, column in np.argwhere(~found)[:MAX_PER_CARD].tolist():
         place = chunk.where(row)
         field = place._replace(column=column_of_entry(place.source.lines[place.line - 1], column + 1, place.column))
-        message = f"element {chunk.labels[row]} names node {chunk.numbers[row, column]}, which does not exist"
-        draft.report(Mistake(field, message))
+        label, node = int(chunk.labels[row]), int(chunk.numbers[row, column])
+        message = f"element {draft.as_written(label)} names node {draft.as_written(node)}, which does not exist"
+        draft.report(Mistake(field, message, draft.hint_at_instances(node, "node")))
 
 
 def column_of_entry(text: str, entry: int, otherwise: int) -> int:
@@ -89,15 +90,16 @@ def blame_no_length(draft: Draft, chunk: Chunk, ends: Floats) -> None:
     """Axial elements need two different points; nodes named twice have been blamed before."""
     coincident = (ends[:, 0] == ends[:, 1]).all(axis=1) & (chunk.numbers[:, 0] != chunk.numbers[:, 1])
     for row in np.nonzero(coincident)[0][:MAX_PER_CARD].tolist():
-        first, second = chunk.numbers[row]
-        message = f"element {chunk.labels[row]} has no length: nodes {first} and {second} lie at the same point"
+        label, first, second = map(draft.as_written, (int(chunk.labels[row]), *chunk.numbers[row].tolist()))
+        message = f"element {label} has no length: nodes {first} and {second} lie at the same point"
         draft.report(Mistake(chunk.where(row), message))
 
 
 def blame_not_flat(draft: Draft, chunk: Chunk, heights: Floats) -> None:
     """T2D2 lies in the plane z = 0."""
     for row, column in np.argwhere(heights != 0.0)[:MAX_PER_CARD].tolist():
-        message = f"node {chunk.numbers[row, column]} of T2D2 element {chunk.labels[row]} lies outside the plane z = 0"
+        node, label = draft.as_written(int(chunk.numbers[row, column])), draft.as_written(int(chunk.labels[row]))
+        message = f"node {node} of T2D2 element {label} lies outside the plane z = 0"
         draft.report(Mistake(chunk.where(row), message, "use T3D2 in space"))
 
 
@@ -112,7 +114,8 @@ def build_sets(draft: Draft, table: SetTable, lookup: Lookup, family: str, cards
             members.append(indices[found])
             if chunk.where is not None and not silent and not found.all():
                 row = int(np.argmin(found))
-                message = f"set {name}: there is no {family} {chunk.labels[row]}"
-                draft.report(Mistake(chunk.where(row), message))
+                label = int(chunk.labels[row])
+                message = f"set {name}: there is no {family} {draft.as_written(label)}"
+                draft.report(Mistake(chunk.where(row), message, draft.hint_at_instances(label, family)))
         sets[name] = np.unique(joined(members))
     return sets

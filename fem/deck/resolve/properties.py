@@ -42,7 +42,8 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
             taken = members[owner[members] >= 0]
             owner[members] = number
             if len(taken):
-                message = f"element {mesh.element_labels[taken[0]]} gets a second property by *{entry.card.keyword}"
+                label = draft.as_written(int(mesh.element_labels[taken[0]]))
+                message = f"element {label} gets a second property by *{entry.card.keyword}"
                 raise Mistake(
                     entry.card.place, message, f"{len(taken)} elements of {entry.element_set} have one already"
                 )
@@ -81,7 +82,7 @@ def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.n
             label = int(mesh.element_labels[bare[0]])
             count = "1 element" if len(bare) == 1 else f"{len(bare)} elements"
             card = f"*{CARD_OF[block.kind]}"
-            message = f"{count} of type {block.kind} without {card}, the first is {label}"
+            message = f"{count} of type {block.kind} without {card}, the first is {draft.as_written(label)}"
             draft.report(Mistake(draft.elements.place_of(label), message))
 
 

@@ -11,26 +11,25 @@ from fem.deck.resolve.mesh import ELEMENT_CARDS, NODE_CARDS
 from fem.errors import MAX_PROBLEMS
 
 MOST = 10 * MAX_PROBLEMS
+SET_CARDS = {"node": ("NSET", *NODE_CARDS), "element": ("ELSET", *ELEMENT_CARDS)}
 
 
 def check_uses(draft: Draft) -> None:
     """Report what is used and does not exist, unless its own card had a mistake."""
-    found = (
-        check_target(draft, use) if use.family in ("node", "element") else check_name(draft, use) for use in draft.uses
-    )
+    found = (check_target(draft, use) if use.family in SET_CARDS else check_name(draft, use) for use in draft.uses)
     draft.report(*islice(filter(None, found), MOST))
 
 
 def check_target(draft: Draft, use: Use) -> Mistake | None:
     """A node or element label, or the name of a set."""
     is_node = use.family == "node"
-    cards = NODE_CARDS if is_node else ELEMENT_CARDS
     if isinstance(use.name, int):
-        if use.name in (draft.nodes if is_node else draft.elements).rows or draft.has_failed(*cards):
+        if use.name in draft.table(use.family).rows or draft.has_failed(*SET_CARDS[use.family][1:]):
             return None
-        return Mistake(use.place, f"there is no {use.family} {use.name}")
+        message = f"there is no {use.family} {draft.as_written(use.name)}"
+        return Mistake(use.place, message, draft.hint_at_instances(use.name, use.family))
     table, other = (draft.node_sets, draft.element_sets) if is_node else (draft.element_sets, draft.node_sets)
-    if use.name in table or draft.has_failed("NSET" if is_node else "ELSET", *cards):
+    if use.name in table or draft.has_failed(*SET_CARDS[use.family]):
         return None
     otherwise = f"{use.name} is {'an element' if is_node else 'a node'} set" if use.name in other else ""
     hint = otherwise or did_you_mean(use.name, table.chunks)

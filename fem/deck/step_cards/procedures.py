@@ -13,6 +13,12 @@ from fem.model import ArcEnd, Dynamic, Frequency, Static
 from fem.model.steps import MOST_INCREMENTS, Procedure
 
 EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
+APPLICATIONS: dict[str, tuple[str, float | None]] = {
+    "TRANSIENT FIDELITY": ("HHT", -0.05),
+    "MODERATE DISSIPATION": ("HHT", -0.41421),
+    "QUASI-STATIC": ("BACKWARD EULER", None),
+}
+"""What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
 INTEGRATORS = ("NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", *EXPLICIT)
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
 AUTOMATIC = "is not supported: automatic increments follow convergence, not the half-increment residual"
@@ -111,11 +117,21 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
 
 @keyword(
     "step",
-    takes=("DIRECT", "EXPLICIT", "ALPHA", "BETA", "GAMMA", "INITIAL", "SINGULAR MASS", "TIME INTEGRATOR", "RHO"),
+    takes=(
+        "DIRECT",
+        "EXPLICIT",
+        "APPLICATION",
+        "ALPHA",
+        "BETA",
+        "GAMMA",
+        "INITIAL",
+        "SINGULAR MASS",
+        "TIME INTEGRATOR",
+        "RHO",
+    ),
     plus=("TIME INTEGRATOR", "RHO"),
     ignores=("SOLVER", "NOHAF"),
     refuses={
-        "APPLICATION": "is not supported: it would choose integrator and damping unseen; say TIME INTEGRATOR=",
         "HAFTOL": AUTOMATIC,
         "HALFINC SCALE FACTOR": AUTOMATIC,
     },
@@ -127,9 +143,11 @@ def dynamic(card: Card, draft: Draft) -> None:
     initial = card.word("INITIAL", ("YES", "NO"), "YES") == "YES"
     singular = card.word("SINGULAR MASS", ("ERROR", "WARNING"), "ERROR")
     reason = "the HHT rule is second order and unconditionally stable there only"
-    alpha = in_range(card, "ALPHA", -1.0 / 3.0, 0.0, reason)
+    alpha = in_range(card, "ALPHA", -0.5, 0.0, reason)
+    usual, usual_alpha = usual_of(card, draft)
+    alpha = usual_alpha if alpha is None else alpha
     rho = in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
-    integrator = integrator_of(card, alpha, explicit)
+    integrator = integrator_of(card, alpha, explicit, usual)
     beta, gamma = newmark_constants(card)
     given = times_of(card, draft, direct)
     if integrator in EXPLICIT:
@@ -140,7 +158,7 @@ def dynamic(card: Card, draft: Draft) -> None:
     row, (first, period, smallest, largest) = given
     assert first is not None and period is not None
     check_times(row, first, period, smallest, largest)
-    if not card.has("ALPHA") and not card.has("TIME INTEGRATOR"):
+    if not any(map(card.has, ("ALPHA", "TIME INTEGRATOR", "APPLICATION"))):
         draft.notice(UNDAMPED)
     if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
@@ -179,9 +197,23 @@ def in_range(card: Card, name: str, low: float, high: float, reason: str) -> flo
     return value
 
 
-def integrator_of(card: Card, alpha: float | None, explicit: bool) -> str:
-    """The scheme named, or implied by ALPHA or EXPLICIT; contradictions are mistakes."""
-    implied = "EXPLICIT" if explicit else "HHT" if alpha else "NEWMARK"
+def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
+    """Integrator and ALPHA that APPLICATION stands for; TIME INTEGRATOR overrides it."""
+    application = card.word("APPLICATION", tuple(APPLICATIONS), "")
+    if not application or card.has("TIME INTEGRATOR"):
+        return "", None
+    usual, alpha = APPLICATIONS[application]
+    if card.has("EXPLICIT"):
+        raise Mistake(card.field("APPLICATION").place, "APPLICATION contradicts EXPLICIT", "it is of implicit steps")
+    chosen = usual if alpha is None else f"{usual}, ALPHA={card.number('ALPHA', alpha):g}"
+    at_once = "" if usual == "HHT" else "; loads without AMPLITUDE act at once (Abaqus ramps them)"
+    draft.notice(f"*DYNAMIC, APPLICATION={application}: {chosen}, initial accelerations included{at_once}")
+    return usual, alpha
+
+
+def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -> str:
+    """The scheme named, or implied by EXPLICIT, APPLICATION or ALPHA; contradictions are mistakes."""
+    implied = "EXPLICIT" if explicit else usual or ("HHT" if alpha else "NEWMARK")
     integrator = card.word("TIME INTEGRATOR", INTEGRATORS, implied)
     if alpha and integrator != "HHT":
         message = f"ALPHA={alpha:g} contradicts TIME INTEGRATOR={integrator}"

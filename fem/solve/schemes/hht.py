@@ -11,7 +11,9 @@ from fem.solve.schemes.newmark import Newmark
 
 @dataclass(frozen=True, slots=True)
 class HHT:
-    """Second order, unconditionally stable in linear problems for -1/3 <= alpha <= 0; damps what dt does not resolve.
+    """Second order, unconditionally stable in linear problems for -1/2 <= alpha <= 0; damps what dt does not resolve.
+
+    Most at alpha = -1/3: of a motion that dt does not resolve 1/2 is left per increment, -alpha/(1 + alpha) below that.
 
     Newmark's v1, a1 with beta = (1 - alpha)^2/4, gamma = 1/2 - alpha
     M a1 + (1 + alpha) (f_int + C v - f_ext)(t1) - alpha (f_int + C v - f_ext)(t) = 0

@@ -1,0 +1,128 @@
+"""Instances of parts: each is read into a draft of its own and joins the model, its names and labels told apart.
+
+While the deck is read the labels of the n-th instance are far above all that may be written in a deck (``INSTANCE`` of
+``lexical/fields.py``), so a label that is not qualified never means a node of an instance. The model has small ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fem.deck.draft import Draft
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import INSTANCE, MAX_LABEL, Labels
+from fem.deck.lexical.source import Mistake
+from fem.deck.mesh_draft import SetTable
+from fem.deck.part_draft import Instance
+from fem.deck.resolve.mesh import build_mesh
+from fem.deck.resolve.references import SET_CARDS, check_uses
+from fem.model import Model, Static
+from fem.model import mesh as model_mesh
+
+MOST = 8000
+"""Instances of one deck, so that their labels fit 64 bits while it is read."""
+
+
+def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> dict[str, Labels]:
+    """Read all instances by ``read`` and put them into the draft; their labels by name."""
+    labels: dict[str, Labels] = {}
+    for number, instance in enumerate(draft.parts.instances, 1):
+        if number > MOST:
+            draft.report(Mistake(instance.place, f"the deck has more than {MOST} instances"))
+            break
+        own, before = draft.inner(), len(draft.mistakes)
+        draft.instances[instance.name] = own
+        read(instance.cards, own)
+        draft.uses += [use for use in own.uses if use.family not in SET_CARDS]
+        own.uses = [use for use in own.uses if use.family in SET_CARDS]
+        build_mesh(own)
+        check_uses(own)
+        known: Container[int] = own.nodes.rows.keys() | own.elements.rows.keys()
+        if len(draft.mistakes) > before:
+            draft.failed.update(("PROPERTY", *SET_CARDS["node"], *SET_CARDS["element"]))
+        if len(draft.mistakes) > before or draft.has_failed("PART", "INSTANCE"):
+            known = range(MAX_LABEL)
+        else:
+            join(draft, own, instance, number * INSTANCE)
+        labels[instance.name] = Labels(number * INSTANCE, known)
+    return labels
+
+
+def join(draft: Draft, own: Draft, instance: Instance, added: int) -> None:
+    """Put the content of an instance into the model's draft."""
+
+    def qualified(target: str | int) -> str | int:
+        return f"{instance.name}.{target}" if isinstance(target, str) else target + added
+
+    for nodes in own.nodes.chunks:
+        draft.nodes.add(nodes.labels + added, instance.position.applied(nodes.numbers), nodes.where)
+    for elements in own.elements.chunks:
+        draft.elements.add(elements.kind, elements.labels + added, elements.numbers + added, elements.where)
+    for table, outer in ((own.node_sets, draft.node_sets), (own.element_sets, draft.element_sets)):
+        join_sets(table, outer, instance.name, added)
+    for entry in own.properties:
+        name = f"{instance.name}.{entry.element_set}"
+        value = None if entry.value is None else replace(entry.value, element_set=name)
+        draft.properties.append(entry._replace(element_set=name, value=value))
+    draft.equations += [tuple(t._replace(target=qualified(t.target)) for t in terms) for terms in own.equations]
+    draft.links += [(qualified(first), qualified(second), place) for first, second, place in own.links]
+
+
+def join_sets(table: SetTable, outer: SetTable, name: str, added: int) -> None:
+    """The sets of an instance under qualified names."""
+    for own, chunks in table.chunks.items():
+        outer.chunks[f"{name}.{own}"] = [chunk._replace(labels=chunk.labels + added) for chunk in chunks]
+    outer.unsorted |= {f"{name}.{own}" for own in table.unsorted}
+
+
+def with_final_labels(model: Model, draft: Draft) -> Model:
+    """The n-th instance's labels plus n - 1 times a power of ten above all labels; n times where others have labels."""
+    if not draft.instances:
+        return model
+    written = np.concatenate([model.mesh.node_labels, model.mesh.element_labels])
+    step, first = 10 ** len(str((written % INSTANCE).max())), int((written >= INSTANCE).all())
+    if step * len(draft.instances) > MAX_LABEL:
+        place = draft.parts.instances[-1].place
+        raise Mistake(place, f"{len(draft.instances)} instances with labels up to {step:g} have no labels together")
+
+    def final(labels: Any) -> Any:
+        number, own = np.divmod(labels, INSTANCE)
+        return own + step * np.maximum(number - first, 0)
+
+    mesh = model.mesh
+    mesh = replace(
+        mesh,
+        node_labels=final(mesh.node_labels),
+        blocks=tuple(replace(block, labels=final(block.labels)) for block in mesh.blocks),
+        instances=tuple(
+            model_mesh.Instance(instance.name, instance.part, step * (number - first))
+            for number, instance in enumerate(draft.parts.instances, 1)
+        ),
+    )
+    return with_targets(replace(model, mesh=mesh), lambda label: int(final(label)))
+
+
+def with_targets(model: Model, final: Callable[[int], int]) -> Model:
+    """The model with other labels where it names one."""
+
+    def changed(entries: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(replace(e, target=final(e.target)) if isinstance(e.target, int) else e for e in entries)
+
+    steps = []
+    for step in model.steps:
+        procedure = step.procedure
+        if isinstance(procedure, Static) and procedure.riks is not None:
+            procedure = replace(procedure, riks=changed([procedure.riks])[0])
+        lists = ("boundaries", "nodal_loads", "distributed_loads", "temperatures")
+        entries: dict[str, Any] = {name: changed(getattr(step, name)) for name in lists}
+        steps.append(replace(step, procedure=procedure, **entries))
+    return replace(
+        model,
+        boundaries=changed(model.boundaries),
+        initial_conditions=changed(model.initial_conditions),
+        steps=tuple(steps),
+    )
