@@ -84,6 +84,11 @@ def from_system(error: OSError, what: str = "") -> FemError:
     return CommandError(text) if error.errno in MISTAKES else MachineError(text)
 
 
+def lacks(package: str, extra: str) -> str:
+    """What to do about a package that is not installed, of one of the extras of ``pyproject.toml``."""
+    return f"the package {package} is not installed: pip install -e '.[{extra}]' in the clone of fem"
+
+
 class Stopped(KeyboardInterrupt):
     """A signal asked the process to end; treated as Ctrl-C is, with the exit code shells give."""
 
