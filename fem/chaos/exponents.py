@@ -44,6 +44,14 @@ class Exponents:
     growth: Floats
     dt_errors: Floats
 
+    def __repr__(self) -> str:
+        """A line for each."""
+        lines = []
+        for n, (value, error, change) in enumerate(zip(self.values, self.errors, self.dt_errors, strict=True), 1):
+            moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
+            lines.append(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
+        return "\n".join(lines)
+
     @property
     def is_chaotic(self) -> bool:
         """The largest exponent is positive beyond its error bar."""
@@ -153,7 +161,7 @@ def lyapunov(
     >>> found.is_chaotic
     True
     """
-    model = deck if isinstance(deck, Model) else load(deck, parameters)
+    model = load(deck, parameters)
     asked = Lyapunov(time, exponents, method, every, transient, again)
     found = asked.exponents(model)
     return found if again == "none" else asked.with_dt_errors(model, found)

@@ -57,7 +57,7 @@ def phase_plane(section: Section) -> Figure:
 
 def families(sweep: Sweep) -> list[tuple[str, Flags]]:
     """Curves over the last parameter: one for each combination of the others, with its rows."""
-    others = np.column_stack([np.zeros(len(sweep)), *(sweep[name] for name in sweep.names[:-1])])
+    others = np.column_stack([np.zeros(len(sweep["point"])), *(sweep[name] for name in sweep.names[:-1])])
     found = []
     for values in np.unique(others, axis=0):
         label = ", ".join(f"{name} = {value:g}" for name, value in zip(sweep.names[:-1], values[1:], strict=True))
@@ -72,7 +72,7 @@ def exponents_against(sweep: Sweep) -> Figure:
         x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
         line = curve(panel, x, y, place, label or None, marker=".", ms=5)
         panel.fill_between(x, y - error, y + error, color=line.get_color(), alpha=0.2, lw=0)
-        if "error_dt_1" in sweep.columns:
+        if "error_dt_1" in sweep:
             finer = y + sweep["error_dt_1"][rows]
             panel.plot(x, finer, "o", mfc="none", mec=line.get_color(), ms=6, label="at dt/2" if place == 0 else None)
     finish(panel, sweep.names[-1], "largest exponent [1/time]")

@@ -45,9 +45,7 @@ def write_exponents(
         write_table(folder / names[0], ["time", *numbered], np.column_stack([time, running]))
         save(convergence(time, running, found), folder / names[1])
     if not quiet:
-        for n, (value, error, change) in enumerate(zip(found.values, found.errors, found.dt_errors, strict=True), 1):
-            moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
-            print(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
+        print(found)
         if found.moved.any():
             print("note: dt matters: at dt/2 an exponent moves by more than its bar; take smaller increments")
         elif asked.again != "none" and np.isnan(found.dt_errors).all():
@@ -105,7 +103,7 @@ def dt_notice(sweep: Sweep, count: int) -> str:
     if not checked:
         return "what dt does is not known: no parameter set could be run again at dt/2"
     if not len(rows):
-        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(sweep)} parameter sets run again)"
+        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(changes)} parameter sets run again)"
     named = []
     for row in rows[:3]:
         n = int(np.argmax(moved[row]))
@@ -119,7 +117,7 @@ def dt_notice(sweep: Sweep, count: int) -> str:
 
 def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
     """Rows: the parameters, number and value of each point of each section."""
-    for row in range(len(sweep)):
+    for row in range(len(sweep["point"])):
         values = [float(sweep[name][row]) for name in sweep.names]
         for n in range(1, count + 1):
             yield *values, n, float(sweep[f"point_{n}"][row])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fem.pendulum.description import BODIES, QUANTITIES, Pendulum
+from fem.pendulums.description import BODIES, QUANTITIES, Pendulum
 
 INTEGRATOR = "ENERGY MOMENTUM"
 
