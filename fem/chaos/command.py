@@ -13,6 +13,7 @@ from fem.commands.arguments import add_force, add_set, folder_name, positive, po
 if TYPE_CHECKING:
     from fem.chaos.exponents import Lyapunov
     from fem.chaos.sections import Sections
+    from fem.model import Model
     from fem.sweeping.sweep import Sweep
 
 
@@ -117,8 +118,8 @@ def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
     from fem.chaos.files import write_diagram
     from fem.sweeping.sweep import sweep_as_asked
 
-    def draw(sweep: Sweep, folder: Path) -> None:
-        write_diagram(sweep, asked, folder, options.quiet)
+    def draw(sweep: Sweep, folder: Path, model: Model) -> None:
+        write_diagram(sweep, asked, folder, model, options.quiet)
 
     found: Sweep = sweep_as_asked(options, lambda _: asked, draw)
     failures = found.failures()

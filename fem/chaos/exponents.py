@@ -35,7 +35,8 @@ class Exponents:
     """The k largest Lyapunov exponents, per unit of time.
 
     values, errors  (k,)        an exponent is positive where its value exceeds its error
-    growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between
+    growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between,
+                    from the end of the transient on
     dt_errors       (k,)        the values at dt/2 less these; NaN where that was not asked for
     """
 
@@ -123,7 +124,7 @@ class Lyapunov:
                 f"{len(grown)} intervals are too few for a mean with an error bar: a longer --time is needed"
             )
         values, errors = rates(grown[first:, :-1], grown[first:, -1])
-        return Exponents(values, errors, grown, np.full(len(values), np.nan))
+        return Exponents(values, errors, grown[first:], np.full(len(values), np.nan))
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
         """What was found, with its change at dt/2; NaN stays where the increments are not all equal."""

@@ -19,19 +19,20 @@ from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import replace_file
 from fem.model import Model
+from fem.pictures.folder import says_si
 from fem.results.console import WIDTH
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
 
-ROWS = 400
-"""Of the table of running means."""
+ROWS = 200
+"""Of the table of convergence."""
 
 
 def write_exponents(
     deck: Path, parameters: dict[str, float], asked: Lyapunov, output: Path | None, quiet: bool, force: bool = False
 ) -> int:
-    """Exponents of one model: printed, their running means in ``convergence.csv`` and ``convergence.png``."""
+    """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``."""
     model = load(deck, parameters)
     names = ("convergence.csv", "convergence.png")
     with folder_of(output, model, asked, names, force) as own:
@@ -40,10 +41,10 @@ def write_exponents(
         if asked.again != "none":
             found = asked.with_dt_errors(model, found)
         begin_anew(own, model, asked)
-        time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
-        numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]
-        write_table(folder / names[0], ["time", *numbered], np.column_stack([time, running]))
-        save(convergence(time, running, found), folder / names[1])
+        running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
+        numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, asked.count + 1)]
+        write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
+        save(convergence(*running, says_si(model.heading)), folder / names[1])
     if not quiet:
         print(found)
         if found.moved.any():
@@ -69,20 +70,20 @@ def write_section(
             ("track", section.track_time, section.track),
         ):
             write_table(folder / f"{name}.csv", ["time", *section.columns], np.column_stack([time, states]))
-        save(phase_plane(section), folder / "section.png")
+        save(phase_plane(section, says_si(model.heading)), folder / "section.png")
     if not quiet:
         print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
     return 0
 
 
-def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, quiet: bool) -> None:
+def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, model: Model, quiet: bool) -> None:
     """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
     written = asked.figures
     if isinstance(asked, Lyapunov):
-        save(exponents_against(sweep), folder / written[0])
+        save(exponents_against(sweep, says_si(model.heading)), folder / written[0])
     else:
-        save(bifurcation(sweep, asked), folder / written[1])
+        save(bifurcation(sweep, asked, says_si(model.heading)), folder / written[1])
         names = [*sweep.names, "n", asked.what or "value"]
         write_table(folder / written[0], names, tidy_points(sweep, asked.points))
     if not quiet:

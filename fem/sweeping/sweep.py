@@ -31,7 +31,7 @@ from fem.sweeping.workers import on_dask, on_this_machine
 NAMED_FAILURES = 3
 Reader = Callable[[Mapping[str, float]], Model]
 Asker = Callable[[Model], Question]
-Drawer = Callable[["Sweep", Path], None]
+Drawer = Callable[["Sweep", Path, Model], None]
 
 
 class Sweep(Columns):
@@ -129,7 +129,7 @@ def sweep_to_files(
     with own:
         found = carry_out(plan, own, workers, scheduler, not quiet)
         if draw is not None:
-            draw(found, own.path)
+            draw(found, own.path, plan.model)
     return found
 
 
