@@ -19,7 +19,7 @@ from fem.chaos.command import add_commands
 from fem.commands import arguments as option
 from fem.commands.signals import stoppable
 from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
-from fem.pendulum.options import add_options, described, write_pendulum
+from fem.pendulums.options import add_options
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift or a missed validation target, 4 the machine cannot (disk full, memory spent),
@@ -189,17 +189,19 @@ def compile_first(is_told: bool) -> None:
 
 def check_command(options: argparse.Namespace) -> int:
     """``fem check``."""
-    from fem.check import check_deck
+    from fem.checking import check
 
-    print(check_deck(options.deck, dict(options.parameters)))
+    print(check(options.deck, parameters=dict(options.parameters)))
     return 0
 
 
 def pendulum_command(options: argparse.Namespace) -> int:
     """``fem pendulum``."""
+    from fem.pendulums.write import pendulum
     from fem.results.console import say
 
-    deck = write_pendulum(described(options), options.output, options.force)
+    given = {name: value for name, value in vars(options).items() if name not in ("command", "run")}
+    deck = pendulum(**{name: value for name, value in given.items() if value is not None})
     say(f"wrote {deck}")
     return run_command(parser().parse_args(["run", str(deck)])) if options.run else 0
 
@@ -215,17 +217,19 @@ def sweep_command(options: argparse.Namespace) -> int:
 def plot_command(options: argparse.Namespace) -> int:
     """``fem plot``."""
     from fem.pictures.plot import plot
+    from fem.results.console import say
 
-    plot(options.folder, options.what, options.format, options.output, options.force)
+    plot(options.folder, options.what, format=options.format, output=options.output, force=options.force, say=say)
     return 0
 
 
 def animate_command(options: argparse.Namespace) -> int:
     """``fem animate``."""
     from fem.pictures.animate import animate
+    from fem.results.console import say
 
-    speed = options.fps, options.trail, options.frames
-    animate(options.folder, options.output, *speed, options.nodes, options.force)
+    given = {name: value for name, value in vars(options).items() if name != "command"}
+    animate(**given, say=say)
     return 0
 
 

@@ -54,12 +54,7 @@ def run(
     [9, 5, 6]
     """
     timing = Timing()
-    if isinstance(deck, Model):
-        if parameters:
-            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
-        model = deck
-    else:
-        model = load(deck, parameters, earlier)
+    model = load(deck, parameters, earlier)
     timing.mark("read")
     collected = HistorySink(model, output_every)
     begins_with = earlier_state(model, earlier)
@@ -151,8 +146,14 @@ def drive(
             files.finish(verdict, timing)
 
 
-def load(deck: str | Path, parameters: Mapping[str, float] | None, earlier: str | Path | None = None) -> Model:
-    """Read a deck; a missing file is the command's mistake. earlier: folder of the run it goes on from."""
+def load(deck: str | Path | Model, parameters: Mapping[str, float] | None, earlier: str | Path | None = None) -> Model:
+    """Read a deck, unless it is a ``Model``; a missing file is the command's mistake. earlier: folder of the run it
+    goes on from.
+    """
+    if isinstance(deck, Model):
+        if parameters:
+            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
+        return deck
     path = Path(deck)
     if not path.is_file():
         what = "is a folder, not a deck" if path.is_dir() else "does not exist"

@@ -71,5 +71,5 @@ def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
     from fem.sweeping.sweep import sweep_as_asked
 
     return sweep_as_asked(
-        options, lambda _: asked, lambda sweep, folder: write_diagram(sweep, asked, folder, options.quiet)
+        options, lambda _: asked, lambda sweep, folder, model: write_diagram(sweep, asked, folder, model, options.quiet)
     )

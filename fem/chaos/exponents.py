@@ -35,7 +35,8 @@ class Exponents:
     """The k largest Lyapunov exponents, per unit of time.
 
     values, errors  (k,)        an exponent is positive where its value exceeds its error
-    growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between
+    growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between,
+                    from the end of the transient on
     dt_errors       (k,)        the values at dt/2 less these; NaN where that was not asked for
     """
 
@@ -43,6 +44,14 @@ class Exponents:
     errors: Floats
     growth: Floats
     dt_errors: Floats
+
+    def __repr__(self) -> str:
+        """A line for each."""
+        lines = []
+        for n, (value, error, change) in enumerate(zip(self.values, self.errors, self.dt_errors, strict=True), 1):
+            moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
+            lines.append(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
+        return "\n".join(lines)
 
     @property
     def is_chaotic(self) -> bool:
@@ -115,7 +124,7 @@ class Lyapunov:
                 f"{len(grown)} intervals are too few for a mean with an error bar: a longer --time is needed"
             )
         values, errors = rates(grown[first:, :-1], grown[first:, -1])
-        return Exponents(values, errors, grown, np.full(len(values), np.nan))
+        return Exponents(values, errors, grown[first:], np.full(len(values), np.nan))
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
         """What was found, with its change at dt/2; NaN stays where the increments are not all equal."""
@@ -153,7 +162,7 @@ def lyapunov(
     >>> found.is_chaotic
     True
     """
-    model = deck if isinstance(deck, Model) else load(deck, parameters)
+    model = load(deck, parameters)
     asked = Lyapunov(time, exponents, method, every, transient, again)
     found = asked.exponents(model)
     return found if again == "none" else asked.with_dt_errors(model, found)

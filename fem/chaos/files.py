@@ -18,33 +18,33 @@ from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import replace_file
 from fem.model import Model
+from fem.pictures.folder import says_si
 from fem.results.console import as_note
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
 from fem.sweeping.table import lines_of
 
-ROWS = 400
-"""Of the table of running means."""
+ROWS = 200
+"""Of the table of convergence."""
 
 
 def write_exponents(options: Namespace, asked: Lyapunov) -> int:
-    """Exponents of one model: printed, their running means in ``convergence.csv`` and ``convergence.png``."""
+    """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``."""
     model = load(options.deck, dict(options.parameters))
-    with folder_of(options, model, asked, ("convergence.csv", "convergence.png")) as own:
+    names = ("convergence.csv", "convergence.png")
+    with folder_of(options, model, asked, names) as own:
         folder = own.path
         found = asked.exponents(model)
         if asked.again != "none":
             found = asked.with_dt_errors(model, found)
         begin_anew(own, model, asked)
-        time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
-        numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]
-        write_table(folder / "convergence.csv", ["time", *numbered], np.column_stack([time, running]))
-        save(convergence(time, running, found), folder / "convergence.png")
+        running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
+        numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, asked.count + 1)]
+        write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
+        save(convergence(*running, says_si(model.heading)), folder / names[1])
     if not options.quiet:
-        for n, (value, error, change) in enumerate(zip(found.values, found.errors, found.dt_errors, strict=True), 1):
-            moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
-            print(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
+        print(found)
         if found.moved.any():
             print("note: dt matters: at dt/2 an exponent moves by more than its bar; take smaller increments")
         elif asked.again != "none" and np.isnan(found.dt_errors).all():
@@ -64,20 +64,20 @@ def write_section(options: Namespace, asked: Sections) -> int:
         names = ["time", *section.columns]
         write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]))
         write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
-        save(phase_plane(section), folder / "section.png")
+        save(phase_plane(section, says_si(model.heading)), folder / "section.png")
     if not options.quiet:
         print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
     return 0
 
 
-def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, quiet: bool) -> None:
+def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, model: Model, quiet: bool) -> None:
     """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
     written = asked.figures
     if isinstance(asked, Lyapunov):
-        save(exponents_against(sweep), folder / written[0])
+        save(exponents_against(sweep, says_si(model.heading)), folder / written[0])
     else:
-        save(bifurcation(sweep, asked), folder / written[1])
+        save(bifurcation(sweep, asked, says_si(model.heading)), folder / written[1])
         names = [*sweep.names, "n", asked.what or "value"]
         write_table(folder / written[0], names, tidy_points(sweep, asked.points))
     if not quiet:
@@ -98,7 +98,7 @@ def dt_notice(sweep: Sweep, count: int) -> str:
     if not checked:
         return "what dt does is not known: no parameter set could be run again at dt/2"
     if not len(rows):
-        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(sweep)} parameter sets run again)"
+        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(changes)} parameter sets run again)"
     named = []
     for row in rows[:3]:
         n = int(np.argmax(moved[row]))
@@ -113,7 +113,7 @@ def dt_notice(sweep: Sweep, count: int) -> str:
 
 def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
     """Rows: the parameters, number and value of each point of each section."""
-    for row in range(len(sweep)):
+    for row in range(len(sweep["point"])):
         values = [float(sweep[name][row]) for name in sweep.names]
         for n in range(1, count + 1):
             yield *values, n, float(sweep[f"point_{n}"][row])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fem.arrays import Floats, Ints
+from fem.errors import unknown
 from fem.model import Model
 
 
@@ -105,7 +106,9 @@ class Values:
         self._found = dict(zip(self._table, recorded, strict=False))
 
     def __getitem__(self, name: str) -> Floats:
-        """KeyError: there is no such quantity."""
+        """KeyError: there is no such quantity; the message has those that there are."""
+        if name not in self._table:
+            raise unknown("quantity", name, self._table)
         if name not in self._found:
             derived = self._table[name].derived
             assert derived is not None, f"{name} has not been recorded"

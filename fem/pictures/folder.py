@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,12 +63,12 @@ class Results:
 
     @cached_property
     def is_si(self) -> bool:
-        """The program has no units; a heading with the word SI says which they are."""
-        return any(re.search(r"\bSI\b", str(line)) for line in self.settings.get("heading") or [])
+        """The heading says which units there are."""
+        return says_si(self.settings.get("heading") or [])
 
     def unit(self, formula: str) -> str:
-        """``length/time`` as such, or with SI symbols where the deck says so."""
-        return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if self.is_si else formula
+        """As ``unit_of``."""
+        return unit_of(formula, self.is_si)
 
     @property
     def remark(self) -> str:
@@ -136,6 +137,16 @@ class Results:
         except Missing:
             return np.zeros(0)
         return time[1:][np.diff(step) > 0]
+
+
+def says_si(heading: Iterable[str]) -> bool:
+    """The program has no units; a heading with the word SI says which they are."""
+    return any(re.search(r"\bSI\b", str(line)) for line in heading)
+
+
+def unit_of(formula: str, is_si: bool) -> str:
+    """``length/time`` as such, or with SI symbols."""
+    return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if is_si else formula
 
 
 def open_results(folder: Path) -> Results:

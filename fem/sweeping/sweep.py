@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import fem
-from fem.arrays import Flags, Floats
+from fem.arrays import Columns, Flags, Floats
 from fem.deck import deck_reader
 from fem.deck.lexical.source import nearest
 from fem.errors import CommandError, DeckError
@@ -33,39 +33,38 @@ from fem.sweeping.workers import on_dask, on_this_machine
 NAMED_FAILURES = 3
 Reader = Callable[[Mapping[str, float]], Model]
 Asker = Callable[[Model], Question]
-Drawer = Callable[["Sweep", Path], None]
+Drawer = Callable[["Sweep", Path, Model], None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
-    """What came of a sweep, one entry per parameter set in grid order (the first parameter varies slowest).
+class Sweep(Columns):
+    """What came of a sweep: the columns of ``sweep.csv`` (README, "Parameter sweeps"), as ``sweep["U1_2_end"]``, with
+    one entry per parameter set in grid order (the first parameter varies slowest).
 
-    columns    name -> (k,) array, as in ``sweep.csv`` (README, "Parameter sweeps"): ``sweep["U1_2_end"]``
     names      of the parameters that were varied
     histories  (k,) the motions, where ``history=True``; None for a deck that could not be read
     notices    remarks of the reader, and what of the parameter sets the table cannot show
     """
 
-    columns: dict[str, np.ndarray]
-    names: tuple[str, ...]
-    histories: tuple[History | None, ...] = ()
-    notices: tuple[str, ...] = ()
+    def __init__(
+        self, columns: Mapping[str, np.ndarray], names: tuple[str, ...], histories: tuple[History | None, ...] = (),
+        notices: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(columns)
+        self.names, self.histories, self.notices = names, histories, notices
 
-    def __len__(self) -> int:
-        return len(self.columns["point"])
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self.columns[name]
+    def __repr__(self) -> str:
+        failed = self.failures().partition("\n")[0] or "none failed"
+        return f"Sweep over {', '.join(self.names)}, {failed}\n{super().__repr__()}"
 
     @property
     def parameters(self) -> dict[str, Floats]:
         """name -> (k,) values of the parameters that were varied."""
-        return {name: self.columns[name] for name in self.names}
+        return {name: self[name] for name in self.names}
 
     @property
     def failed(self) -> Flags:
         """(k,) True where the run did not complete."""
-        return np.asarray(self.columns["verdict"] != COMPLETED)
+        return np.asarray(self["verdict"] != COMPLETED)
 
     def named(self, point: int) -> str:
         """A parameter set, by its values."""
@@ -73,9 +72,10 @@ class Sweep:
 
     def failures(self) -> str:
         """Which parameter sets failed, those of equal verdict together, the first few by name; empty if none did."""
-        lines = [f"{np.count_nonzero(self.failed)} of {len(self)} parameter sets failed"] if self.failed.any() else []
-        for verdict in dict.fromkeys(self.columns["verdict"][self.failed].tolist()):
-            (points,) = np.nonzero(self.columns["verdict"] == verdict)
+        failed = self.failed
+        lines = [f"{np.count_nonzero(failed)} of {len(failed)} parameter sets failed"] if failed.any() else []
+        for verdict in dict.fromkeys(self["verdict"][failed].tolist()):
+            (points,) = np.nonzero(self["verdict"] == verdict)
             named = "; ".join(map(self.named, points[:NAMED_FAILURES]))
             more = f"; and {len(points) - NAMED_FAILURES} more" if len(points) > NAMED_FAILURES else ""
             lines.append(f"  {verdict} at {named}{more}")
@@ -132,7 +132,7 @@ def sweep_to_files(
     with own:
         found = carry_out(plan, own, workers, scheduler, not quiet)
         if draw is not None:
-            draw(found, own.path)
+            draw(found, own.path, plan.model)
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.errors import CommandError
+from fem.errors import CommandError, lacks
 
 SUPERLU, PARDISO = "SUPERLU", "PARDISO"
 WORTHWHILE = 5000
@@ -156,7 +156,7 @@ def library_for(wanted: str, equations: int) -> tuple[str, str]:
     """
     has_pardiso = is_installed("pypardiso")
     if wanted == PARDISO and not has_pardiso:
-        raise CommandError("--solver pardiso needs the package pypardiso: pip install 'fem[direct]'")
+        raise CommandError(f"--solver pardiso: {lacks('pypardiso', 'direct')}")
     if wanted == PARDISO or (wanted != SUPERLU and has_pardiso and equations >= WORTHWHILE):
         return PARDISO, "PARDISO of pypardiso"
     if equations < WORTHWHILE or wanted == SUPERLU:

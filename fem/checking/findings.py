@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.check.bars import LISTED, Bars, some, stiffest_bar
+from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.model import Dynamic, Frequency, Mesh, Model, Static
 
 LENGTH_RATIO = 1e3
