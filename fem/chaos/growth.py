@@ -15,7 +15,6 @@ from fem.model import Model
 from fem.results.record import SilentSink
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Record
-from fem.solve.ropes.moreau import Moreau
 from fem.solve.step_run import StepRun
 
 EVERY = 10
@@ -38,9 +37,9 @@ class Varied(StepRun):
     def refuse(self, count: int) -> None:
         """CommandError where there is no tangent map, or not so many exponents."""
         stage = self.stage
-        if self.events or self.explicit or stage.choice.solver not in (*groups.CHAINS, groups.BAND):
-            what = "explicit steps" if self.explicit else f"the solver of this step ({stage.choice.text})"
-            what = "ropes" if self.events or isinstance(self.explicit, Moreau) else what
+        if self.at_start or stage.choice.solver not in (*groups.CHAINS, groups.BAND):
+            what = "explicit steps" if stage.is_explicit else f"the solver of this step ({stage.choice.text})"
+            what = "ropes" if self.at_start else what
         else:
             what = ", ".join(rough_ones(self.system.families))
         if what:
@@ -58,10 +57,9 @@ class Varied(StepRun):
         growth[0, count] = self.elapsed
         self.variation = self.variation._replace(growth=growth)
         self.variation.counter[WRITTEN] = 0
-        coefficients = stage.coefficients._replace(extrapolation=self.extrapolation)
         reason = carry(
-            self.every, UNIT, control, coefficients, stage.limits, stage.problem, chunk, self.arc, self.progress.motion,
-            stage.work, kept, self.variation,
+            self.every, UNIT, control, stage.coefficients, stage.limits, stage.problem, chunk, self.arc,
+            self.progress.motion, stage.work, kept, self.variation,
         )  # fmt: skip
         if reason == groups.NEED_SOLVE:
             raise CommandError(

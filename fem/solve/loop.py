@@ -22,9 +22,10 @@ from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
+from fem.solve.increment import Marcher
 from fem.solve.linear.choice import SOLVERS
 from fem.solve.modes.find import find_modes
-from fem.solve.newton.arc import no_arc
+from fem.solve.newton.driver import Newton
 from fem.solve.outcome import acting_of
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import (
@@ -37,6 +38,7 @@ from fem.solve.ropes.states import (
 )
 from fem.solve.schemes import SCHEMES, EnergyMomentum, Equilibrium, Scheme
 from fem.solve.start import evaluate_start, first_motion
+from fem.solve.statics.arc import no_arc
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading_at, prepare
@@ -150,11 +152,11 @@ class Run:
             system = replace(system, bars=as_they_are(system.bars, ropes, motion.u))
         stage = prepare(system, self.environment, bars, scheme, step.controls, self.solver)
         self.progress.increment = 0
-        explicit: Explicit | Moreau | None = None
+        marcher: Marcher = Newton()
         if steps_over and isinstance(procedure, Dynamic):
-            explicit = Moreau(stage, ropes, stepping_notice(step.controls, procedure.integrator, len(ropes)))
+            marcher = Moreau(stage, ropes, stepping_notice(step.controls, procedure.integrator, len(ropes)))
         if stage.is_explicit and isinstance(procedure, Dynamic):
-            explicit = Explicit(stage)
+            marcher = explicit = Explicit(stage)
             instant = loading_at(stage, motion, span.start)
             procedure = explicit.choose(procedure, motion, instant.thermal_end[0])
         if isinstance(procedure, Frequency):
@@ -175,7 +177,7 @@ class Run:
         start = StepStart(
             number, step.name, name, span.start, period, expected, stage.choice.text, acting_of(stage, step)
         )
-        self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, explicit), procedure)
+        self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, marcher), procedure)
         if riks:
             self.environment = settled(self.environment, arc)
 

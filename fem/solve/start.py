@@ -11,7 +11,6 @@ from fem.assembly.constraints import reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.equations import expand
-from fem.forces.families import has_flow
 from fem.forces.mass import multiply_mass
 from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
@@ -42,7 +41,7 @@ def first_motion(system: System) -> Motion:
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     energies, memory = groups.room(groups.ENERGIES), groups.room(groups.MEMORY)
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
-    flow = groups.room(system.size if has_flow(system.bars, system.springs, system.families) else 0)
+    flow = groups.room(system.size if system.has_flow else 0)
     return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, initial_state(system))
 
 

@@ -14,7 +14,7 @@ from fem.assembly.system import System
 from fem.forces.bars import bar
 from fem.forces.bars.bar import STORED, Bars
 from fem.forces.equations import Equations
-from fem.forces.families import acting_families, are_symmetric, has_flow
+from fem.forces.families import are_symmetric
 from fem.forces.protocol import Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
@@ -75,17 +75,9 @@ class StepSystem:
         """The groups the march reads."""
         choice, system = self.choice, self.system
         return Problem(
-            nodes=self.nodes,
-            bars=self.bars,
-            springs=system.springs,
-            families=system.families,
-            is_passive=not acting_families(system.families),
-            equations=self.equations,
-            ropes=NO_ROPES,
-            solver=choice.solver,
-            tree=choice.tree,
-            equation=choice.equation,
-        )
+            self.nodes, self.bars, system.springs, system.families, system.is_passive, self.equations, NO_ROPES,
+            choice.solver, choice.tree, choice.equation,
+        )  # fmt: skip
 
     @property
     def is_dynamic(self) -> bool:
@@ -196,7 +188,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     size, count = system.size, len(system.labels)
     rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
     shapes: dict[str, int | tuple[int, int]] = {
-        "flow": size if has_flow(bars, system.springs, system.families) else 0,
+        "flow": size if system.has_flow else 0,
         "state": len(system.state),
         "block": (count, 9),
         "inverse": (count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0, 9),
@@ -216,7 +208,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
 
 def no_tangent(system: System, bars: Bars) -> Tangent:
     """Room for the tangent of a model."""
-    has_blocks = len(system.springs.dofs) > 0 or acting_families(system.families)
+    has_blocks = len(system.springs.dofs) > 0 or not system.is_passive
     return Tangent(
         bars.nodes, room((STORED, len(bars.nodes))), room(len(bars.off_mass)),
         room((len(system.labels) if has_blocks else 0, 9)), system.pairs, room((len(system.pairs), 18)),

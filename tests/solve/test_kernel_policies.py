@@ -14,12 +14,12 @@ from fem.solve.explicit import leapfrog, rattle
 from fem.solve.linear import chain as linear_chain
 from fem.solve.linear import krylov
 from fem.solve.newton import convergence, groups
-from fem.solve.newton.arc import METRIC, NUMBERS, RADIUS, strays
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.estimate import is_too_long
 from fem.solve.rods import solve as rods
 from fem.solve.ropes import slack
+from fem.solve.statics.arc import METRIC, NUMBERS, RADIUS, strays
 from tests.decks import run_text
 
 

@@ -11,10 +11,10 @@ from fem.errors import ModelError
 from fem.forces.bars.bar import Bars
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
-from fem.results.record import Sink
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
 from fem.solve.explicit.ties import tie
+from fem.solve.increment import OneStep
 from fem.solve.newton.groups import INCREMENT, Loading, Motion, Record
 from fem.solve.step_system import StepSystem
 
@@ -28,7 +28,8 @@ class Explicit:
     """The explicit march of one step. ``taut``, ``moved``: as in ``leapfrog``."""
 
     notice = ""
-    lives = ()
+    can_cut = False
+    lives: tuple[str, ...] = ()
 
     def __init__(self, stage: StepSystem) -> None:
         self.stage = stage
@@ -74,23 +75,32 @@ class Explicit:
                 "with *BOUNDARY, or leave out EXPLICIT"
             )
 
-    def tell(self, sink: Sink, number: int, before: int, times: Floats) -> None:
-        """Pass on the events of a chunk: there are none."""
+    def rope_start(self, step: OneStep) -> None:
+        """It has no ropes."""
 
-    def due(self, chunk: Loading, asked: Flags, increments: Ints) -> Flags:
+    def tell(self, step: OneStep, before: int, times: Floats) -> None:
+        """There are no events."""
+
+    def length(self, count: int, increment: int) -> int:
+        """Up to where a balance is closed."""
+        return count + BALANCES - (increment + count) % BALANCES
+
+    def due(self, step: OneStep, chunk: Loading) -> Flags:
         """(k,) increments whose energy balance has to be closed: all where work depends on the path in between."""
-        factors = chunk.factors
+        factors, time, done = chunk.factors, chunk.time, step.progress.increment
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
-        if not is_free or np.any(factors[1:] != factors[:-1]):
-            return np.ones(len(asked), np.bool_)
+        if step.whole.record_all or not is_free or np.any(factors[1:] != factors[:-1]):
+            return np.ones(len(chunk.dt), np.bool_)
+        increments = done + np.arange(1, len(time))
+        asked = step.schedule.rows_due(increments, time[1:], bool(time[-1] >= step.clock.end))
         due: Flags = asked | (increments % BALANCES == 0)
         due[-1] = True  # where the motion is handed back
         return due
 
-    def march(self, control: Ints, before: int, due: Flags, chunk: Loading, motion: Motion, kept: Record) -> int:
+    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Call the march until the chunk ends, or until the increment is in fact too long (STIFFENED)."""
-        stage = self.stage
-        control[BEFORE] = before
+        stage, motion = self.stage, step.progress.motion
+        control[BEFORE] = step.progress.increment
         while True:
             reason = leapfrog(
                 control, stage.coefficients, stage.limits, due.astype(np.int64), self.moved, self.ties, stage.problem,
@@ -109,7 +119,7 @@ class Explicit:
         square, _ = bound_of(self.stage, self.taut, self.moved, motion, thermal, dt)
         return dt**2 * square > 4.0 and dt > critical_increment(self.stage, self.taut, self.moved, motion, thermal).dt
 
-    def failure(self, reason: int, number: int, time: float, dt: float, motion: Motion, thermal: Floats) -> str:
+    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
         if reason == UNTIED:
             what = f"rods cannot be kept at their lengths with the increment {dt:.6g}, or their constraints depend on "
@@ -117,14 +127,14 @@ class Explicit:
         elif reason != STIFFENED:
             what = "the motion is not finite any more (overflow)."
         else:
-            critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal)
+            critical = critical_increment(self.stage, self.taut, self.moved, step.progress.motion, step.thermal)
             what = (
                 f"the structure has become stiffer, the increment {dt:.6g} exceeds what is now the critical one, "
                 f"{critical.dt:.6g}, set by {stiffest_at(self.stage, critical.node)}."
             )
         return (
-            f"step {number} stopped at t = {time:.9g}: {what} Use smaller increments. Everything computed so far is "
-            "written"
+            f"step {step.number} stopped at t = {step.progress.time:.9g}: {what} Use smaller increments. Everything "
+            "computed so far is written"
         )
 
 

@@ -24,19 +24,6 @@ from fem.compiled import inner_kernel, shared_kernel
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
-from fem.solve.newton.arc import (
-    FACTOR,
-    RADIUS,
-    Arc,
-    close_arc,
-    combine_arc,
-    hold_end,
-    load_direction,
-    open_arc,
-    predict,
-    set_factor,
-    strays,
-)
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import is_too_long
@@ -101,6 +88,19 @@ from fem.solve.rods.project import closing_phase, end_accelerations, move_accele
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
 from fem.solve.ropes.slack import changes
 from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.statics.arc import (
+    FACTOR,
+    RADIUS,
+    Arc,
+    close_arc,
+    combine_arc,
+    hold_end,
+    load_direction,
+    open_arc,
+    predict,
+    set_factor,
+    strays,
+)
 
 HUGE = 1e300
 """Forces and energies beyond this are overflow."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Flags, Floats
+from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.newton import groups
@@ -52,6 +52,10 @@ class ActiveSet(Watched):
         self.taut[:] = self._some(motion, now, self._is_near(gap) & self.can_pull)
         motion.multiplier[self.ropes.bars[~self.taut]] = 0.0
         self.step_run.stage = self.stages.of(self.taut)
+
+    def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
+        """Every increment is a search."""
+        return groups.EVENT
 
     def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
         """One increment, with the ropes that are taut at its end. Failed: it has no solution, or none is found."""

@@ -17,6 +17,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
+from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.first import NoInstant, Search
@@ -43,7 +44,7 @@ class Events(Switched):
         """A chunk of increments, up to the one with an event; one at a time while ropes share their pull."""
         m = self.step_run
         self.shares.take_out(m.progress.motion)
-        reason = m.iterate(control, chunk, kept, self.ropes)
+        reason = iterate(m, control, chunk, kept, self.ropes)
         if self.has_shared and control[groups.INCREMENT] > 0:
             self._look_at_shared(m.progress.time + float(chunk.dt[0]))
             self._note(kept, chunk)

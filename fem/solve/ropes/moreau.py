@@ -26,7 +26,8 @@ from fem.errors import ModelError
 from fem.forces.bars import bar
 from fem.forces.bars.laws import RIGID
 from fem.forces.equations import expand
-from fem.results.record import Event, Sink
+from fem.results.record import Event
+from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.evaluate import combine, evaluate_increment, inertia_forces, stored_energy
@@ -34,9 +35,11 @@ from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
+from fem.solve.ropes.states import Stages
 from fem.solve.ropes.stepping.balance import close_with_losses, take_from_motion
 from fem.solve.ropes.stepping.law import Law, support_lag
 from fem.solve.ropes.stepping.lengths import Lengths
+from fem.solve.ropes.stepping.start import SettingOff
 from fem.solve.step_system import StepSystem
 
 AT_LENGTH = 1e-6
@@ -58,7 +61,8 @@ class Moreau:
     happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user
     """
 
-    lives = ("pulls", "holds", "spare", "trouble")
+    can_cut = False
+    lives: tuple[str, ...] = ("pulls", "holds", "spare", "trouble")
 
     def __init__(self, stage: StepSystem, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
@@ -85,33 +89,42 @@ class Moreau:
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass, or hold it")
 
-    def begin(self, taut: Flags) -> None:
+    def rope_start(self, step: OneStep) -> SettingOff:
+        """Ropes set off as those whose events are located."""
+        return SettingOff(step, Stages(self.stage, self.all, step.step.controls, step.whole.solver), self._take_up)
+
+    def _take_up(self, taut: Flags) -> None:
         """Which ropes of the model (r,) are taut at the start of the step."""
         self.pulls[:] = np.isin(self.index, self.all[taut])
         self.holds[:] = self.pulls
 
-    def tell(self, sink: Sink, number: int, before: int, times: Floats) -> None:
-        """Pass on the events of a chunk whose increments end at times[1:]; number of the step, increments before."""
+    def tell(self, step: OneStep, before: int, times: Floats) -> None:
+        """Pass on the events of a chunk."""
         label = self.stage.system.label_of_bar
         for k, r, what, lost in self.happened:
             e = int(self.index[r])
-            sink.event(Event(number, before + k + 1, float(times[k + 1]), label(e), what, lost))
+            step.sink.event(Event(step.number, before + k + 1, float(times[k + 1]), label(e), what, lost))
         self.happened.clear()
 
-    def due(self, chunk: Loading, asked: Flags, increments: Ints) -> Flags:
-        """(k,) all increments have a row."""
-        return np.ones(len(asked), np.bool_)
+    def length(self, count: int, increment: int) -> int:
+        """As many increments as there may be."""
+        return count
 
-    def failure(self, reason: int, number: int, time: float, dt: float, motion: Motion, thermal: Floats) -> str:
+    def due(self, step: OneStep, chunk: Loading) -> Flags:
+        """(k,) all."""
+        return np.ones(len(chunk.dt), np.bool_)
+
+    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
         return (
-            f"step {number} stopped at t = {time:.9g}: the increment {dt:.6g} of the time stepping over impacts found "
-            f"no solution ({self.trouble}). Use smaller increments. Everything computed so far is written"
+            f"step {step.number} stopped at t = {step.progress.time:.9g}: the increment {dt:.6g} of the time stepping "
+            f"over impacts found no solution ({self.trouble}). Use smaller increments. Everything computed so far is "
+            "written"
         )
 
-    def march(self, control: Ints, before: int, due: Flags, chunk: Loading, motion: Motion, kept: Record) -> int:
+    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Advance through a chunk."""
-        fraction = float(self.stage.limits[groups.DRIFT_FRACTION])
+        fraction, motion = float(self.stage.limits[groups.DRIFT_FRACTION]), step.progress.motion
         while control[groups.INCREMENT] < len(chunk.dt):
             k = int(control[groups.INCREMENT])
             error = self._increment(k, chunk, motion, kept)

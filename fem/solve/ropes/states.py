@@ -86,7 +86,8 @@ def refuse_ropes(system: System, ropes: Ints, procedure: Static | Dynamic | Freq
 def stages_of(stage: StepSystem, controls: Controls, wanted: str) -> Stages | None:
     """The stages of a static step with ropes, or of one whose events are located; None without ropes that are rods."""
     ropes = ropes_of(stage.system)
-    return Stages(stage, ropes, controls, wanted) if np.isin(ropes, stage.system.bars.rods).any() else None
+    is_any = len(ropes) > 0 and np.isin(ropes, stage.system.bars.rods).any()
+    return Stages(stage, ropes, controls, wanted) if is_any else None
 
 
 def without_pulls(bars: Bars, ropes: Ints) -> Bars:

@@ -16,7 +16,7 @@ from fem.errors import ModelError
 from fem.forces.bars.bar import RESTITUTION
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Motion
+from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.instants.change import Change, Instant
 from fem.solve.ropes.instants.complementarity import NoPulls
@@ -114,6 +114,10 @@ class Switched(Watched):
         motion.energies[:] = energies  # the energy balance is opened after this
         self._pending = [event for event in self._pending if event.event == "impact"]
         return self.step_run.stage
+
+    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
+        """The stage in which ropes set off: that of ``start``."""
+        return stage
 
     def open(self, motion: Motion, is_first: bool) -> StepSystem:
         """Impacts at the start into the energy balance, which is open now; the stage as rows show it."""

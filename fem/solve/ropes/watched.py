@@ -12,6 +12,7 @@ from fem.forces.bars.bar import INV_LENGTH
 from fem.results.record import Event
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
+from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import excesses
@@ -81,7 +82,7 @@ class Watched:
         kept = record(m.stage, 1, m.nodes, m.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         control[groups.JUDGED] = 1
-        reason = m.iterate(control, chunk, kept, ropes)
+        reason = iterate(m, control, chunk, kept, ropes)
         limits[groups.TIME_ERROR] = allowed
         if reason not in (groups.DONE, groups.EVENT):
             raise Failed(reason, control, kept.increments)

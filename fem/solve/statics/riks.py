@@ -18,8 +18,8 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import ArcEnd, Controls, Static
 from fem.model.curves import Constant, Ramp, evaluate
-from fem.solve.newton.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
 from fem.solve.newton.groups import Motion
+from fem.solve.statics.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
 from fem.solve.step_system import StepSystem
 
 WANTED_ITERATIONS = 5

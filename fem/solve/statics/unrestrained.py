@@ -29,14 +29,13 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     The state must have been evaluated into ``stage.work``. ModelError where a unrestrained direction is loaded.
     """
     _refuse_loads_on_nothing(stage)
-    blocks = _nodal_stiffness(stage)
     free = ((stage.nodes.dof_kind == 1) & ~_tied(stage)).reshape(-1, 3)
-    blocks *= free[:, :, None] & free[:, None, :]
     candidates = np.flatnonzero(free.any(axis=1))
     if stage.is_dynamic:
         candidates = candidates[stage.system.mass[candidates] == 0.0]
     if len(candidates) == 0:
         return np.zeros(0, np.int64), ""
+    blocks = _nodal_stiffness(stage) * (free[:, :, None] & free[:, None, :])
     values, vectors = np.linalg.eigh(blocks[candidates])
     largest = np.abs(values).max(axis=1)
     loads = np.abs(stage.loads.vectors).max(initial=0.0)

@@ -12,7 +12,6 @@ from fem.arrays import Floats, Ints
 from fem.assembly.supports import Supports
 from fem.assembly.system import System
 from fem.forces.equations import Equations
-from fem.forces.families import has_flow
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
@@ -130,7 +129,7 @@ def fleet(
 def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
     """Working room, as that of a single march."""
     room = scratch(stage.system, stage.bars, stage.choice)
-    if any(has_flow(system.bars, system.springs, ()) for system in systems):
+    if any(system.has_flow for system in systems):
         room = room._replace(flow=np.zeros(stage.system.size))
     packs = {
         name: zeros(*array.shape, WIDTH, known=array.ndim)

@@ -14,7 +14,6 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.supports import jumps
 from fem.compiled import is_compiled
 from fem.errors import FemError
-from fem.forces.families import acting_families
 from fem.lanes.arrays import Fixed
 from fem.model import Dynamic, Model
 from fem.results.record import Rows
@@ -188,7 +187,7 @@ def template(first: Sample, time: Floats) -> StepSystem | None:
         first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
         step.controls, "AUTO",
     )  # fmt: skip
-    if stage.choice.solver not in CHAINS or acting_families(first.system.families):
+    if stage.choice.solver not in CHAINS or not first.system.is_passive:
         return None
     motion = first_motion(first.system)
     evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
