@@ -8,7 +8,6 @@ one per link (``length_1``, ``length_2``, ...).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from fem.pendulum.description import BODIES, QUANTITIES, Pendulum
 
@@ -17,15 +16,8 @@ INTEGRATOR = "ENERGY MOMENTUM"
 
 def deck_text(pendulum: Pendulum) -> str:
     """The deck of a pendulum."""
-    lines = [
-        *heading_lines(pendulum),
-        *parameter_lines(pendulum),
-        *mesh_lines(pendulum),
-        *property_lines(pendulum),
-        *condition_lines(pendulum),
-        *step_lines(pendulum),
-    ]
-    return "\n".join(lines) + "\n"
+    parts = (heading_lines, parameter_lines, mesh_lines, property_lines, condition_lines, step_lines)
+    return "".join(f"{line}\n" for part in parts for line in part(pendulum))
 
 
 # ---------------------------------------------------------------------------------------------- parts of the deck
@@ -90,9 +82,8 @@ def above(name: str, i: int, sign: str = "+") -> str:
 
 def turned(name: str, given: Sequence[str], absolute: bool) -> list[str]:
     """Angles or speeds from the vertical, in radians."""
-    return [
-        f"{name}_{i} = {'' if absolute else above(name, i)}{parameter}*pi/180" for i, parameter in enumerate(given, 1)
-    ]
+    before = ["" if absolute else above(name, i) for i in range(1, len(given) + 1)]
+    return [f"{name}_{i} = {before[i - 1]}{parameter}*pi/180" for i, parameter in enumerate(given, 1)]
 
 
 def density_names(pendulum: Pendulum) -> list[str]:
@@ -117,32 +108,22 @@ def property_lines(pendulum: Pendulum) -> list[str]:
     law, strain = (["*INEXTENSIBLE"], "") if is_rigid else (["*ELASTIC", "<EA>"], ", STRAIN=ENGINEERING")
     if pendulum.body == "bar":
         lines: list[str] = []
-        for name, elements in groups(density_names(pendulum), "LINKS", "LINK", 0):
-            lines += elements.cards
-            lines += [f"*MATERIAL, NAME={elements.name}", *law, "*DENSITY", f"<{name}>"]
-            section = f"*SOLID SECTION, ELSET={elements.name}, MATERIAL={elements.name}, MASS=CONSISTENT"
-            lines += [section + strain, "1."]
+        for density, name, cards in groups(density_names(pendulum), "LINKS", "LINK", 0):
+            lines += [*cards, f"*MATERIAL, NAME={name}", *law, "*DENSITY", f"<{density}>"]
+            lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, MASS=CONSISTENT{strain}", "1."]
         return lines
     lines = ["*MATERIAL, NAME=MASSLESS", *law, "*SOLID SECTION, ELSET=LINKS, MATERIAL=MASSLESS" + strain, "1."]
-    for name, elements in groups(names_of("mass", pendulum.masses), "BOBS", "BOB", pendulum.links):
-        lines += [*elements.cards, f"*MASS, ELSET={elements.name}", f"<{name}>"]
+    for mass, name, cards in groups(names_of("mass", pendulum.masses), "BOBS", "BOB", pendulum.links):
+        lines += [*cards, f"*MASS, ELSET={name}", f"<{mass}>"]
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """An element set and the cards that make it, none where it exists."""
-
-    name: str
-    cards: tuple[str, ...] = ()
-
-
-def groups(names: Sequence[str], whole: str, single: str, before: int) -> list[tuple[str, Group]]:
-    """Each parameter with its elements: the whole set, or one set per element, numbered on from ``before``."""
+def groups(names: Sequence[str], whole: str, single: str, before: int) -> list[tuple[str, str, list[str]]]:
+    """Parameter, element set, cards that make the set: the whole, or one per element, numbered on from ``before``."""
     if len(set(names)) == 1:
-        return [(names[0], Group(whole))]
-    labelled = [(name, f"{single}_{i}", before + i) for i, name in enumerate(names, 1)]
-    return [(name, Group(made, (f"*ELSET, ELSET={made}", str(label)))) for name, made, label in labelled]
+        return [(names[0], whole, [])]
+    made = [(name, f"{single}_{i}", str(before + i)) for i, name in enumerate(names, 1)]
+    return [(name, elements, [f"*ELSET, ELSET={elements}", label]) for name, elements, label in made]
 
 
 def condition_lines(pendulum: Pendulum) -> list[str]:
