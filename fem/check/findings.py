@@ -11,7 +11,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.check.bars import LISTED, Bars, some, stiffest_bar
-from fem.model import Dynamic, Frequency, Model, Static
+from fem.model import Boundary, Dynamic, Frequency, Model, Static
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -67,7 +67,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
 
 def free_bodies(model: Model, bars: Bars) -> list[str]:
     """Parts that no support and no grounded spring holds."""
-    given = (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries))
+    given = supports(model)
     if not given:
         return ["no supports: no *BOUNDARY anywhere"]
     from scipy.sparse import coo_array
@@ -85,6 +85,11 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     return [f"a free body, held by no support: nodes {some(labels)}" for labels in parts][:LISTED]
 
 
+def supports(model: Model) -> list[Boundary]:
+    """Those of the model and of all steps."""
+    return [*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)]
+
+
 def nothing_acts(model: Model, bars: Bars) -> list[str]:
     """Steps without anything that could move the model."""
     if not model.steps:
@@ -92,8 +97,8 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
     if all(isinstance(step.procedure, Frequency) for step in model.steps) or model.initial_conditions:
         return []
     for step in model.steps:
-        moved = any(boundary.value or boundary.amplitude for boundary in step.boundaries)
-        if step.nodal_loads or step.distributed_loads or step.temperatures or moved:
+        moving = [boundary for boundary in step.boundaries if boundary.value or boundary.amplitude]
+        if step.nodal_loads or step.distributed_loads or step.temperatures or moving:
             return []
     return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, moving support or initial condition"]
 
@@ -125,10 +130,8 @@ def increments(model: Model, bars: Bars) -> list[str]:
 
 def geometry(model: Model, bars: Bars) -> list[str]:
     """Steps without NLGEOM."""
-    linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
-    if not linear or not bars.labels.size:
-        return []
-    return [f"geometrically linear (no NLGEOM): step {some(linear)}; cables usually need NLGEOM"]
+    linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom and bars.labels.size]
+    return [] if not linear else [f"geometrically linear (no NLGEOM): step {some(linear)}; cables usually need NLGEOM"]
 
 
 def floating_across(model: Model, bars: Bars) -> list[str]:
@@ -187,7 +190,7 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     for point in model.masses:
         if point.mass > 0.0:
             massless[mesh.element_nodes[mesh.element_sets[point.element_set]]] = False
-    for boundary in (*model.boundaries, *(entry for step in model.steps for entry in step.boundaries)):
+    for boundary in supports(model):
         held[mesh.nodes_of(boundary.target), boundary.dof - 1] = True
     massless &= ~held.all(axis=1)
     if model.equations or not massless.any():

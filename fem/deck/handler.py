@@ -10,7 +10,6 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown, squeezed
 
 Handler: TypeAlias = Callable[[Card, Draft], None]
-LEVELS = ("anywhere", "model", "step", "material")
 
 
 def keyword(
@@ -24,13 +23,12 @@ def keyword(
 ) -> Callable[[Handler], Handler]:
     """Check level and parameters of a card before its function sees it.
 
-    level    where the card may stand: one of ``LEVELS``
+    level    where the card may stand: anywhere, model, step, material
     takes    optional parameters; needs: required ones
     ignores  parameters that can change no result
     refuses  parameters of Abaqus or CalculiX that would, with the reason why not; unsupported: without one
     plus     those of ``takes`` and ``needs`` that neither Abaqus nor CalculiX has
     """
-    assert level in LEVELS
     known, ignored, extra = ({*map(squeezed, names)} for names in ((*needs, *takes), ignores, plus))
     reasons = dict.fromkeys(unsupported, "is not supported") | dict(refuses or {})
     refused = {squeezed(name): reason for name, reason in reasons.items()}

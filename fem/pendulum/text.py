@@ -12,6 +12,30 @@ from collections.abc import Sequence
 from fem.pendulum.description import BODIES, QUANTITIES, Pendulum
 
 INTEGRATOR = "ENERGY MOMENTUM"
+HEADING = """\
+*HEADING
+Pendulum of {links}: {what}
+Units belong together (m, kg, s, N); angles in degrees, speeds in degrees per unit of time
+**
+** x to the right, z upwards. Node 1 is the fixed joint, node i + 1 the lower end of link i.
+** Angles: counter-clockwise from the downward vertical, {since}.
+** Speeds: rates of these angles.
+** Any parameter can be changed for one run:  python -m fem run DECK --set gravity=1.62
+**
+"""
+STEP = """\
+**
+*STEP, NLGEOM, NAME=SWING
+*DYNAMIC, DIRECT, TIME INTEGRATOR={integrator}
+<dt>, <time>
+*DLOAD
+{elements}, GRAV, <gravity>, 0., 0., -1.
+*NODE PRINT, NSET=JOINTS
+U, V, A, RF
+*EL PRINT, ELSET=LINKS
+E, S, N, T
+*END STEP
+"""
 
 
 def deck_text(pendulum: Pendulum) -> str:
@@ -23,20 +47,10 @@ def deck_text(pendulum: Pendulum) -> str:
 # ---------------------------------------------------------------------------------------------- parts of the deck
 def heading_lines(pendulum: Pendulum) -> list[str]:
     """What it is, and the conventions."""
-    n = pendulum.links
     what = BODIES[pendulum.body] + (", inextensible" if pendulum.stiffness is None else ", elastic")
     since = "each from the vertical" if pendulum.absolute else "from the second link on relative to the previous link"
-    return [
-        "*HEADING",
-        f"Pendulum of {n} link{'s' * (n > 1)}: {what}",
-        "Units belong together (m, kg, s, N); angles in degrees, speeds in degrees per unit of time",
-        "**",
-        "** x to the right, z upwards. Node 1 is the fixed joint, node i + 1 the lower end of link i.",
-        f"** Angles: counter-clockwise from the downward vertical, {since}.",
-        "** Speeds: rates of these angles.",
-        "** Any parameter can be changed for one run:  python -m fem run DECK --set gravity=1.62",
-        "**",
-    ]
+    links = f"{pendulum.links} link{'s' * (pendulum.links > 1)}"
+    return HEADING.format(links=links, what=what, since=since).splitlines()
 
 
 def names_of(quantity: str, values: Sequence[object]) -> list[str]:
@@ -138,16 +152,5 @@ def condition_lines(pendulum: Pendulum) -> list[str]:
 
 def step_lines(pendulum: Pendulum) -> list[str]:
     """The motion, and everything that figures are made of."""
-    return [
-        "**",
-        "*STEP, NLGEOM, NAME=SWING",
-        f"*DYNAMIC, DIRECT, TIME INTEGRATOR={pendulum.integrator or INTEGRATOR}",
-        "<dt>, <time>",
-        "*DLOAD",
-        f"{'BOBS' if pendulum.body == 'point' else 'LINKS'}, GRAV, <gravity>, 0., 0., -1.",
-        "*NODE PRINT, NSET=JOINTS",
-        "U, V, A, RF",
-        "*EL PRINT, ELSET=LINKS",
-        "E, S, N, T",
-        "*END STEP",
-    ]
+    elements = "BOBS" if pendulum.body == "point" else "LINKS"
+    return STEP.format(integrator=pendulum.integrator or INTEGRATOR, elements=elements).splitlines()
