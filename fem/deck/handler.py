@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeAlias
 
 from fem.deck.draft import Draft
-from fem.deck.lexical.card import Card
+from fem.deck.lexical.card import Card, Parameter
 from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown, squeezed
 
 Handler: TypeAlias = Callable[[Card, Draft], None]
+SHORTEST = 4
 
 
 def keyword(
@@ -36,6 +37,8 @@ def keyword(
     def decorate(function: Handler) -> Handler:
         def checked(card: Card, draft: Draft) -> None:
             check_level(card, draft, level)
+            expand(card.parameters, known)
+            expand(card.parameters, known | ignored | refused.keys())
             for name, parameter in card.parameters.items():
                 if name in refused:
                     raise Mistake(parameter.place, f"{parameter.name} of *{card.keyword} {refused[name]}")
@@ -54,6 +57,14 @@ def keyword(
         return checked
 
     return decorate
+
+
+def expand(parameters: dict[str, Parameter], names: Collection[str]) -> None:
+    """Abbreviations of one name only, of at least ``SHORTEST`` letters, become that name, as in Abaqus."""
+    for short in [name for name in parameters if name not in names and len(name) >= SHORTEST]:
+        found = [name for name in names if name.startswith(short)]
+        if len(found) == 1 and found[0] not in parameters:
+            parameters[found[0]] = parameters.pop(short)
 
 
 def check_level(card: Card, draft: Draft, level: str) -> None:

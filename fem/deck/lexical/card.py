@@ -88,7 +88,7 @@ class Card:
 
     def needed(self, name: str) -> str:
         """The name given by a parameter that the card must have, upper case."""
-        return self.field(name).name(f"the name {name}=")
+        return self.field(name).name(f"the name {name}=", is_parameter=True)
 
     def name(self, name: str) -> str | None:
         """The name given by a parameter, upper case."""

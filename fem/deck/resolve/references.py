@@ -28,7 +28,9 @@ def check_target(draft: Draft, use: Use) -> Mistake | None:
     if isinstance(use.name, int):
         if use.name in (draft.nodes if is_node else draft.elements).rows or draft.has_failed(*cards):
             return None
-        return Mistake(use.place, f"there is no {use.family} {use.name}")
+        named = str(use.name) in (draft.node_sets if is_node else draft.element_sets)
+        quoted = f'the set of that name is written "{use.name}" here' if named else ""
+        return Mistake(use.place, f"there is no {use.family} {use.name}", quoted)
     table, other = (draft.node_sets, draft.element_sets) if is_node else (draft.element_sets, draft.node_sets)
     if use.name in table or draft.has_failed("NSET" if is_node else "ELSET", *cards):
         return None
