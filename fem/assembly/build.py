@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from fem.forces.springs import Springs
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.mesh import AXIAL
 
+Curve: TypeAlias = tuple[tuple[float, float], ...]
+"""Rows (force, elongation) of a nonlinear spring."""
+
 
 def assemble(model: Model) -> System:
     """Arrays of a model. ModelError where a bar has no length."""
@@ -28,10 +31,9 @@ def assemble(model: Model) -> System:
     for section in model.sections:
         builder.add_section(section)
     for spring in model.springs:
-        builder.add_spring(spring)
+        builder.add_spring(spring, spring.stiffness, 0.0, spring.table)
     for dashpot in model.dashpots:
-        builder.add_dashpot(dashpot)
-    builder.add_links()
+        builder.add_spring(dashpot, 0.0, dashpot.coefficient)
     for point in model.masses:
         builder.add_mass(model.mesh.element_sets[point.element_set], point.mass, point.alpha)
     builder.add_initial_stress()
@@ -47,7 +49,7 @@ class _Builder:
         count, total = len(mesh.node_labels), sum(len(block.labels) for block in mesh.blocks)
         self.labels = mesh.element_labels
         self.family = np.zeros((total, 2), np.int64)
-        self.nodes = np.zeros((total, 2), np.int64)
+        self.nodes = mesh.element_nodes
         self.planar = np.zeros(count, np.bool_)
         self._number()
         self.axial = np.flatnonzero(self.family[:, 0] == BAR_FAMILY)
@@ -65,18 +67,13 @@ class _Builder:
 
     def _number(self) -> None:
         """Family and index of every element."""
-        start = 0
-        counts = {BAR_FAMILY: 0, SPRING_FAMILY: 0, MASS_FAMILY: 0}
-        for block in self.mesh.blocks:
-            stop = start + len(block.labels)
-            self.nodes[start:stop] = block.connectivity[:, [0, -1]]
-            family = BAR_FAMILY if block.kind in AXIAL else MASS_FAMILY if block.kind == "MASS" else SPRING_FAMILY
-            self.family[start:stop, 0] = family
-            self.family[start:stop, 1] = np.arange(counts[family], counts[family] + stop - start)
-            counts[family] += stop - start
-            if block.kind == "T2D2":
-                self.planar[block.connectivity.ravel()] = True
-            start = stop
+        self.family[:, 0] = SPRING_FAMILY
+        self.family[self.mesh.is_of(*AXIAL), 0] = BAR_FAMILY
+        self.family[self.mesh.is_of("MASS"), 0] = MASS_FAMILY
+        for family in (BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY):
+            chosen = np.flatnonzero(self.family[:, 0] == family)
+            self.family[chosen, 1] = np.arange(len(chosen))
+        self.planar[self.nodes[self.mesh.is_of("T2D2")]] = True
 
     def _geometry(self) -> tuple[Floats, Ints]:
         """Constants with reference vectors and lengths filled in, and kinds, of the axial elements."""
@@ -97,6 +94,7 @@ class _Builder:
         constants[bar.BASE_SLOPE] = 1.0
         kinds = np.zeros((len(nodes), 2), np.int64)
         kinds[:, 0] = ENGINEERING
+        kinds[len(self.axial) :] = (GREEN, RIGID)  # *MPC: rods without mass, behind the elements
         return constants, kinds
 
     def _name(self, index: int) -> str:
@@ -104,10 +102,6 @@ class _Builder:
             return f"element {self.labels[self.axial[index]]}"
         first, second = self.mesh.node_labels[self.ends[index]]
         return f"*MPC LINK of nodes {first} and {second}"
-
-    def add_links(self) -> None:
-        """Pairs of nodes that keep their distance: rods without mass, behind the elements."""
-        self.kinds[len(self.axial) :] = (GREEN, RIGID)
 
     def add_section(self, section: BarSection) -> None:
         """Stiffness, mass and damping of a set of bars."""
@@ -138,29 +132,21 @@ class _Builder:
         if material.expansion is not None:
             self.expansions.append((chosen, material.expansion))
 
-    def add_spring(self, spring: Spring) -> None:
-        """Linear or tabulated springs, axial or between dofs."""
-        chosen, first, rows = self.family[self.mesh.element_sets[spring.element_set], 1], 0, 0
-        if spring.table:
-            new = table_rows(spring.table)
-            first, rows = len(self.table), len(new)
-            self.table += new
-        if spring.dofs:
-            self._set_dofs(spring)
-            self.spring_constants[chosen] = (spring.stiffness, 0.0, first, rows)
+    def add_spring(self, item: Spring | Dashpot, stiffness: float, coefficient: float, table: Curve = ()) -> None:
+        """Springs (with a table: nonlinear) and dashpots, axial or between dofs."""
+        elements = self.mesh.element_sets[item.element_set]
+        chosen, nodes = self.family[elements, 1], self.nodes[elements]
+        new = table_rows(table) if table else []
+        first, rows = len(self.table) if new else 0, len(new)
+        self.table += new
+        for end, dof in enumerate(item.dofs):
+            self.dofs[chosen, end] = 3 * nodes[:, end] + dof - 1
+        if item.dofs:
+            self.spring_constants[chosen] = (stiffness, coefficient, first, rows)
         else:
-            self._set_axial(chosen, spring.stiffness, 0.0)
+            self._set_axial(chosen, stiffness, coefficient)
             self.kinds[chosen, 1] = TABLE if rows else BILINEAR
             self.constants[bar.FIRST, chosen], self.constants[bar.COUNT, chosen] = first, rows
-
-    def add_dashpot(self, dashpot: Dashpot) -> None:
-        """Dashpots, axial or between dofs."""
-        chosen = self.family[self.mesh.element_sets[dashpot.element_set], 1]
-        if dashpot.dofs:
-            self._set_dofs(dashpot)
-            self.spring_constants[chosen] = (0.0, dashpot.coefficient, 0, 0)
-        else:
-            self._set_axial(chosen, 0.0, dashpot.coefficient)
 
     def _set_axial(self, chosen: Ints, stiffness: float, coefficient: float) -> None:
         """An axial spring or dashpot is a bar of unit area with engineering strain: N = k (l - L0) + c dl/dt."""
@@ -168,13 +154,6 @@ class _Builder:
         self.constants[bar.YOUNG, chosen] = stiffness * length
         self.constants[bar.VISCOUS, chosen] = coefficient * length
         self.kinds[chosen] = (ENGINEERING, BILINEAR)
-
-    def _set_dofs(self, item: Spring | Dashpot) -> None:
-        elements = self.mesh.element_sets[item.element_set]
-        chosen, nodes = self.family[elements, 1], self.nodes[elements]
-        self.dofs[chosen, 0] = 3 * nodes[:, 0] + item.dofs[0] - 1
-        if len(item.dofs) == 2:
-            self.dofs[chosen, 1] = 3 * nodes[:, 1] + item.dofs[1] - 1
 
     def add_mass(self, elements: Ints, mass: float, alpha: float) -> None:
         """Point masses with mass-proportional damping."""
@@ -238,6 +217,8 @@ class _Builder:
         pair = np.full(len(self.dofs), -1, np.int64)
         pair[crossing] = np.arange(len(crossing))
         springs = Springs(self.dofs, self.spring_constants, table, pair)
+        terms = (equation.terms for equation in model.equations)
+        equations = tuple(tuple((3 * node + dof - 1, factor) for node, dof, factor in each) for each in terms)
         return with_families(
             System(
                 model=model,
@@ -260,10 +241,7 @@ class _Builder:
                 volume=self.volume,
                 planar=self.planar,
                 expansions=tuple(self.expansions),
-                equations=tuple(
-                    tuple((3 * node + dof - 1, factor) for node, dof, factor in equation.terms)
-                    for equation in model.equations
-                ),
+                equations=equations,
                 node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
                 element_index={label: index for index, label in enumerate(self.labels.tolist())},
             )
@@ -290,7 +268,7 @@ def with_families(system: System) -> System:
     )
 
 
-def table_rows(table: tuple[tuple[float, float], ...]) -> list[tuple[float, float, float]]:
+def table_rows(table: Curve) -> list[tuple[float, float, float]]:
     """Rows elongation, force, energy of a law given as (force, elongation), with a row at elongation 0."""
     force, x = np.array(table, float).T
     if not np.any(x == 0.0):

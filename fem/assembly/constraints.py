@@ -21,8 +21,8 @@ def eliminate(system: System, supported: Flags) -> Equations:
     for number, terms in enumerate(system.equations, start=1):
         row: dict[int, float] = {}
         for dof, factor in terms:
-            for master, fraction in expressed.get(dof, {dof: 1.0}).items():
-                row[master] = row.get(master, 0.0) + factor * fraction
+            for master, part in expressed.get(dof, {dof: 1.0}).items():
+                row[master] = row.get(master, 0.0) + factor * part
         largest = max(abs(factor) for _, factor in terms)
         row = {dof: factor for dof, factor in row.items() if abs(factor) > 1e-12 * largest}
         candidates = [dof for dof, _ in terms if dof in row and not supported[dof]]
@@ -38,9 +38,9 @@ def eliminate(system: System, supported: Flags) -> Equations:
         expression = {dof: -factor / pivot for dof, factor in row.items()}
         for other in expressed.values():
             if slave in other:
-                fraction = other.pop(slave)
+                part = other.pop(slave)
                 for dof, factor in expression.items():
-                    other[dof] = other.get(dof, 0.0) + fraction * factor
+                    other[dof] = other.get(dof, 0.0) + part * factor
         expressed[slave] = expression
     slaves = sorted(expressed)
     start = np.cumsum([0] + [len(expressed[slave]) for slave in slaves])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from fem.assembly.system import System
 from fem.assembly.thermal import thermal_strain
 from fem.model import Step
 from fem.model.curves import Constant, Ramp, combined, evaluate
+
+Entries: TypeAlias = tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,100 +71,71 @@ def next_environment(
     supports = advance_supports(system, before.supports, step, span, u, v)
     gone = before.supports.supported & ~supports.supported
     released: tuple[Case, ...] = ()
-    if span.is_static and np.any(reaction[gone]):
+    if span.ramps and np.any(reaction[gone]):
         released = (Case(np.where(gone, reaction, 0.0).reshape(-1, 3), Ramp(span.start, span.end, 1.0, 0.0)),)
     initial = before.initial_temperature
     assert initial is not None
     heat_entries = _heat_entries(system, step)
-    heat = before.heat
     if "TEMPERATURE" in replaced:
         spoken = np.zeros((len(initial), 1), np.bool_)
         for entry in heat_entries:
             spoken |= entry.mask
         heat_entries += (Entry(np.where(spoken, 0.0, initial[:, None]), ~spoken, None),)
     return Environment(
-        supports, advance(before.nodal, _nodal_entries(system, step), "CLOAD" in replaced, span, model),
-        advance(before.body, _distributed_entries(system, step, False), "DLOAD" in replaced, span, model),
-        advance(before.gravity, _distributed_entries(system, step, True), "DLOAD" in replaced, span, model),
-        advance(heat, heat_entries, "TEMPERATURE" in replaced, span, model), released, initial,
-    )  # fmt: skip
+        supports,
+        advance(before.nodal, _nodal_entries(system, step), "CLOAD" in replaced, span, model),
+        advance(before.body, _body_entries(system, step), "DLOAD" in replaced, span, model),
+        advance(before.gravity, _gravity_entries(system, step), "DLOAD" in replaced, span, model),
+        advance(before.heat, heat_entries, "TEMPERATURE" in replaced, span, model),
+        released,
+        initial,
+    )
 
 
-class _Entries:
-    """Entries of one family, those of one amplitude together."""
-
-    def __init__(self, *shape: int) -> None:
-        self.shape = shape
-        self.grouped: dict[str | None, Entry] = {}
-
-    def of(self, amplitude: str | None) -> Entry:
-        if amplitude not in self.grouped:
-            self.grouped[amplitude] = Entry(np.zeros(self.shape), np.zeros(self.shape, np.bool_), amplitude)
-        return self.grouped[amplitude]
-
-    def all(self) -> tuple[Entry, ...]:
-        return tuple(self.grouped.values())
+def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]], last: bool = False) -> Entries:
+    """One entry for each amplitude from rows (amplitude, items, value); ``last``: the last of two counts."""
+    found: dict[str | None, Entry] = {}
+    for amplitude, items, value in given:
+        if amplitude not in found:
+            found[amplitude] = Entry(np.zeros(shape), np.zeros(shape, np.bool_), amplitude)
+        for other in found.values() if last else ():
+            other.field[items], other.mask[items] = 0.0, False
+        found[amplitude].field[items] += value
+        found[amplitude].mask[items] = True
+    return tuple(found.values())
 
 
-def _nodal_entries(system: System, step: Step) -> tuple[Entry, ...]:
-    entries = _Entries(len(system.labels), 3)
-    for load in step.nodal_loads:
-        entry = entries.of(load.amplitude)
-        nodes = system.nodes_of(load.target)
-        entry.field[nodes, load.dof - 1] += load.value
-        entry.mask[nodes, load.dof - 1] = True
-    return entries.all()
+def _nodal_entries(system: System, step: Step) -> Entries:
+    rows = ((load.amplitude, (system.nodes_of(load.target), load.dof - 1), load.value) for load in step.nodal_loads)
+    return _entries((len(system.labels), 3), rows)
 
 
-def _distributed_entries(system: System, step: Step, gravity: bool) -> tuple[Entry, ...]:
-    entries = _Entries(len(system.family), 3)
-    for load in step.distributed_loads:
-        if (load.kind == "GRAV") != gravity:
-            continue
-        entry = entries.of(load.amplitude)
-        elements = system.elements_of(load.target)
-        if gravity:
-            entry.field[elements] += load.value * np.array(load.direction)
-            entry.mask[elements] = True
-        else:
-            axis = "XYZ".index(load.kind[1])
-            entry.field[elements, axis] += load.value
-            entry.mask[elements, axis] = True
-    return entries.all()
+def _gravity_entries(system: System, step: Step) -> Entries:
+    loads = (load for load in step.distributed_loads if load.kind == "GRAV")
+    rows = ((load.amplitude, system.elements_of(load.target), load.value * np.array(load.direction)) for load in loads)
+    return _entries((len(system.family), 3), rows)
 
 
-def _heat_entries(system: System, step: Step) -> tuple[Entry, ...]:
-    """Temperatures given twice in a step: the last one counts."""
-    entries = _Entries(len(system.labels), 1)
-    for heat in step.temperatures:
-        nodes = system.nodes_of(heat.target)
-        for other in entries.all():
-            other.field[nodes] = 0.0
-            other.mask[nodes] = False
-        entry = entries.of(heat.amplitude)
-        entry.field[nodes] = heat.value
-        entry.mask[nodes] = True
-    return entries.all()
+def _body_entries(system: System, step: Step) -> Entries:
+    loads = (load for load in step.distributed_loads if load.kind != "GRAV")
+    at = ((load, (system.elements_of(load.target), "XYZ".index(load.kind[1]))) for load in loads)
+    return _entries((len(system.family), 3), ((load.amplitude, items, load.value) for load, items in at))
+
+
+def _heat_entries(system: System, step: Step) -> Entries:
+    rows = ((heat.amplitude, system.nodes_of(heat.target), heat.value) for heat in step.temperatures)
+    return _entries((len(system.labels), 1), rows, last=True)
 
 
 def load_set(system: System, environment: Environment) -> LoadSet:
     """Nodal vectors of all loads in force: body forces and weight go half to each end of a bar."""
-    vectors: list[Floats] = []
-    gravity: list[int] = []
-    cases: list[Case] = []
-
-    def add(case: Case, vector: Floats, is_gravity: int) -> None:
-        vectors.append(np.ascontiguousarray(vector.ravel()))
-        gravity.append(is_gravity)
-        cases.append(case)
-
-    for case in (*environment.nodal, *environment.released):
-        add(case, case.field, 0)
-    for case in environment.body:
-        add(case, _to_nodes(system, case.field * system.volume[:, None]), 0)
-    for case in environment.gravity:
-        add(case, _to_nodes(system, case.field * system.element_mass[:, None]), 1)
-    return LoadSet(np.array(vectors).reshape(len(vectors), system.size), np.array(gravity, np.int64), tuple(cases))
+    forces = (*environment.nodal, *environment.released)
+    vectors = [case.field for case in forces]
+    vectors += [_to_nodes(system, case.field * system.volume[:, None]) for case in environment.body]
+    vectors += [_to_nodes(system, case.field * system.element_mass[:, None]) for case in environment.gravity]
+    cases = (*forces, *environment.body, *environment.gravity)
+    is_gravity = np.repeat([0, 1], [len(cases) - len(environment.gravity), len(environment.gravity)])
+    return LoadSet(np.array(vectors, float).reshape(len(cases), system.size), is_gravity, cases)
 
 
 def _to_nodes(system: System, force: Floats) -> Floats:

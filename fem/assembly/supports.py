@@ -22,7 +22,7 @@ from fem.model.curves import Constant, Curve, Ramp, evaluate
 
 FREE, IMPLICIT = -1, 0
 """Groups of dofs that nothing prescribes, and of those that are held because no element moves them."""
-KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2}
+KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2, "FIXED": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def advance_supports(system: System, before: Supports, step: Step, span: Span, u
 
 def initial_supports(system: System, boundaries: tuple[Boundary, ...], u: Floats) -> Supports:
     """Supports given before the first step; all zero-valued, so no time enters."""
-    span = Span(0.0, 1.0, is_static=False)
+    span = Span(0.0, 1.0, ramps=False)
     return _apply(system, no_supports(system), boundaries, span, u, np.zeros_like(u))
 
 
@@ -162,7 +162,10 @@ def _apply(
         if boundary.amplitude is not None:
             curve = follow(system.model, boundary.amplitude, span)
             base[dofs], rate[dofs], value[dofs] = (0.0 if order == 0 else u[dofs]), v[dofs], boundary.value
-        elif order == 0 and span.is_static:
+        elif boundary.kind == "FIXED":
+            curve = Constant(0.0)
+            base[dofs], value[dofs] = u[dofs], 0.0
+        elif order == 0 and span.ramps:
             curve = Ramp(span.start, span.end, 0.0, 1.0)
             base[dofs], value[dofs] = u[dofs], boundary.value - u[dofs]
         elif order == 0:

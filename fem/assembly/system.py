@@ -116,16 +116,10 @@ def linearised(bars: Bars, u: Floats) -> Bars:
     square = constants[bar.INV_LENGTH] ** 2
     green = ((reference * w).sum(axis=1) + 0.5 * (w * w).sum(axis=1)) * square
     stretch = np.sqrt(1.0 + 2.0 * green)
-    measure = kinds[:, 0]
-    strain = np.select(
-        [measure == MEASURES["ENGINEERING"], measure == MEASURES["LOG"]],
-        [2.0 * green / (1.0 + stretch), 0.5 * np.log1p(2.0 * green)],
-        green,
-    )
-    slope = np.select(
-        [measure == MEASURES["ENGINEERING"], measure == MEASURES["LOG"]], [1.0 / stretch, 1.0 / stretch**2], 1.0
-    )
-    constants[bar.CONJUGATE] = np.where(measure == MEASURES["LOG"], 1.0 / stretch, 1.0)
+    measures = [kinds[:, 0] == MEASURES["ENGINEERING"], kinds[:, 0] == MEASURES["LOG"]]
+    strain = np.select(measures, [2.0 * green / (1.0 + stretch), 0.5 * np.log1p(2.0 * green)], green)
+    slope = np.select(measures, [1.0 / stretch, 1.0 / stretch**2], 1.0)
+    constants[bar.CONJUGATE] = np.where(measures[1], 1.0 / stretch, 1.0)
     base = reference + w
     constants[bar.BASE : bar.BASE + 3] = base.T
     constants[bar.BASE_SLOPE] = slope

@@ -26,7 +26,6 @@ def thermal_strain(system: System, temperature: Floats, initial: Floats) -> Floa
         i, j = system.bars.nodes[bars, 0], system.bars.nodes[bars, 1]
         now = 0.5 * (temperature[:, i] + temperature[:, j])
         start = 0.5 * (initial[i] + initial[j])
-        strain[:, bars] = coefficient(expansion, now) * (now - expansion.zero) - coefficient(expansion, start) * (
-            start - expansion.zero
-        )
+        strain[:, bars] = coefficient(expansion, now) * (now - expansion.zero)
+        strain[:, bars] -= coefficient(expansion, start) * (start - expansion.zero)
     return strain

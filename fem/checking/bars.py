@@ -63,15 +63,13 @@ class Bars:
 def collect_bars(model: Model) -> Bars:
     """Bars of the sections in force; a later section of the same element replaces an earlier one."""
     mesh = model.mesh
-    is_bar = np.concatenate([np.zeros(0, bool), *(np.full(len(b.labels), b.kind in BARS) for b in mesh.blocks)])
-    nodes = np.concatenate([np.zeros((0, 2), np.int64), *(block.connectivity[:, [0, -1]] for block in mesh.blocks)])
-    owner = np.full(len(is_bar), -1)
+    owner = np.full(len(mesh.element_labels), -1)
     for number, section in enumerate(model.sections):
         owner[mesh.elements_of(section.element_set)] = number
-    chosen = np.flatnonzero(is_bar & (owner >= 0))
+    chosen = np.flatnonzero(mesh.is_of(*BARS) & (owner >= 0))
     sections = [model.sections[number] for number in owner[chosen]]
     materials = [model.materials[section.material] for section in sections]
-    connectivity = nodes[chosen]
+    connectivity = mesh.element_nodes[chosen]
     ends = mesh.coordinates[connectivity]
     return Bars(
         labels=mesh.element_labels[chosen],

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
-from fem.model import Dynamic, Frequency, Mesh, Model, Static
+from fem.model import Boundary, Dynamic, Frequency, Model, Static
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -42,7 +42,7 @@ def loose_nodes(model: Model, bars: Bars) -> list[str]:
 
 def _links(model: Model) -> list[tuple[int, int]]:
     """Pairs of node indices that an element, an equation or a link joins (a node with itself: grounded elements)."""
-    links = [(int(row[0]), int(row[-1])) for block in model.mesh.blocks for row in block.connectivity]
+    links = [(first, second) for first, second in model.mesh.element_nodes.tolist()]
     for equation in model.equations:
         links += [(equation.terms[0][0], term[0]) for term in equation.terms]
     return links + list(model.links)
@@ -67,7 +67,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
 
 def free_bodies(model: Model, bars: Bars) -> list[str]:
     """Parts that no support and no grounded spring holds."""
-    given = (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries))
+    given = supports(model)
     if not given:
         return ["no supports: no *BOUNDARY anywhere"]
     from scipy.sparse import coo_array
@@ -78,11 +78,16 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     size = (len(mesh.node_labels),) * 2
     part = connected_components(coo_array((np.ones(len(links)), links.T), shape=size), directed=False)[1]
     held = [mesh.nodes_of(boundary.target) for boundary in given]
-    held += [block.connectivity[:, 0] for block in mesh.blocks if block.kind == "SPRING1"]
+    held.append(mesh.element_nodes[mesh.is_of("SPRING1"), 0])
     linked = np.unique(links)
     free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
     parts = [mesh.node_labels[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
     return [f"a free body, held by no support: nodes {some(labels)}" for labels in parts][:LISTED]
+
+
+def supports(model: Model) -> list[Boundary]:
+    """Those of the model and of all steps."""
+    return [*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)]
 
 
 def nothing_acts(model: Model, bars: Bars) -> list[str]:
@@ -92,8 +97,8 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
     if all(isinstance(step.procedure, Frequency) for step in model.steps) or model.initial_conditions:
         return []
     for step in model.steps:
-        moved = any(boundary.value or boundary.amplitude for boundary in step.boundaries)
-        if step.nodal_loads or step.distributed_loads or step.temperatures or moved:
+        moving = [boundary for boundary in step.boundaries if boundary.value or boundary.amplitude]
+        if step.nodal_loads or step.distributed_loads or step.temperatures or moving:
             return []
     return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, moving support or initial condition"]
 
@@ -125,10 +130,8 @@ def increments(model: Model, bars: Bars) -> list[str]:
 
 def geometry(model: Model, bars: Bars) -> list[str]:
     """Steps without NLGEOM."""
-    linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
-    if not linear or not bars.labels.size:
-        return []
-    return [f"geometrically linear (no NLGEOM): step {some(linear)}; cables usually need NLGEOM"]
+    linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom and bars.labels.size]
+    return [] if not linear else [f"geometrically linear (no NLGEOM): step {some(linear)}; cables usually need NLGEOM"]
 
 
 def floating_across(model: Model, bars: Bars) -> list[str]:
@@ -170,14 +173,8 @@ def first_loads(model: Model) -> Floats:
     for spread in step.distributed_loads:
         direction = np.array(spread.direction) if spread.kind == "GRAV" else np.eye(3)["XYZ".index(spread.kind[1])]
         elements = np.arange(len(mesh.element_labels)) if spread.target is None else mesh.elements_of(spread.target)
-        loads[nodes_of_elements(mesh, elements)] += spread.value * direction
+        loads[np.unique(mesh.element_nodes[elements])] += spread.value * direction
     return loads
-
-
-def nodes_of_elements(mesh: Mesh, elements: Ints) -> Ints:
-    """Indices of all nodes that the elements of given indices touch."""
-    ends = [block.connectivity[:, [0, -1]] for block in mesh.blocks]
-    return np.unique(np.concatenate([np.zeros((0, 2), np.int64), *ends])[elements])
 
 
 def massless_nodes(model: Model, bars: Bars) -> list[str]:
@@ -188,12 +185,12 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     mesh = model.mesh
     n = len(mesh.node_labels)
     massless, held = np.zeros(n, bool), np.zeros((n, 3), bool)
-    massless[nodes_of_elements(mesh, np.arange(len(mesh.element_labels)))] = True
+    massless[mesh.element_nodes] = True
     massless[bars.connectivity[bars.mass > 0.0].ravel()] = False
     for point in model.masses:
         if point.mass > 0.0:
-            massless[nodes_of_elements(mesh, mesh.element_sets[point.element_set])] = False
-    for boundary in (*model.boundaries, *(entry for step in model.steps for entry in step.boundaries)):
+            massless[mesh.element_nodes[mesh.element_sets[point.element_set]]] = False
+    for boundary in supports(model):
         held[mesh.nodes_of(boundary.target), boundary.dof - 1] = True
     massless &= ~held.all(axis=1)
     if model.equations or not massless.any():

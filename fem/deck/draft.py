@@ -91,6 +91,7 @@ class Draft:
         self.time_points: dict[str, tuple[float, ...]] = {}
         self.equations: list[tuple[EquationTerm, ...]] = []
         self.links: list[tuple[str | int, str | int, Place]] = []
+        self.point_stresses: dict[str | int, float] = {}
         self.initial: list[tuple[InitialCondition, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
         self.uses: list[Use] = []

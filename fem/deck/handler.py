@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeAlias
 
 from fem.deck.draft import Draft
-from fem.deck.lexical.card import Card
+from fem.deck.lexical.card import Card, Parameter
 from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown, squeezed
 
 Handler: TypeAlias = Callable[[Card, Draft], None]
-LEVELS = ("anywhere", "model", "step", "material")
+SHORTEST = 4
 
 
 def keyword(
@@ -24,13 +24,12 @@ def keyword(
 ) -> Callable[[Handler], Handler]:
     """Check level and parameters of a card before its function sees it.
 
-    level    where the card may stand: one of ``LEVELS``
+    level    where the card may stand: anywhere, model, step, material
     takes    optional parameters; needs: required ones
     ignores  parameters that can change no result
     refuses  parameters of Abaqus or CalculiX that would, with the reason why not; unsupported: without one
     plus     those of ``takes`` and ``needs`` that neither Abaqus nor CalculiX has
     """
-    assert level in LEVELS
     known, ignored, extra = ({*map(squeezed, names)} for names in ((*needs, *takes), ignores, plus))
     reasons = dict.fromkeys(unsupported, "is not supported") | dict(refuses or {})
     refused = {squeezed(name): reason for name, reason in reasons.items()}
@@ -38,6 +37,8 @@ def keyword(
     def decorate(function: Handler) -> Handler:
         def checked(card: Card, draft: Draft) -> None:
             check_level(card, draft, level)
+            expand(card.parameters, known)
+            expand(card.parameters, known | ignored | refused.keys())
             for name, parameter in card.parameters.items():
                 if name in refused:
                     raise Mistake(parameter.place, f"{parameter.name} of *{card.keyword} {refused[name]}")
@@ -56,6 +57,14 @@ def keyword(
         return checked
 
     return decorate
+
+
+def expand(parameters: dict[str, Parameter], names: Collection[str]) -> None:
+    """Abbreviations of one name only, of at least ``SHORTEST`` letters, become that name, as in Abaqus."""
+    for short in [name for name in parameters if name not in names and len(name) >= SHORTEST]:
+        found = [name for name in names if name.startswith(short)]
+        if len(found) == 1 and found[0] not in parameters:
+            parameters[found[0]] = parameters.pop(short)
 
 
 def check_level(card: Card, draft: Draft, level: str) -> None:

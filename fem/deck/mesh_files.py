@@ -93,36 +93,25 @@ def add_mesh(card: Card, draft: Draft, mesh: Any) -> None:
 
 
 def add_sets(draft: Draft, mesh: Any, lines: list[int], node_labels: Ints, element_labels: Ints) -> None:
-    """Point sets, cell sets, and Gmsh's physical groups of lines and points."""
-    starts = np.cumsum([0, *(len(mesh.cells[at].data) for at in lines)])
+    """Point sets, cell sets, and Gmsh's physical groups: ``gmsh:physical`` tags that ``field_data`` names."""
     for name, points in mesh.point_sets.items():
         draft.node_sets.add(set_name(name), node_labels[np.asarray(points, dtype=np.int64)])
-    for name, groups in mesh.cell_sets.items():
-        for position, at in enumerate(lines):
+    tags = [np.asarray(tag) for tag in mesh.cell_data.get("gmsh:physical", ())]
+    physical = {name: data for name, data in mesh.field_data.items() if tags and len(data) > 1}
+    of_cells = {
+        name: [np.flatnonzero(tag == data[0]) for tag in tags] for name, data in physical.items() if data[1] == 1
+    }
+    starts = np.cumsum([0, *(len(mesh.cells[at].data) for at in lines)])
+    for name, groups in (of_cells | mesh.cell_sets).items():
+        for start, at in zip(starts, lines, strict=False):
             if at < len(groups) and groups[at] is not None and len(groups[at]):
-                members = starts[position] + np.asarray(groups[at], dtype=np.int64)
+                members = start + np.asarray(groups[at], dtype=np.int64)
                 draft.element_sets.add(set_name(name), element_labels[members])
-    add_physical(draft, mesh, lines, starts, node_labels, element_labels)
-
-
-def add_physical(
-    draft: Draft, mesh: Any, lines: list[int], starts: Ints, node_labels: Ints, element_labels: Ints
-) -> None:
-    """``gmsh:physical`` tags named by ``field_data``: dimension 1 gives element sets, dimension 0 node sets."""
-    tags = mesh.cell_data.get("gmsh:physical")
-    for name, data in mesh.field_data.items() if tags is not None else ():
-        if name in mesh.cell_sets or len(data) < 2:
-            continue
-        tag, dimension = int(data[0]), int(data[1])
-        if dimension == 1:
-            for position, at in enumerate(lines):
-                members = starts[position] + np.nonzero(np.asarray(tags[at]) == tag)[0]
-                draft.element_sets.add(set_name(name), element_labels[members])
-        elif dimension == 0:
-            for at, block in enumerate(mesh.cells):
-                if block.type == "vertex":
-                    points = np.asarray(block.data)[np.asarray(tags[at]) == tag].ravel()
-                    draft.node_sets.add(set_name(name), node_labels[points])
+    for name, data in physical.items():
+        for block, tag in zip(mesh.cells, tags, strict=True) if data[1] == 0 and name not in mesh.cell_sets else ():
+            if block.type == "vertex":
+                points = np.asarray(block.data)[tag == data[0]].ravel()
+                draft.node_sets.add(set_name(name), node_labels[points])
 
 
 def set_name(name: object) -> str:

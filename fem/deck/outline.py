@@ -84,24 +84,16 @@ def filler(part: Any) -> Filler | None:
     if isinstance(part, Traced):
         return part.of
     if isinstance(part, tuple):
-        items = {at: found for at, item in enumerate(part) if (found := filler(item))}
-        return (lambda values: with_items(part, items, values)) if items else None
+        fillers = [filler(item) for item in part]
+        pairs = list(zip(part, fillers, strict=True))
+        return (lambda values: tuple(fill(values) if fill else item for item, fill in pairs)) if any(fillers) else None
     if isinstance(part, dict):
         entries = {key: found for key, item in part.items() if (found := filler(item))}
         return (lambda values: part | {key: fill(values) for key, fill in entries.items()}) if entries else None
     if is_dataclass(part):
-        own = {field.name: found for field in fields(part) if (found := filler(getattr(part, field.name)))}
-        return (lambda values: with_fields(part, own, values)) if own else None
+        names = [field.name for field in fields(part)]
+        own = filler({name: getattr(part, name) for name in names})
+        return (lambda values: replace(part, **own(values))) if own else None  # type: ignore[type-var]
     if part is None or isinstance(part, str | float | int | frozenset | np.ndarray):
         return None
     raise TypeError(f"a model with a {type(part).__name__}")
-
-
-def with_items(part: tuple[Any, ...], items: Mapping[int, Filler], values: Values) -> tuple[Any, ...]:
-    """A tuple with other items at some places."""
-    return tuple(items[at](values) if at in items else item for at, item in enumerate(part))
-
-
-def with_fields(part: Any, own: Mapping[str, Filler], values: Values) -> Any:
-    """A frozen dataclass with other values of some fields."""
-    return replace(part, **{name: fill(values) for name, fill in own.items()})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fem.deck.draft import Draft, MaterialDraft
-from fem.deck.foreign import FOREIGN, answer_foreign
+from fem.deck.foreign import FOREIGN, HARMLESS, answer_foreign
 from fem.deck.handler import Handler
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.files import DeckFiles
@@ -77,12 +77,18 @@ def read_source(
 ) -> Model:
     """Scan, interpret, resolve."""
     draft = Draft()
-    scanner = Scanner(files, draft.report, overrides, course or Course())
+    scanner = Scanner(files, draft.report, overrides, course or Course(), names_of(keywords))
     scanner.scan(source)
     scanner.finish()
+    if scanner.remarks:
+        draft.notice(
+            f"lines with a blank after one asterisk are comments: {scanner.remarks}, the first {scanner.first_remark}"
+        )
     check_overrides(scanner, draft)
     draft.mesh_paths = scanner.mesh_paths
-    before = [] if earlier is None or not is_steps_alone(scanner.cards) else model_cards(earlier, files, draft)
+    before = (
+        [] if earlier is None or not is_steps_alone(scanner.cards) else model_cards(earlier, files, draft, keywords)
+    )
     interpret([*before, *scanner.cards], draft, keywords)
     model = with_final_labels(build_model(draft, last_line(source)), draft)
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
@@ -95,12 +101,12 @@ def is_steps_alone(cards: list[Card]) -> bool:
     return "RESTART" in names and not {"NODE", "ELEMENT"} & set(names)
 
 
-def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft) -> list[Card]:
+def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]) -> list[Card]:
     """What stands before the first step of the deck of an earlier run; nothing where that is not to be found.
 
     Its files are files of the new deck, too: they count in its hash, and nothing is written over them.
     """
-    scanner = Scanner(files, draft.report, earlier.parameters, Course())
+    scanner = Scanner(files, draft.report, earlier.parameters, Course(), names_of(keywords))
     try:
         scanner.scan(files.open_deck(earlier.path))
     except Mistake:
@@ -129,7 +135,7 @@ def check_overrides(scanner: Scanner, draft: Draft) -> None:
 
 def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
     """Call the function of each card."""
-    canonical = {squeezed(name): name for name in (*keywords, *FOREIGN)}
+    canonical = names_of(keywords)
     named = [canonically_named(card, canonical) for card in cards]
     named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
     instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
@@ -157,6 +163,11 @@ def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler])
         else:
             guesses += 1
             answer_unknown(card, draft, keywords, guess=guesses <= MAX_GUESSES)
+
+
+def names_of(keywords: Mapping[str, Handler]) -> dict[str, str]:
+    """Every keyword that has an answer, by its name without blanks."""
+    return {squeezed(name): name for name in (*keywords, "PARAMETER", *FOREIGN)}
 
 
 def canonically_named(card: Card, canonical: Mapping[str, str]) -> Card:
@@ -206,23 +217,18 @@ def recover(card: Card, draft: Draft) -> None:
 
 def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], guess: bool) -> None:
     """A misspelt keyword; it is then read as what it is most like, quietly, so that nothing follows from it."""
-    known = (*keywords, "PARAMETER", *FOREIGN)
-    hint = did_you_mean(card.keyword, known, "comments start with two asterisks" if commented(card) else "", "*")
+    known = (*keywords, "PARAMETER", *HARMLESS)
+    hint = did_you_mean(card.keyword, known, prefix="*")
     draft.report(card.mistake(f"unknown keyword *{shown(card.keyword)[1:-1]}", hint))
-    likely = nearest(card.keyword, keywords, SURE) if guess else None
+    likely = nearest(card.keyword, (*keywords, *FOREIGN), SURE) if guess else None
     if draft.step is not None:
         draft.step.blamed = True
-    if likely is None:
+    if likely is None or likely not in keywords:
         return
     draft.failed.add(likely)
     muted, draft.muted = draft.muted, True
     call(replace(card, keyword=likely), draft, keywords[likely])
     draft.muted = muted
-
-
-def commented(card: Card) -> bool:
-    """Looks like a comment with one asterisk: ``* text``."""
-    return card.place.source.lines[card.place.line - 1].lstrip()[1:2] in (" ", "\t")
 
 
 def close_last_step(draft: Draft) -> None:

@@ -28,7 +28,7 @@ class StepDraft:
     title: tuple[str, ...] = ()
     max_increments: int | None = None
     extrapolation: str = "NO"
-    load_shape: tuple[str, Place] | None = None
+    amplitude: str | None = None
     perturbation: Place | None = None
     procedure: Procedure | None = None
     procedure_place: Place | None = None

@@ -32,7 +32,7 @@ class Amplitude:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """One prescribed dof of a node or node set; ``kind`` is DISPLACEMENT, VELOCITY or ACCELERATION."""
+    """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is)."""
 
     target: str | int
     dof: int

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.errors import unknown
 from fem.model.arrays_equal import ArrayData
 
@@ -74,9 +74,17 @@ class Mesh(ArrayData):
     @property
     def element_labels(self) -> Ints:
         """(m,) labels of all elements, by element index."""
-        if not self.blocks:
-            return np.zeros(0, np.int64)
-        return np.concatenate([block.labels for block in self.blocks])
+        return np.concatenate([np.zeros(0, np.int64), *(block.labels for block in self.blocks)])
+
+    @property
+    def element_nodes(self) -> Ints:
+        """(m, 2) node indices of all elements, by element index; the same twice for one-node elements."""
+        return np.concatenate([np.zeros((0, 2), np.int64), *(block.connectivity[:, [0, -1]] for block in self.blocks)])
+
+    def is_of(self, *kinds: str) -> Flags:
+        """(m,) elements of some kinds, by element index."""
+        parts = (np.full(len(block.labels), block.kind in kinds) for block in self.blocks)
+        return np.concatenate([np.zeros(0, np.bool_), *parts])
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one node label; KeyError when there is none."""

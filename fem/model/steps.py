@@ -122,6 +122,8 @@ class OutputRequest:
 class Step:
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
+    amplitude  of what has none of its own: STEP (at once) or RAMP; None: as the procedure has it
+
     nlgeom and controls are the values in force, stickiness already resolved by the reader.
     """
 
@@ -131,6 +133,7 @@ class Step:
     title: tuple[str, ...] = ()
     max_increments: int | None = None
     extrapolation: str = "NO"
+    amplitude: str | None = None
     controls: Controls = field(default_factory=Controls)
     replaced: frozenset[str] = frozenset()
     boundaries: tuple[Boundary, ...] = ()
@@ -138,6 +141,11 @@ class Step:
     distributed_loads: tuple[DistributedLoad, ...] = ()
     temperatures: tuple[Temperature, ...] = ()
     outputs: tuple[OutputRequest, ...] = ()
+
+    @property
+    def ramps(self) -> bool:
+        """Loads, supports and temperatures without an amplitude go to their values over the step."""
+        return self.amplitude == "RAMP" or (self.amplitude is None and not isinstance(self.procedure, Dynamic))
 
 
 @dataclass(frozen=True, slots=True)

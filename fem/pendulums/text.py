@@ -8,44 +8,50 @@ one per link (``length_1``, ``length_2``, ...).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from fem.pendulums.description import BODIES, QUANTITIES, Pendulum
 
 INTEGRATOR = "ENERGY MOMENTUM"
+HEADING = """\
+*HEADING
+Pendulum of {links}: {what}
+SI units: m, kg, s, N; angles in degrees, speeds in degrees per second
+** (other units that belong together will do: leave out SI above, and figures name no units)
+**
+** x to the right, z upwards. Node 1 is the fixed joint, node i + 1 the lower end of link i.
+** Angles: counter-clockwise from the downward vertical, {since}.
+** Speeds: rates of these angles.
+** Any parameter can be changed for one run:  python -m fem run DECK --set gravity=1.62
+**
+"""
+STEP = """\
+**
+*STEP, NLGEOM, NAME=SWING
+*DYNAMIC, DIRECT, TIME INTEGRATOR={integrator}
+<dt>, <time>
+*DLOAD
+{elements}, GRAV, <gravity>, 0., 0., -1.
+*NODE PRINT, NSET=JOINTS
+U, V, A, RF
+*EL PRINT, ELSET=LINKS
+E, S, N, T
+*END STEP
+"""
 
 
 def deck_text(pendulum: Pendulum) -> str:
     """The deck of a pendulum."""
-    lines = [
-        *heading_lines(pendulum),
-        *parameter_lines(pendulum),
-        *mesh_lines(pendulum),
-        *property_lines(pendulum),
-        *condition_lines(pendulum),
-        *step_lines(pendulum),
-    ]
-    return "\n".join(lines) + "\n"
+    parts = (heading_lines, parameter_lines, mesh_lines, property_lines, condition_lines, step_lines)
+    return "".join(f"{line}\n" for part in parts for line in part(pendulum))
 
 
 # ---------------------------------------------------------------------------------------------- parts of the deck
 def heading_lines(pendulum: Pendulum) -> list[str]:
     """What it is, and the conventions."""
-    n = pendulum.links
     what = BODIES[pendulum.body] + (", inextensible" if pendulum.stiffness is None else ", elastic")
     since = "each from the vertical" if pendulum.absolute else "from the second link on relative to the previous link"
-    return [
-        "*HEADING",
-        f"Pendulum of {n} link{'s' * (n > 1)}: {what}",
-        "SI units: m, kg, s, N; angles in degrees, speeds in degrees per second",
-        "** (other units that belong together will do: leave out SI above, and figures name no units)",
-        "**",
-        "** x to the right, z upwards. Node 1 is the fixed joint, node i + 1 the lower end of link i.",
-        f"** Angles: counter-clockwise from the downward vertical, {since}.",
-        "** Speeds: rates of these angles.",
-        "** Any parameter can be changed for one run:  python -m fem run DECK --set gravity=1.62",
-        "**",
-    ]
+    links = f"{pendulum.links} link{'s' * (pendulum.links > 1)}"
+    return HEADING.format(links=links, what=what, since=since).splitlines()
 
 
 def names_of(quantity: str, values: Sequence[object]) -> list[str]:
@@ -91,9 +97,8 @@ def above(name: str, i: int, sign: str = "+") -> str:
 
 def turned(name: str, given: Sequence[str], absolute: bool) -> list[str]:
     """Angles or speeds from the vertical, in radians."""
-    return [
-        f"{name}_{i} = {'' if absolute else above(name, i)}{parameter}*pi/180" for i, parameter in enumerate(given, 1)
-    ]
+    before = ["" if absolute else above(name, i) for i in range(1, len(given) + 1)]
+    return [f"{name}_{i} = {before[i - 1]}{parameter}*pi/180" for i, parameter in enumerate(given, 1)]
 
 
 def density_names(pendulum: Pendulum) -> list[str]:
@@ -118,32 +123,22 @@ def property_lines(pendulum: Pendulum) -> list[str]:
     law, strain = (["*INEXTENSIBLE"], "") if is_rigid else (["*ELASTIC", "<EA>"], ", STRAIN=ENGINEERING")
     if pendulum.body == "bar":
         lines: list[str] = []
-        for name, elements in groups(density_names(pendulum), "LINKS", "LINK", 0):
-            lines += elements.cards
-            lines += [f"*MATERIAL, NAME={elements.name}", *law, "*DENSITY", f"<{name}>"]
-            section = f"*SOLID SECTION, ELSET={elements.name}, MATERIAL={elements.name}, MASS=CONSISTENT"
-            lines += [section + strain, "1."]
+        for density, name, cards in groups(density_names(pendulum), "LINKS", "LINK", 0):
+            lines += [*cards, f"*MATERIAL, NAME={name}", *law, "*DENSITY", f"<{density}>"]
+            lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, MASS=CONSISTENT{strain}", "1."]
         return lines
     lines = ["*MATERIAL, NAME=MASSLESS", *law, "*SOLID SECTION, ELSET=LINKS, MATERIAL=MASSLESS" + strain, "1."]
-    for name, elements in groups(names_of("mass", pendulum.masses), "BOBS", "BOB", pendulum.links):
-        lines += [*elements.cards, f"*MASS, ELSET={elements.name}", f"<{name}>"]
+    for mass, name, cards in groups(names_of("mass", pendulum.masses), "BOBS", "BOB", pendulum.links):
+        lines += [*cards, f"*MASS, ELSET={name}", f"<{mass}>"]
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """An element set and the cards that make it, none where it exists."""
-
-    name: str
-    cards: tuple[str, ...] = ()
-
-
-def groups(names: Sequence[str], whole: str, single: str, before: int) -> list[tuple[str, Group]]:
-    """Each parameter with its elements: the whole set, or one set per element, numbered on from ``before``."""
+def groups(names: Sequence[str], whole: str, single: str, before: int) -> list[tuple[str, str, list[str]]]:
+    """Parameter, element set, cards that make the set: the whole, or one per element, numbered on from ``before``."""
     if len(set(names)) == 1:
-        return [(names[0], Group(whole))]
-    labelled = [(name, f"{single}_{i}", before + i) for i, name in enumerate(names, 1)]
-    return [(name, Group(made, (f"*ELSET, ELSET={made}", str(label)))) for name, made, label in labelled]
+        return [(names[0], whole, [])]
+    made = [(name, f"{single}_{i}", str(before + i)) for i, name in enumerate(names, 1)]
+    return [(name, elements, [f"*ELSET, ELSET={elements}", label]) for name, elements, label in made]
 
 
 def condition_lines(pendulum: Pendulum) -> list[str]:
@@ -158,16 +153,5 @@ def condition_lines(pendulum: Pendulum) -> list[str]:
 
 def step_lines(pendulum: Pendulum) -> list[str]:
     """The motion, and everything that figures are made of."""
-    return [
-        "**",
-        "*STEP, NLGEOM, NAME=SWING",
-        f"*DYNAMIC, DIRECT, TIME INTEGRATOR={pendulum.integrator or INTEGRATOR}",
-        "<dt>, <time>",
-        "*DLOAD",
-        f"{'BOBS' if pendulum.body == 'point' else 'LINKS'}, GRAV, <gravity>, 0., 0., -1.",
-        "*NODE PRINT, NSET=JOINTS",
-        "U, V, A, RF",
-        "*EL PRINT, ELSET=LINKS",
-        "E, S, N, T",
-        "*END STEP",
-    ]
+    elements = "BOBS" if pendulum.body == "point" else "LINKS"
+    return STEP.format(integrator=pendulum.integrator or INTEGRATOR, elements=elements).splitlines()

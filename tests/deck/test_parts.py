@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fem.check import check_deck
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import fem
-from fem.check import check_deck
 from fem.deck import deck_reader, parse_deck, read_deck, write_deck
 from fem.errors import DeckError
 from fem.model.arrays_equal import same

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from fem.deck.lexical.fields import Field, Labels, Row, read_row
@@ -62,7 +62,7 @@ class Card:
 
     def texts(self) -> list[str]:
         """The data lines as written, blank ones left out."""
-        lines = (text for source, start, stop in self.pieces for text in source.lines[start - 1 : stop - 1])
+        lines = chain.from_iterable(source.lines[start - 1 : stop - 1] for source, start, stop in self.pieces)
         return [text for text in lines if text.replace(",", "").strip()]
 
     def row(self, index: int) -> Row:
@@ -90,7 +90,7 @@ class Card:
 
     def needed(self, name: str) -> str:
         """The name given by a parameter that the card must have, upper case."""
-        return self.field(name).name(f"the name {name}=")
+        return self.field(name).name(f"the name {name}=", is_parameter=True)
 
     def name(self, name: str) -> str | None:
         """The name given by a parameter, upper case."""

@@ -84,7 +84,13 @@ class Field(NamedTuple):
 
     def mistake(self, what: str) -> Mistake:
         """``expected <what>, got ...``."""
+        if self.has_open_quote():
+            return Mistake(self.place, f"the quotation mark of {shown(self.text)} is not closed")
         return Mistake(self.place, f"expected {what}, got {shown(self.text) if self.text else 'nothing'}")
+
+    def has_open_quote(self) -> bool:
+        """A quotation mark without another."""
+        return not self.quoted and self.text.count('"') == 1
 
     def is_integer(self) -> bool:
         """Reads as an integer (a set name never does)."""
@@ -118,14 +124,14 @@ class Field(NamedTuple):
             raise Mistake(self.place, f"{what} is out of range: {shown(self.text) if is_long else value}", hint)
         return value
 
-    def name(self, what: str) -> str:
-        """A name in upper case; unquoted ones must not look like numbers."""
-        if not self.text:
+    def name(self, what: str, is_parameter: bool = False) -> str:
+        """A name in upper case; those of numbers are quoted in data lines, where numbers are labels."""
+        if not self.text or self.has_open_quote():
             raise self.mistake(what)
         if len(self.text) > MAX_NAME:
             raise Mistake(self.place, f"{what} is longer than {MAX_NAME} characters")
-        if NUMBER.fullmatch(self.text):
-            raise Mistake(self.place, f"expected {what}, got the number {self.text}", "names start with a letter")
+        if NUMBER.fullmatch(self.text) and not (self.quoted or is_parameter):
+            raise Mistake(self.place, f"expected {what}, got the number {self.text}", "quotes make a name of it")
         bad = next((c for c in self.text if not c.isprintable() or c in '"<>=*'), None)
         if bad is not None:
             raise Mistake(self.place, f"{what} contains {shown(bad)}: {shown(self.text)}")

@@ -163,6 +163,8 @@ def decode(content: bytes, place: Place) -> list[str]:
     """Lines of a file: UTF-8, else Latin-1 (which never fails)."""
     if content.startswith(UTF16):
         raise Mistake(place, "the file is UTF-16 text", "save it as UTF-8")
+    if b"\0" in content:
+        raise Mistake(place, "the file is not text", "a deck is plain text, *INCLUDE knows meshes by their extension")
     try:
         return split_lines(content.decode("utf-8-sig"))
     except UnicodeDecodeError:

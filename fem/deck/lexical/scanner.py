@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,19 @@ ASSIGNMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)", re.ASCII)
 class Scanner:
     """Collects ``cards`` and the ``parameters`` of a deck; mistakes go to ``report``, scanning goes on.
 
-    ``overrides``: values of parameters by name in upper case, traced ones of ``course`` among them.
+    overrides  values of parameters by name in upper case, traced ones of ``course`` among them
+    keywords   all that has an answer, without blanks: after one asterisk and a blank anything else is a comment
     """
 
     def __init__(
-        self, files: DeckFiles, report: Callable[[Mistake], None], overrides: Mapping[str, float], course: Course
+        self,
+        files: DeckFiles,
+        report: Callable[[Mistake], None],
+        overrides: Mapping[str, float],
+        course: Course,
+        keywords: Container[str],
     ) -> None:
-        self.files, self.report, self.course = files, report, course
+        self.files, self.report, self.course, self.keywords = files, report, course, keywords
         self.cards: list[Card] = []
         self.table: dict[str, tuple[int, Any]] = {}
         self.values = Known(self.table)
@@ -39,6 +45,7 @@ class Scanner:
         self.open: Card | None = None
         self.pieces: list[Piece] = []
         self.stray = False
+        self.remarks, self.first_remark = 0, ""
 
     def scan(self, source: Source) -> None:
         """All lines of one file, and of the files it includes."""
@@ -48,7 +55,7 @@ class Scanner:
         for number in stars:
             self.data(source, start, number)
             start = max(start, number + 1)
-            if number < skip or lines[number - 1].lstrip().startswith("**"):
+            if number < skip or self.is_comment(source, number):
                 continue
             try:
                 start = skip = self.keyword(source, number)
@@ -57,6 +64,15 @@ class Scanner:
                 self.close()
                 self.open = Card("", {}, (), Place(source, number, 1), self.values)  # takes its data lines
         self.data(source, start, len(lines) + 1)
+
+    def is_comment(self, source: Source, number: int) -> bool:
+        """``** text``, and ``* text`` that is no keyword: users mean a comment, though Abaqus wants two asterisks."""
+        text = source.lines[number - 1].lstrip()
+        if text[1:2] not in (" ", "\t") or squeezed(text[1:].partition(",")[0]) in self.keywords:
+            return text.startswith("**")
+        self.first_remark = self.first_remark or str(Place(source, number, 1))
+        self.remarks += 1
+        return True
 
     def finish(self) -> None:
         """Call once after the outermost file."""
@@ -97,6 +113,10 @@ class Scanner:
         for mistake in mistakes:
             self.report(mistake)
         self.open = Card(word, parameters, (), place, self.values, broken=bool(mistakes))
+        if "INPUT" in parameters and squeezed(word) in self.keywords:
+            field = self.open.field("INPUT")
+            del parameters["INPUT"]
+            self.follow(self.files.find(field, place), field, place)
         return after
 
     def include(self, place: Place, entries: list[Field]) -> None:
@@ -121,6 +141,10 @@ class Scanner:
             self.mesh_paths[place] = resolved
             self.cards.append(card)
             return
+        self.follow(resolved, field, place)
+
+    def follow(self, resolved: Path, field: Field, place: Place) -> None:
+        """The lines of another file."""
         self.files.chain.append(resolved)
         try:
             self.scan(self.files.open_include(resolved, field, place))
@@ -139,7 +163,7 @@ class Scanner:
 
     def assign(self, source: Source, number: int) -> None:
         """One ``name = arithmetic`` line; an override wins, but the line must still make sense."""
-        text = source.lines[number - 1]
+        text = source.lines[number - 1].partition("#")[0]  # a comment, as in Abaqus' parameters
         if not text.strip():
             return
         match = ASSIGNMENT.match(text)

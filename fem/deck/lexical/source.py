@@ -6,17 +6,14 @@ import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from heapq import nlargest
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from fem.errors import Problem
 
 LONGEST_SHOWN = 60
-MAX_COMPARED = 2000
-MAX_MATCHED = 60
-"""Known words that are compared in full: those that share most letters and pairs of letters with the misspelt one."""
+MAX_COMPARED = 1000
 LONGEST_LINE_SHOWN = 1000
 
 
@@ -98,21 +95,8 @@ def listing(words: Iterable[str], last: str = "or") -> str:
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The known word most like a misspelt one."""
     names = {squeezed(name): name for name in islice(known, MAX_COMPARED)}
-    wanted = squeezed(word)[:100]
-    parts = parts_of(wanted)
-    likely = nlargest(MAX_MATCHED, names, lambda name: shared_part(parts, parts_of(name)))
-    found = difflib.get_close_matches(wanted, likely, n=1, cutoff=cutoff)
+    found = difflib.get_close_matches(squeezed(word)[:100], names, n=1, cutoff=cutoff)
     return names[found[0]] if found else None
-
-
-def parts_of(word: str) -> set[str]:
-    """Its letters, and its pairs of letters."""
-    return {*word, *map("".join, pairwise(word))}
-
-
-def shared_part(one: set[str], other: set[str]) -> float:
-    """What two sets have in common, from 0 to 1 (Dice, Ecology 26 (1945) 297-302)."""
-    return 2.0 * len(one & other) / max(1, len(one) + len(other))
 
 
 def did_you_mean(word: str, known: Iterable[str], otherwise: str = "", prefix: str = "") -> Hint:

@@ -24,7 +24,6 @@ TIMES = ("STEP TIME", "TOTAL TIME")
     needs=("NAME",),
     ignores=("VARIABLE",),
     takes=("DEFINITION", "TIME", "VALUE", "SMOOTH", "FIXED INTERVAL", "BEGIN", "SHIFTX", "SHIFTY"),
-    refuses={"INPUT": "is not supported: put *INCLUDE, INPUT= below *AMPLITUDE"},
     unsupported=("USER",),
 )
 def amplitude(card: Card, draft: Draft) -> None:

@@ -11,14 +11,21 @@ from fem.model import InitialCondition
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT")
 MAX_TERMS = 100_000
-ABAQUS_STRESSES = 7
-"""Most entries of an initial stress row in Abaqus: an element set and six components."""
+POINT_STRESSES = 8
+"""Entries of an initial stress row in CalculiX: element, integration point, six components; Abaqus has one less."""
+MOST_HEADING = 20_000
+"""Characters of a heading that are kept."""
 
 
 @keyword("anywhere")
 def heading(card: Card, draft: Draft) -> None:
     """Any text."""
-    draft.heading += [text.strip() for text in card.texts()]
+    room = MOST_HEADING - sum(map(len, draft.heading))
+    for text in card.texts():
+        if len(text) > room:
+            draft.notice(f"the heading is cut after {MOST_HEADING} characters")
+        draft.heading += [text.strip()[:room]] if room > 0 else []
+        room -= len(text)
 
 
 def translation(field: Field) -> int:
@@ -31,7 +38,7 @@ def translation(field: Field) -> int:
     return dof
 
 
-@keyword("model", unsupported=("REMOVE",), refuses={"INPUT": "is not supported: use *INCLUDE"})
+@keyword("model", unsupported=("REMOVE",))
 def equation(card: Card, draft: Draft) -> None:
     """``number of terms``, then node or set, dof, coefficient; up to four terms a line."""
     rows = draft.rows(card)
@@ -65,7 +72,7 @@ def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
     return EquationTerm(target, dof, row.number(at + 2, "the coefficient"), row.field(at).place)
 
 
-@keyword("model", unsupported=("MODE", "USER", "INPUT"))
+@keyword("model", unsupported=("MODE", "USER"))
 def mpc(card: Card, draft: Draft) -> None:
     """``LINK, a, b``: two nodes, or the nodes of two sets one by one, keep their distance."""
     for row in draft.rows(card):
@@ -99,10 +106,17 @@ def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
     if kind == "STRESS":
         target = draft.target(row, 0, "element")
         value = row.number(1, "the stress s11")
-        if len(row) > ABAQUS_STRESSES:
-            hint = "CalculiX's rows (element, integration point, six stresses) are not read: give element set, s11"
-            raise Mistake(row.field(1).place, f"expected element set, s11, got {len(row)} entries", hint)
-        for at in range(2, len(row)):
+        first = 1
+        if len(row) == POINT_STRESSES:
+            row.integer(1, "the integration point")
+            first, value = 2, row.number(2, "the stress s11")
+            known = draft.point_stresses.setdefault(target, value)
+            if known != value:
+                message = f"s11 of element {target} is {value:g} here and {known:g} at another integration point"
+                raise Mistake(row.field(2).place, message, "a bar has one stress")
+            draft.notice("initial stresses of integration points: s11 is the stress along the bar")
+        row.end(POINT_STRESSES, "element set, s11, or element, integration point, six stresses")
+        for at in range(first + 1, len(row)):
             if row.number(at, "a stress component", 0.0) != 0.0:
                 raise Mistake(row.field(at).place, "bars carry s11 only", "give element set, s11")
         return InitialCondition(kind, target, value)

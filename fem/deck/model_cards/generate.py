@@ -11,7 +11,8 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import MAX_LABEL, Row
-from fem.deck.lexical.source import Mistake, did_you_mean
+from fem.deck.lexical.source import Mistake
+from fem.deck.model_cards.sets import earlier_set
 
 STRAIGHT = "is not supported: nodes are generated along straight lines"
 
@@ -66,7 +67,7 @@ def nfill(card: Card, draft: Draft) -> None:
     for row in draft.rows(card):
         with draft.guard():
             row.end(4, "first set, second set, number of intervals, increment")
-            bounds = [bound(draft, row, at) for at in (0, 1)]
+            bounds = [earlier_set(row.field(at), draft.node_sets, "node") for at in (0, 1)]
             count, increment = row.integer(2, "the number of intervals"), row.integer(3, "the increment", default=1)
             if len(bounds[0]) != len(bounds[1]):
                 sizes = f"{len(bounds[0])} and {len(bounds[1])}"
@@ -82,15 +83,6 @@ def nfill(card: Card, draft: Draft) -> None:
                 bounds.insert(1, labels.ravel())
             if name is not None:
                 draft.node_sets.add(name, np.concatenate(bounds))
-
-
-def bound(draft: Draft, row: Row, at: int) -> Ints:
-    """The labels of a bounding set, in its order."""
-    field = row.field(at)
-    name = field.name("a node set")
-    if name not in draft.node_sets:
-        raise Mistake(field.place, f"there is no node set {name} so far", did_you_mean(name, draft.node_sets.chunks))
-    return draft.node_sets.ordered(name)
 
 
 @keyword("model", takes=("ELSET",), refuses={"ALL NODES": "is not supported: bars have no nodes to skip"})

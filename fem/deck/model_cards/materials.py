@@ -14,7 +14,7 @@ NO_FIELDS = {
 }
 
 
-@keyword("model", needs=("NAME",), unsupported=("SRATE FACTOR", "RTOL"))
+@keyword("model", needs=("NAME",), ignores=("DESCRIPTION",), unsupported=("SRATE FACTOR", "RTOL"))
 def material(card: Card, draft: Draft) -> None:
     """Opens a material."""
     draft.material = MaterialDraft(card.needed("NAME"), card.place)

@@ -17,13 +17,10 @@ from fem.model.mesh import AXIAL, KINDS, nodes_per_element
 OTHER_ELEMENTS = "beams, shells, solids, connectors and user elements are not"
 
 
-REFUSED = {
-    "SYSTEM": "is not supported: coordinates are Cartesian",
-    "INPUT": "is not supported: put *INCLUDE, INPUT= below *NODE",
-}
+CARTESIAN = {"SYSTEM": "is not supported: coordinates are Cartesian"}
 
 
-@keyword("model", takes=("NSET",), ignores=("INPUT TYPE",), refuses=REFUSED)
+@keyword("model", takes=("NSET",), ignores=("INPUT TYPE",), refuses=CARTESIAN)
 def node(card: Card, draft: Draft) -> None:
     """``label, x[, y[, z]]``."""
     name = card.name("NSET")

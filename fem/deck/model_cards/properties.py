@@ -11,10 +11,8 @@ from fem.model.properties import MASS_RULES, STRAINS
 
 EXTRAS = ("MASS", "STRAIN", "STARTING TENSION")
 GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
-REFUSED = {
-    "ORIENTATION": "is not supported: a bar works along its axis",
-    "COMPOSITE": "is not supported: bars have no layers",
-}
+NO_LAYERS = {"COMPOSITE": "is not supported: bars have no layers"}
+IDLE = ("CONTROLS", "ORIENTATION")
 
 
 def add(card: Card, draft: Draft, value: BarSection | PointMass | None = None) -> None:
@@ -22,7 +20,7 @@ def add(card: Card, draft: Draft, value: BarSection | PointMass | None = None) -
     draft.properties.append(Property(card.needed("ELSET"), card, value))
 
 
-@keyword("model", needs=("ELSET", "MATERIAL"), takes=EXTRAS, plus=EXTRAS, ignores=("CONTROLS",), refuses=REFUSED)
+@keyword("model", needs=("ELSET", "MATERIAL"), takes=EXTRAS, plus=EXTRAS, ignores=IDLE, refuses=NO_LAYERS)
 def solid_section(card: Card, draft: Draft) -> None:
     """Material and area of bars, mass rule, strain and starting tension."""
     element_set, material = draft.named(card, "ELSET", "element"), draft.named(card, "MATERIAL", "material")
@@ -62,7 +60,7 @@ def dashpot(card: Card, draft: Draft) -> None:
     add(card, draft)
 
 
-@keyword("model", needs=("ELSET",), takes=("ALPHA", "TYPE"), refuses=GLOBAL_AXES, unsupported=("COMPOSITE",))
+@keyword("model", needs=("ELSET",), takes=("ALPHA", "TYPE"), ignores=IDLE[1:], unsupported=("COMPOSITE",))
 def mass(card: Card, draft: Draft) -> None:
     """Point masses, with mass-proportional damping."""
     element_set = draft.named(card, "ELSET", "element")

@@ -16,9 +16,15 @@ from fem.deck.lexical.source import Hint, Mistake, Place, did_you_mean, said
 from fem.deck.mesh_draft import SetTable
 
 
-@keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE"), needs=("NSET",), ignores=("INTERNAL",))
+@keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE", "ELSET"), needs=("NSET",), ignores=("INTERNAL",))
 def nset(card: Card, draft: Draft) -> None:
-    """A node set."""
+    """A node set; ELSET: the nodes of an element set that stands above."""
+    if card.has("ELSET"):
+        draft.no_rows(card)
+        elements = earlier_set(card.field("ELSET"), draft.element_sets, "element").tolist()
+        nodes = [draft.elements.find(label)[1] for label in elements if label in draft.elements.rows]
+        draft.node_sets.add(card.needed("NSET"), np.unique(np.concatenate([np.zeros(0, np.int64), *nodes])))
+        return
     define(card, draft, draft.node_sets, "NSET", "node")
 
 
@@ -111,6 +117,14 @@ def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str)
     members = table.ordered(other)
     draft.copy(len(members), field.place)
     table.add(name, members)
+
+
+def earlier_set(field: Field, table: SetTable, family: str) -> Ints:
+    """The members of a set that stands above."""
+    name = field.name(f"{'a' if family == 'node' else 'an'} {family} set", is_parameter=True)
+    if name not in table:
+        raise Mistake(field.place, f"there is no {family} set {name} so far", hint_at_set(name, table))
+    return table.ordered(name)
 
 
 def hint_at_set(name: str, table: SetTable) -> Hint:

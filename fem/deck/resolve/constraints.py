@@ -113,9 +113,9 @@ def column(draft: Draft, mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:
 
 def check_initial(draft: Draft, mesh: Mesh) -> None:
     """Initial stress needs bars."""
-    kinds = np.concatenate([np.zeros(0, bool), *(np.full(len(b.labels), b.kind in BARS) for b in mesh.blocks)])
+    is_bar = mesh.is_of(*BARS)
     elements = Lookup(mesh.element_labels)
     for condition, place in draft.initial:
         message = f"{condition.target} has elements other than T3D2 and T2D2: they carry no stress"
-        if condition.kind == "STRESS" and not kinds[members(mesh.element_sets, elements, condition.target)].all():
+        if condition.kind == "STRESS" and not is_bar[members(mesh.element_sets, elements, condition.target)].all():
             draft.report(Mistake(place, message))

@@ -80,9 +80,8 @@ def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.n
         bare = np.nonzero((owner < 0) & (kinds == at))[0]
         if len(bare):
             label = int(mesh.element_labels[bare[0]])
-            count = "1 element" if len(bare) == 1 else f"{len(bare)} elements"
-            card = f"*{CARD_OF[block.kind]}"
-            message = f"{count} of type {block.kind} without {card}, the first is {draft.as_written(label)}"
+            what = f"{len(bare)} element{'s' * (len(bare) > 1)} of type {block.kind}"
+            message = f"{what} without *{CARD_OF[block.kind]}, the first is {draft.as_written(label)}"
             draft.report(Mistake(draft.elements.place_of(label), message))
 
 

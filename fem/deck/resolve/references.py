@@ -26,8 +26,10 @@ def check_target(draft: Draft, use: Use) -> Mistake | None:
     if isinstance(use.name, int):
         if use.name in draft.table(use.family).rows or draft.has_failed(*SET_CARDS[use.family][1:]):
             return None
-        message = f"there is no {use.family} {draft.as_written(use.name)}"
-        return Mistake(use.place, message, draft.hint_at_instances(use.name, use.family))
+        named = str(use.name) in (draft.node_sets if is_node else draft.element_sets)
+        quoted = f'the set of that name is written "{use.name}" here' if named else ""
+        otherwise = quoted or draft.hint_at_instances(use.name, use.family)
+        return Mistake(use.place, f"there is no {use.family} {draft.as_written(use.name)}", otherwise)
     table, other = (draft.node_sets, draft.element_sets) if is_node else (draft.element_sets, draft.node_sets)
     if use.name in table or draft.has_failed(*SET_CARDS[use.family]):
         return None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Row
+from fem.deck.lexical.fields import Field, Row
 from fem.deck.lexical.source import Mistake
 from fem.model import Controls, Dynamic
 from fem.model.steps import IMPACTS, Procedure
@@ -17,9 +18,18 @@ START = Controls(residual_relative=None)
 """Before any card; the default of RESI_GLOB_RELA enters when a step is built."""
 OURS = ("RESI_GLOB_RELA", "RESI_GLOB_MAXI", "ITER_GLOB_MAXI", "ENERGY DRIFT", "TIME ERROR", "IMPACT")
 KINDS = ("FIELD", "TIME INCREMENTATION", "LINE SEARCH", "CONSTRAINTS", "CONTACT", "VISCO", "NETWORK", "CFD", "CETOL")
-FIELD = (("residual_relative", "RESI_GLOB_RELA"), ("correction_relative", "the correction of a solve"))
-FIRST_LINE = {3: ("max_iterations", "ITER_GLOB_MAXI"), 7: ("max_cutbacks", "cut-backs of an increment")}
-SECOND_LINE = {0: ("cut_factor", "the factor of a cut-back"), 6: ("growth_factor", "the growth of increments")}
+CYCLES = {"max_iterations": "ITER_GLOB_MAXI", "max_cutbacks": "cut-backs of an increment"}
+MEANINGS: dict[str, tuple[dict[int, str], ...]] = {
+    "FIELD": ({0: "residual_relative", 1: "correction_relative"},),
+    "TIME INCREMENTATION": ({3: "max_iterations", 7: "max_cutbacks"}, {0: "cut_factor", 6: "growth_factor"}),
+}
+"""What entries of the data lines mean: R and C; I_C and I_A; D_f and D_D."""
+RULES: dict[str, tuple[str, Callable[[float], bool], str]] = {
+    "residual_relative": ("RESI_GLOB_RELA", lambda x: x > 0.0, "must be positive"),
+    "correction_relative": ("the correction of a solve", lambda x: x > 0.0, "must be positive"),
+    "cut_factor": ("the factor of a cut-back", lambda x: 0.0 < x < 1.0, "must lie between 0 and 1"),
+    "growth_factor": ("the growth of increments", lambda x: 1.0 <= x <= 1e6, "must be at least 1"),
+}
 
 
 @keyword("step", takes=("PARAMETERS", "RESET", "FIELD", *OURS), plus=OURS, ignores=("ANALYSIS",))
@@ -35,10 +45,8 @@ def controls(card: Card, draft: Draft) -> None:
     rows = list(card.all_rows())
     if card.has("FIELD") and card.field("FIELD").text.upper() not in ("DISPLACEMENT", "GLOBAL"):
         draft.ignore(f"*CONTROLS, FIELD={card.field('FIELD').text.upper()}")
-    elif kind == "FIELD":
-        map_field(draft, rows)
-    elif kind == "TIME INCREMENTATION":
-        map_increments(draft, rows)
+    elif kind in MEANINGS:
+        map_lines(draft, kind, rows)
     else:
         draft.ignore(f"*CONTROLS, PARAMETERS={kind}")
 
@@ -60,50 +68,31 @@ def own_parameters(card: Card) -> dict[str, float | int | str | None]:
     return changes
 
 
-def map_field(draft: Draft, rows: list[Row]) -> None:
-    """``PARAMETERS=FIELD``: R (residual), C (correction); the other entries do nothing here."""
+def map_lines(draft: Draft, kind: str, rows: list[Row]) -> None:
+    """The entries that have a meaning here; the others do nothing."""
     changes: dict[str, float] = {}
     for number, row in enumerate(rows):
-        for at in range(len(row)):
-            if not row.field(at).text:
-                continue
-            value = row.number(at, "a control parameter")
-            if number == 0 and at < len(FIELD):
-                if value <= 0.0:
-                    raise Mistake(row.field(at).place, f"{FIELD[at][1]} must be positive, got {value:g}")
-                changes[FIELD[at][0]] = value
-                draft.notice(f"*CONTROLS, PARAMETERS=FIELD: {FIELD[at][1]} = {value:g}")
-            else:
-                draft.ignore("other entries of *CONTROLS, PARAMETERS=FIELD")
+        meaning = MEANINGS[kind][number] if number < len(MEANINGS[kind]) else {}
+        for at, field in enumerate(row.fields()):
+            name = meaning.get(at)
+            if field.text and name is None:
+                field.number("a control parameter")
+                draft.ignore(f"other entries of *CONTROLS, PARAMETERS={kind}")
+            elif field.text and name is not None:
+                what, changes[name] = control(field, name)
+                draft.notice(f"*CONTROLS, PARAMETERS={kind}: {what} = {changes[name]:g}")
     draft.controls = replace(draft.controls, **changes)  # type: ignore[arg-type]
 
 
-def map_increments(draft: Draft, rows: list[Row]) -> None:
-    """``PARAMETERS=TIME INCREMENTATION``: I_C, I_A of line 1; D_f, D_D of line 2."""
-    changes: dict[str, float | int] = {}
-    for number, row in enumerate(rows):
-        meaning = (FIRST_LINE, SECOND_LINE)[number] if number < 2 else {}
-        for at in range(len(row)):
-            if not row.field(at).text:
-                continue
-            if at not in meaning:
-                row.number(at, "a control parameter")
-                draft.ignore("other entries of *CONTROLS, PARAMETERS=TIME INCREMENTATION")
-                continue
-            name, what = meaning[at]
-            value = row.integer(at, what, high=1_000_000) if number == 0 else factor(row, at, name, what)
-            changes[name] = value
-            draft.notice(f"*CONTROLS, PARAMETERS=TIME INCREMENTATION: {what} = {value:g}")
-    draft.controls = replace(draft.controls, **changes)  # type: ignore[arg-type]
-
-
-def factor(row: Row, at: int, name: str, what: str) -> float:
-    """A cut-back factor below 1, a growth factor of at least 1."""
-    value = row.number(at, what)
-    if not (0.0 < value < 1.0 if name == "cut_factor" else 1.0 <= value <= 1e6):
-        rule = "must lie between 0 and 1" if name == "cut_factor" else "must be at least 1"
-        raise Mistake(row.field(at).place, f"{what} {rule}, got {value:g}")
-    return value
+def control(field: Field, name: str) -> tuple[str, float]:
+    """What an entry is called in messages, and its value."""
+    if name in CYCLES:
+        return CYCLES[name], field.integer(CYCLES[name], high=1_000_000)
+    what, is_fine, rule = RULES[name]
+    value = field.number(what)
+    if not is_fine(value):
+        raise Mistake(field.place, f"{what} {rule}, got {value:g}")
+    return what, value
 
 
 def in_force(controls: Controls, procedure: Procedure | None) -> Controls:

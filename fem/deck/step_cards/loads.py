@@ -66,14 +66,18 @@ def loads(card: Card, draft: Draft) -> Iterator[tuple[Row, str | None]]:
 
 @keyword(
     "anywhere",
-    takes=("OP", "AMPLITUDE", "TYPE"),
-    refuses={"FIXED": "is not supported: give the displacement as a value"},
+    takes=("OP", "AMPLITUDE", "TYPE", "FIXED"),
     unsupported=(*UNSUPPORTED, "STEP", "DATA SET", "INC"),
 )
 def boundary(card: Card, draft: Draft) -> None:
     """``set or label, first dof[, last dof[, value]]`` or ``set or label, ENCASTRE``."""
     kind = card.word("TYPE", KINDS, "DISPLACEMENT")
-    if draft.step is None and kind != "DISPLACEMENT":
+    if card.flag("FIXED"):
+        refused = next((name for name in ("TYPE", "AMPLITUDE") if card.has(name)), None)
+        if refused:
+            raise Mistake(card.field(refused).place, f"FIXED of *BOUNDARY holds dofs where they are: no {refused}=")
+        kind = "FIXED"
+    elif draft.step is None and kind != "DISPLACEMENT":
         raise Mistake(card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into the step it acts in")
     found = draft.boundaries if draft.step is None else draft.step.boundaries
     for row, amplitude in loads(card, draft):
@@ -96,6 +100,9 @@ def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[B
     value = row.number(3, "the value", 0.0)
     if last < first:
         raise Mistake(row.field(2).place, f"the last dof {last} is smaller than the first, {first}")
+    if kind == "FIXED" and value != 0.0:
+        draft.ignore("values of *BOUNDARY, FIXED (dofs stay where they are)")
+        value = 0.0
     if value != 0.0 and draft.step is None:
         raise Mistake(row.field(3).place, "a support that moves before the first step", "put it into a *STEP")
     if last > 3:
@@ -167,10 +174,7 @@ def unit(components: list[float]) -> tuple[float, float, float]:
     return components[0], components[1], components[2]
 
 
-INCLUDED = {"INPUT": "is not supported: put *INCLUDE, INPUT= below *TEMPERATURE"}
-
-
-@keyword("step", takes=("OP", "AMPLITUDE"), refuses=INCLUDED, unsupported=(*UNSUPPORTED, "FILE", "BSTEP"))
+@keyword("step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, "FILE", "BSTEP"))
 def temperature(card: Card, draft: Draft) -> None:
     """``nodes, temperature``."""
     for row, amplitude in loads(card, draft):

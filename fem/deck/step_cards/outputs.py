@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from fem.deck.draft import Draft
 from fem.deck.handler import Handler, keyword
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Field
-from fem.deck.lexical.source import Mistake, listing, shown
+from fem.deck.lexical.source import listing
 from fem.deck.step_draft import Given, StepDraft
 from fem.model import EarlierState, OutputRequest
 from fem.model.quantities import ENERGIES, QUANTITIES
 
 VARIABLES = {kind: tuple(quantity.name for quantity in table) for kind, table in QUANTITIES.items()}
 VARIABLES["ENERGY"] = tuple(name for name in ENERGIES.values() if name)
-TOTALS = {"ELSE": "ALLSE", "ELKE": "ALLKE", "ALLIE": "ALLSE", "ENER": "ALLSE", "EVOL": ""}
-"""Energies under other names; ``*ENERGY PRINT`` gives those of the whole model."""
 COMPONENTS = {
     name: quantity.name
     for table in QUANTITIES.values()
@@ -24,15 +21,6 @@ COMPONENTS = {
     for name in (*quantity.columns, quantity.alias)
 }
 """Abaqus' names of single components; all components of the variable are written."""
-ELSEWHERE = frozenset(
-    ["CF", "CF1", "CF2", "CF3", "RT", "UR", "UR1", "UR2", "UR3", "UT", "VR", "VT", "AR", "AT", "RM", "RM1", "RM2"]
-    + ["RM3", "CM", "CM1", "CM2", "CM3", "TF", "TU", "NT", "NT11", "COORD", "PU", "LE", "LE11", "EE", "EE11", "PE"]
-    + ["PEEQ", "PEMAG", "THE", "NE", "NE11", "ER", "SP", "MISES", "SF", "SF1", "SM", "SE", "SENER", "ENER", "EVOL"]
-    + ["ELSE", "ELKE", "ELEDEN", "STH", "CE", "CEEQ", "NOE", "ZZS", "ERR", "HFL", "TEMP", "EVF", "IVOL"]
-    + ["CSTRESS", "CDISP", "CSTATUS", "CPRESS"]
-)
-"""Variables of Abaqus and CalculiX that bars do not have or this program does not write (those it has come before
-them): left out of fields with a notice; asked for in a table they are an error."""
 CADENCE = ("FREQUENCY", "TIME POINTS")
 PRINT_NOISE = (
     *("TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT", "CONTACT ELEMENTS", "SECTION FORCES", "2D", "3D"),
@@ -64,37 +52,19 @@ def request(card: Card, draft: Draft, kind: str, target: str | None, given: Give
     every, times = cadence(card, draft, given)
     family = kind.split()[0]
     variables: dict[str, None] = {}
-    fields = [field for row in draft.rows(card, needed=False) for field in row.fields()]
-    for field in fields:
-        with draft.guard():
-            name = variable(field, family, strict=kind.endswith("PRINT"))
-            if name:
-                variables[name] = None
-            else:
-                draft.ignore(f"output of {field.text.upper()} (not available here)")
+    names = [field.text.upper() for row in draft.rows(card, needed=False) for field in row.fields()]
+    for name in names:
+        if COMPONENTS.get(name, name) in VARIABLES[family]:
+            variables[COMPONENTS.get(name, name)] = None
+        else:
+            draft.ignore(f"{name} of *{card.keyword} ({listing(VARIABLES[family], 'and')} are written)")
     kept = tuple(variables)
-    if fields and not kept:
+    if names and not kept:
         return
     own = [quantity.name for quantity in QUANTITIES.get(family, ()) if quantity.is_extension]
     if set(own) & set(kept):
         draft.extension(f"*{card.keyword} of {', '.join(own)}")
     draft.open_step.outputs.append(OutputRequest(kind, target, kept, every, times))
-
-
-def variable(field: Field, family: str, strict: bool) -> str:
-    """One of the names known for nodes, elements or energies; empty for one that other programs have."""
-    name = field.text.upper()
-    name = COMPONENTS.get(name, name)
-    if name in VARIABLES[family]:
-        return name
-    if not strict and name in ELSEWHERE and not any(name in known for known in VARIABLES.values()):
-        return ""
-    hint = f"{listing(VARIABLES[family], 'and')} are"
-    if name in TOTALS and family != "ENERGY":
-        hint = "*ENERGY PRINT gives energies of the whole model"
-    elif any(name in known for known in VARIABLES.values()):
-        hint += f"; {name} belongs to another output card"
-    raise Mistake(field.place, f"output variable {shown(field.text)} is not supported here", hint)
 
 
 def requests(

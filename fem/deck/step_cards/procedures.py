@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
@@ -21,7 +22,7 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
 INTEGRATORS = ("NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", *EXPLICIT)
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
-AUTOMATIC = "is not supported: automatic increments follow convergence, not the half-increment residual"
+AUTOMATIC = "is not supported: automatic increments follow the local error of the motion, *CONTROLS, TIME ERROR="
 UNDAMPED = (
     "*DYNAMIC without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is undamped "
     "(NEWMARK, trapezoidal rule)"
@@ -36,10 +37,21 @@ def set_procedure(card: Card, draft: Draft, procedure: Procedure) -> None:
     step.procedure, step.procedure_place = procedure, card.place
 
 
-def times_of(card: Card, draft: Draft, direct: bool, most: int = 4) -> tuple[Row, list[float | None]] | None:
-    """dt0, T, dtmin, dtmax of the one data line, None where blank; None without a data line.
+class Times(NamedTuple):
+    """The data line of a procedure; None: blank or 0, which mean the default."""
 
-    ``most``: entries the line may have.
+    row: Row
+    first: float | None
+    period: float | None
+    smallest: float | None
+    largest: float | None
+
+
+def times_of(card: Card, draft: Draft, is_fixed: str, most: int = 4) -> Times | None:
+    """dt0, T, dtmin, dtmax of the one data line; None without one.
+
+    is_fixed  the parameter that makes all increments equal: limits below it are not used
+    most      entries the line may have
     """
     rows = list(draft.rows(card, needed=False))
     if not rows:
@@ -51,19 +63,19 @@ def times_of(card: Card, draft: Draft, direct: bool, most: int = 4) -> tuple[Row
     row.end(most, what if most == 4 else f"{what}, largest load factor, node, dof, displacement")
     times: list[float | None] = []
     for at, what in enumerate(TIME_ENTRIES):
-        field = row.field(at)
-        value = field.number(what) if field.text else None
-        if value is not None and value <= 0.0:
-            raise Mistake(field.place, f"{what} must be positive, got {value:g}")
-        times.append(value)
-    if direct and (times[2] is not None or times[3] is not None):
-        hint = "DIRECT keeps the increment fixed"
-        raise Mistake(row.field(2 if times[2] is not None else 3).place, "limits of the increment with DIRECT", hint)
-    return row, times
+        value = row.number(at, what, 0.0)
+        if value < 0.0:
+            raise Mistake(row.field(at).place, f"{what} must not be negative, got {value:g}")
+        times.append(value if value > 0.0 else None)
+    if is_fixed and (times[2] or times[3]):
+        draft.ignore(f"limits of the increment of *{card.keyword}, {is_fixed}")
+        times[2:] = None, None
+    return Times(row, *times)
 
 
-def check_times(row: Row, first: float, period: float, smallest: float | None, largest: float | None) -> None:
+def check_times(times: Times, first: float, period: float) -> None:
     """dtmin <= dt0 <= T and not too many increments."""
+    row, smallest, largest = times.row, times.smallest, times.largest
     if first > period * (1.0 + 1e-12):
         raise Mistake(row.place, f"the first increment {first:g} is longer than the step, {period:g}")
     if smallest is not None and smallest > first:
@@ -84,18 +96,16 @@ def check_times(row: Row, first: float, period: float, smallest: float | None, l
 )
 def static(card: Card, draft: Draft) -> None:
     """``dt0, T, dtmin, dtmax``; without a data line 1, 1."""
-    direct = card.flag("DIRECT")
-    riks = card.flag("RIKS")
-    given = times_of(card, draft, direct, 8 if riks else 4)
-    if given is None:
+    direct, riks = card.flag("DIRECT"), card.flag("RIKS")
+    times = times_of(card, draft, "DIRECT" if direct else "", 8 if riks else 4)
+    if times is None:
         set_procedure(card, draft, Static(direct=direct, riks=ArcEnd() if riks else None))
         return
-    row, times = given
-    period = times[1] if times[1] is not None else 1.0
-    first = times[0] if times[0] is not None else period
-    check_times(row, first, period, times[2], times[3])
-    end = arc_end(row, draft) if riks else None
-    set_procedure(card, draft, Static(first, period, times[2], times[3], direct, end))
+    period = times.period or 1.0
+    first = times.first or period
+    check_times(times, first, period)
+    end = arc_end(times.row, draft) if riks else None
+    set_procedure(card, draft, Static(first, period, times.smallest, times.largest, direct, end))
 
 
 def arc_end(row: Row, draft: Draft) -> ArcEnd:
@@ -149,41 +159,32 @@ def dynamic(card: Card, draft: Draft) -> None:
     rho = in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
     integrator = integrator_of(card, alpha, explicit, usual)
     beta, gamma = newmark_constants(card)
-    given = times_of(card, draft, direct)
-    if integrator in EXPLICIT:
-        set_procedure(card, draft, explicit_procedure(card, given, initial, singular))
+    is_explicit = integrator in EXPLICIT
+    times = times_of(card, draft, "EXPLICIT" if is_explicit else "DIRECT" if direct else "")
+    if times is None or times.period is None:
+        what = "the increment (may be blank)" if is_explicit else "the first increment"
+        name = "*DYNAMIC, EXPLICIT" if is_explicit else "*DYNAMIC"
+        raise card.mistake(f"{name} needs a data line with {what} and the period")
+    period = times.period
+    if is_explicit:
+        first = times.first or 0.0  # chosen from the critical one when the step begins
+        check_times(times, first or period, period)
+        own = Dynamic(first, period, direct=True, integrator="CENTRAL DIFFERENCE")
+        set_procedure(card, draft, replace(own, initial_acceleration=initial, singular_mass=singular))
         return
-    if given is None or given[1][0] is None or given[1][1] is None:
-        raise card.mistake("*DYNAMIC needs a data line with the first increment and the period")
-    row, (first, period, smallest, largest) = given
-    assert first is not None and period is not None
-    check_times(row, first, period, smallest, largest)
+    first = times.first or period
+    check_times(times, first, period)
+    if times.first is None:
+        draft.notice(f"*DYNAMIC without a first increment: it is the period of the step, {period:g}")
     if not any(map(card.has, ("ALPHA", "TIME INTEGRATOR", "APPLICATION"))):
         draft.notice(UNDAMPED)
     if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
     owners = (("alpha", alpha, "HHT"), ("rho", rho, "GENERALIZED ALPHA"))
     damping = {name: value for name, value, owner in owners if value is not None and integrator == owner}
-    newmark = (beta, gamma)
-    times = (first, period, smallest, largest)
-    set_procedure(card, draft, Dynamic(*times, direct, integrator, *newmark, initial, singular, **damping))
-
-
-def explicit_procedure(
-    card: Card, given: tuple[Row, list[float | None]] | None, initial: bool, singular: str
-) -> Dynamic:
-    """Equal increments, DIRECT or not; a blank one is chosen from the critical one when the step begins."""
-    if given is None or given[1][1] is None:
-        raise card.mistake("*DYNAMIC, EXPLICIT needs a data line with the increment (may be blank) and the period")
-    row, (first, period, smallest, largest) = given
-    assert period is not None
-    if smallest is not None or largest is not None:
-        hint = "an EXPLICIT step has equal increments"
-        raise Mistake(row.field(2 if smallest is not None else 3).place, "limits of the increment with EXPLICIT", hint)
-    if first is not None:
-        check_times(row, first, period, None, None)
-    own = Dynamic(first or 0.0, period, direct=True, integrator="CENTRAL DIFFERENCE")
-    return replace(own, initial_acceleration=initial, singular_mass=singular)
+    limits = (times.smallest, times.largest)
+    own = Dynamic(first, period, *limits, direct, integrator, beta, gamma, initial, singular, **damping)
+    set_procedure(card, draft, own)
 
 
 def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float | None:

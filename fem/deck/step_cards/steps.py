@@ -8,7 +8,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake
 from fem.deck.step_cards.outputs import add_default_output
 from fem.deck.step_draft import StepDraft
-from fem.model import Dynamic, Frequency, Static
+from fem.model import Frequency, Static
 from fem.model.steps import EXTRAPOLATIONS
 
 
@@ -26,7 +26,10 @@ def step(card: Card, draft: Draft) -> None:
     draft.step = StepDraft(card.place, draft.nlgeom)
     draft.step.title = tuple(text.strip() for text in card.texts())
     if card.has("NLGEOM"):
-        nlgeom = card.parameters["NLGEOM"].value is None or card.word("NLGEOM", ("YES", "NO"), "YES") == "YES"
+        nlgeom = card.parameters["NLGEOM"].value is None or card.word("NLGEOM", ("YES", "ON", "NO", "OFF"), "YES") in (
+            "YES",
+            "ON",
+        )
         if not card.has("PERTURBATION"):
             draft.nlgeom = draft.step.nlgeom = nlgeom
         elif nlgeom:
@@ -37,8 +40,7 @@ def step(card: Card, draft: Draft) -> None:
     draft.step.max_increments = card.integer("INC")
     draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
     if card.has("AMPLITUDE"):
-        shape = card.word("AMPLITUDE", ("STEP", "RAMP"), "STEP")
-        draft.step.load_shape = (shape, card.field("AMPLITUDE").place)
+        draft.step.amplitude = card.word("AMPLITUDE", ("STEP", "RAMP"), "STEP")
 
 
 @keyword("anywhere")
@@ -65,23 +67,11 @@ def close_step(draft: Draft) -> None:
     if isinstance(step.procedure, Frequency) and (step.nodal_loads or step.distributed_loads or step.temperatures):
         hint = "put loads into a *STATIC step before it"
         draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
-    if step.procedure is not None and step.load_shape is not None:
-        with draft.guard():
-            check_load_shape(step)
+    if isinstance(step.procedure, Static) and step.procedure.riks and step.amplitude == "STEP":
+        draft.report(Mistake(step.place, "AMPLITUDE=STEP with *STATIC, RIKS", "the arc length finds the load factor"))
     draft.steps.append(step)
     if not step.nlgeom:
         draft.notice(
             f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX without NLGEOM=YES "
             "(materials and springs stay nonlinear)"
         )
-
-
-def check_load_shape(step: StepDraft) -> None:
-    """AMPLITUDE= of ``*STEP`` may only say what happens anyway."""
-    assert step.load_shape is not None
-    shape, place = step.load_shape
-    fixed = "RAMP" if isinstance(step.procedure, Static) else "STEP" if isinstance(step.procedure, Dynamic) else shape
-    if shape != fixed:
-        name = "*STATIC" if fixed == "RAMP" else "*DYNAMIC"
-        hint = "give the loads an AMPLITUDE= of their own"
-        raise Mistake(place, f"AMPLITUDE={shape} is not supported: {name} applies loads as {fixed}", hint)

@@ -6,11 +6,12 @@ from fem.deck.writer.mesh import mesh_lines
 from fem.deck.writer.properties import property_lines
 from fem.deck.writer.steps import step_lines, support_lines
 from fem.deck.writer.text import card, field, number
-from fem.model import Amplitude, InitialCondition, Model
+from fem.model import Amplitude, Model
 
 
 def write_deck(model: Model) -> str:
     """The deck of a model; parameters and includes of the deck it was read from are not restored."""
+    labels = model.mesh.node_labels
     lines = ["*HEADING", *model.heading] if model.heading else []
     lines += mesh_lines(model.mesh)
     lines += property_lines(model)
@@ -20,14 +21,13 @@ def write_deck(model: Model) -> str:
         lines += [card("TIME POINTS", NAME=name), *map(number, instants)]
     for equation in model.equations:
         lines += ["*EQUATION", str(len(equation.terms))]
-        lines += [
-            f"{model.mesh.node_labels[node]}, {dof}, {number(coefficient)}" for node, dof, coefficient in equation.terms
-        ]
+        lines += [f"{labels[node]}, {dof}, {number(coefficient)}" for node, dof, coefficient in equation.terms]
     if model.links:
-        labels = model.mesh.node_labels
         lines += ["*MPC", *(f"LINK, {labels[first]}, {labels[second]}" for first, second in model.links)]
     for condition in model.initial_conditions:
-        lines += initial_lines(condition)
+        dof = f"{condition.dof}, " if condition.kind in ("DISPLACEMENT", "VELOCITY") else ""
+        lines.append(card("INITIAL CONDITIONS", TYPE=condition.kind))
+        lines.append(f"{field(condition.target)}, {dof}{number(condition.value)}")
     lines += support_lines(model.boundaries, replaced=False)
     if model.earlier is not None:
         flags = ["READ", *(["END STEP"] if model.earlier.ends_step else [])]
@@ -44,19 +44,7 @@ def amplitude_lines(amplitude: Amplitude) -> list[str]:
     if amplitude.definition == "PERIODIC":
         first = (amplitude.omega, amplitude.start, amplitude.mean)
         lines.append(", ".join((str(len(amplitude.fourier)), *map(number, first))))
-        pairs = amplitude.fourier
-    else:
-        pairs = amplitude.points
-    return lines + [f"{number(left)}, {number(right)}" for left, right in pairs]
-
-
-def initial_lines(condition: InitialCondition) -> list[str]:
-    """One ``*INITIAL CONDITIONS``."""
-    dof = f"{condition.dof}, " if condition.kind in ("DISPLACEMENT", "VELOCITY") else ""
-    return [
-        card("INITIAL CONDITIONS", TYPE=condition.kind),
-        f"{field(condition.target)}, {dof}{number(condition.value)}",
-    ]
+    return lines + [f"{number(left)}, {number(right)}" for left, right in (*amplitude.points, *amplitude.fourier)]
 
 
 __all__ = ["write_deck"]

@@ -38,7 +38,9 @@ def head(step: Step) -> str:
     """``*STEP``."""
     extrapolation = None if step.extrapolation == "NO" else step.extrapolation
     flag = f"NLGEOM={'YES' if step.nlgeom else 'NO'}"
-    return card("STEP", flag, INC=step.max_increments, NAME=step.name, EXTRAPOLATION=extrapolation)
+    return card(
+        "STEP", flag, INC=step.max_increments, NAME=step.name, EXTRAPOLATION=extrapolation, AMPLITUDE=step.amplitude
+    )
 
 
 def procedure_lines(procedure: Procedure) -> list[str]:
@@ -102,9 +104,10 @@ def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
         wanted = (entry.kind, entry.amplitude)
         if wanted != head:
             head = wanted
-            kind = entry.kind if entry.kind != "DISPLACEMENT" else None
+            flags = ["FIXED"] if entry.kind == "FIXED" else []
+            kind = entry.kind if entry.kind not in ("DISPLACEMENT", "FIXED") else None
             op = "NEW" if replaced else None
-            lines.append(card("BOUNDARY", OP=op, TYPE=kind, AMPLITUDE=entry.amplitude))
+            lines.append(card("BOUNDARY", *flags, OP=op, TYPE=kind, AMPLITUDE=entry.amplitude))
         lines.append(f"{field(entry.target)}, {entry.dof}, {entry.dof}, {number(entry.value)}")
     return lines
 

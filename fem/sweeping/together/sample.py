@@ -23,7 +23,7 @@ from fem.solve.step_system import limits_of
 
 OF_SYSTEM = ("mesh", "materials", "sections", "springs", "dashpots", "masses", "equations", "initial_conditions")
 """Fields of a model that its assembled arrays come from."""
-OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom")
+OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom", "amplitude")
 """Fields of a step that loads and temperatures come from."""
 OF_SUPPORTS = ("boundaries", "amplitudes")
 """Fields of a model that, with the boundaries of the step, supports come from."""
@@ -77,7 +77,7 @@ def has_same_loads(one: Model, other: Model) -> bool:
 def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
     """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
     step = model.steps[0]
-    span = Span(0.0, float(time[-1]), is_static=False)
+    span = Span(0.0, float(time[-1]), ramps=step.ramps)
     if known is not None and is_alike(model, known.model, OF_SYSTEM):
         system, u, v = known.system, known.u, known.v
         if not is_alike(model, known.model, ("amplitudes",)):

@@ -8,6 +8,7 @@ Never ``eval``: the text is cut into tokens and computed on the way down, in flo
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping
 
@@ -21,6 +22,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
     "log": math.log,
 }
+OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 RESERVED = (*FUNCTIONS, "pi")
 MAX_DEPTH = 40
 MAX_LENGTH = 10_000
@@ -80,25 +82,22 @@ class _Parser:
         return sign
 
     def expression(self, depth: int) -> float:
-        value = self.term(depth)
-        while True:
-            column = self.column
-            sign = self.take("+", "-")
-            if not sign:
-                return value
-            value = finite(value + self.term(depth) if sign == "+" else value - self.term(depth), column)
+        return self.chain(depth, self.term, "+-")
 
     def term(self, depth: int) -> float:
-        value = self.factor(depth)
-        while True:
-            column = self.column
-            sign = self.take("*", "/")
-            if not sign:
-                return value
-            other = self.factor(depth)
+        return self.chain(depth, self.factor, "*/")
+
+    def chain(self, depth: int, part: Callable[[int], float], signs: str) -> float:
+        """Parts between some of the signs, worked out from the left."""
+        value = part(depth)
+        column, sign = self.column, self.take(*signs)
+        while sign:
+            other = part(depth)
             if sign == "/" and other == 0.0:
                 raise ArithmeticMistake(column, "division by zero")
-            value = finite(value * other if sign == "*" else value / other, column)
+            value = finite(OPERATIONS[sign](value, other), column)
+            column, sign = self.column, self.take(*signs)
+        return value
 
     def factor(self, depth: int) -> float:
         if depth > MAX_DEPTH:

@@ -110,14 +110,13 @@ class Traced(Opaque):
         mine, its = self.of, other.of if isinstance(other, Traced) else lambda values: other
         return Traced(self.course, function(self.value, plain(other)), lambda v: function(mine(v), its(v)))
 
-    def decided(self, function: Callable[[float, float], bool], other: Any) -> Any:
+    def decided(self, function: Callable[[float, float], Any], other: Any) -> Any:
         """function(self, other), remembered."""
-        if not isinstance(other, Traced | float | int):
-            return NotImplemented
-        mine, its = self.of, other.of if isinstance(other, Traced) else lambda values: other
-        decision = function(self.value, plain(other))
-        self.course.decisions.append((lambda v: function(mine(v), its(v)), decision))
-        return decision
+        found = self.combined(function, other)
+        if found is NotImplemented:
+            return found
+        self.course.decisions.append((found.of, found.value))
+        return found.value
 
     def __bool__(self) -> bool:
         return bool(self != 0.0)

@@ -1,0 +1,177 @@
+"""What decks of Abaqus and CalculiX say beside the model: taken with its meaning, or with a notice if it has none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fem
+from fem.deck import parse_deck, write_deck
+from fem.model import Boundary, Dynamic, InitialCondition, Model, Static
+from tests.deck.decks import MATERIAL, MESH, MODEL
+
+STEP = "*STEP, NLGEOM\n*STATIC\n*END STEP\n"
+
+
+def step(procedure: str, head: str = "*STEP, NLGEOM") -> Model:
+    return parse_deck(f"{MODEL}{head}\n{procedure}\n*END STEP\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("*STATIC\n0., 2., 0., 0.", Static(2.0, 2.0)),
+        ("*STATIC\n0.1, 0.", Static(0.1, 1.0)),
+        ("*STATIC, DIRECT\n0.1, 2., 1e-5, 0.1", Static(0.1, 2.0, direct=True)),
+        ("*DYNAMIC, ALPHA=0\n0.1, 2., 0., 0.", Dynamic(0.1, 2.0)),
+        ("*DYNAMIC, ALPHA=0\n0., 2.", Dynamic(2.0, 2.0)),
+        ("*DYNAMIC, ALPHA=0, DIRECT\n0.1, 2., 1e-9, 1e-4", Dynamic(0.1, 2.0, direct=True)),
+        ("*DYNAMIC, EXPLICIT\n, 2., , 0.01", Dynamic(0.0, 2.0, direct=True, integrator="CENTRAL DIFFERENCE")),
+    ],
+)
+def test_zero_and_blank_are_defaults_and_fixed_increments_have_no_limits(text: str, expected: object) -> None:
+    model = step(text)
+    assert model.steps[0].procedure == expected
+    assert any("limits of the increment" in notice for notice in model.notices) == (
+        text.count("e-") + ("0.01" in text) > 0
+    )
+
+
+def test_abbreviations_of_one_name_are_that_name() -> None:
+    text = "*STATIC\n*NODE PRINT, NSET=ALL, FREQ=3\nU"
+    assert step(text, "*STEP, NLGEO, EXTRAP=LINEAR") == step(
+        text.replace("FREQ", "FREQUENCY"), "*STEP, NLGEOM, EXTRAPOLATION=LINEAR"
+    )
+    with pytest.raises(fem.DeckError, match="no parameter 'AMPL'"):
+        parse_deck(MODEL + "*BOUNDARY, AMPL\n1, 1, 3\n*NODE PRINT, TI=P\n" + STEP.replace("STATIC", "STATIC, AMPL"))
+
+
+@pytest.mark.parametrize(("word", "expected"), [("ON", True), ("OFF", False), ("YES", True), ("NO", False)])
+def test_nlgeom_takes_on_and_off(word: str, expected: bool) -> None:
+    assert step("*STATIC", f"*STEP, NLGEOM={word}").steps[0].nlgeom is expected
+
+
+def test_comments_with_one_asterisk_and_a_blank_are_said() -> None:
+    plain = parse_deck(MODEL + STEP)
+    text = MODEL.replace("2, 1, 0\n", "* --- the middle, node\n2, 1, 0\n").replace("*ELASTIC", "* ELASTIC") + STEP
+    model = parse_deck(text)
+    assert model == plain
+    assert model.notices[0] == "lines with a blank after one asterisk are comments: 1, the first deck:3"
+
+
+def test_what_changes_no_result_is_accepted_with_a_notice() -> None:
+    model = parse_deck(
+        "*SYSTEM\n" + MESH + "*ORIENTATION, NAME=O\n1., 0., 0., 0., 1., 0.\n*SECTION CONTROLS, NAME=C\n"
+        '*MATERIAL, NAME=STEEL, DESCRIPTION="mild, steel"\n*CONDUCTIVITY\n50.\n*SPECIFIC HEAT\n450.\n*ELASTIC\n2e11\n'
+        "*SOLID SECTION, ELSET=BARS, MATERIAL=STEEL, ORIENTATION=O, CONTROLS=C\n1e-4\n" + STEP
+    )
+    assert model == parse_deck(MODEL + STEP)
+    for name in ("*SYSTEM", "*ORIENTATION", "DESCRIPTION", "*CONDUCTIVITY", "*SOLID SECTION, ORIENTATION"):
+        assert any(name in notice for notice in model.notices)
+
+
+def test_unknown_output_variables_are_left_out_everywhere() -> None:
+    asked = "*NODE PRINT, NSET=ALL\nU, PU\n*EL PRINT, ELSET=BARS\nPEEQ\n*NODE FILE\nXYZ, U\n"
+    model = step(f"*STATIC\n{asked}")
+    assert [(request.kind, request.variables) for request in model.steps[0].outputs] == [
+        ("NODE PRINT", ("U",)), ("NODE FILE", ("U",))
+    ]  # fmt: skip
+    assert all(f"{name} of *" in model.notices[-1] for name in ("PU", "PEEQ", "XYZ"))
+
+
+def test_nodes_of_an_element_set() -> None:
+    model = parse_deck(MODEL + "*ELSET, ELSET=LAST\n2\n*NSET, NSET=ENDS, ELSET=LAST\n" + STEP)
+    assert model.mesh.node_sets["ENDS"].tolist() == [1, 2]
+
+
+def test_sets_named_by_numbers() -> None:
+    mesh = MESH.replace("NSET=ALL", "NSET=12").replace("ELSET=BARS", "ELSET=7")
+    text = mesh + MATERIAL.replace("ELSET=BARS", "ELSET=7") + '*BOUNDARY\n"12", 1\n2, 2\n' + STEP
+    model = parse_deck(text)
+    assert model.boundaries == (Boundary("12", 1), Boundary(2, 2))
+    assert model.sections[0].element_set == "7"
+    assert parse_deck(write_deck(model)) == model
+    with pytest.raises(fem.DeckError, match='no node 12; the set of that name is written "12" here'):
+        parse_deck(text.replace('"12"', "12"))
+
+
+def test_data_lines_of_other_files(tmp_path) -> None:
+    (tmp_path / "nodes.dat").write_text("1, 0, 0\n2, 1, 0\n3, 2, 0\n")
+    (tmp_path / "bars.dat").write_text("1, 1, 2\n2, 2, 3\n")
+    text = "*NODE, NSET=ALL, INPUT=nodes.dat\n*ELEMENT, TYPE=T3D2, ELSET=BARS, INPUT=bars.dat\n" + MATERIAL + STEP
+    model = parse_deck(text, folder=tmp_path)
+    assert model == parse_deck(MODEL + STEP)
+    assert [path.rpartition("/")[2] for path in model.files] == ["nodes.dat", "bars.dat"]
+    with pytest.raises(
+        fem.DeckError, match=r"nodes.dat:2:4: error: expected the x coordinate(.|\n)*included from deck:1"
+    ):
+        (tmp_path / "nodes.dat").write_text("1, 0, 0\n2, x\n3, 2, 0\n")
+        parse_deck(text, folder=tmp_path)
+
+
+def test_stresses_of_integration_points() -> None:
+    rows = "".join(f"1, {point}, 5e6, 0., 0., 0., 0., 0.\n" for point in range(1, 9))
+    model = parse_deck(f"{MODEL}*INITIAL CONDITIONS, TYPE=STRESS\n{rows}{STEP}")
+    assert set(model.initial_conditions) == {InitialCondition("STRESS", 1, 5e6)}
+    assert any("s11 is the stress along the bar" in notice for notice in model.notices)
+
+
+def test_comments_among_parameters() -> None:
+    model = parse_deck("*PARAMETER\n# python\nL = 2.0   # length, ^\n\nhalf = L/2\n" + MODEL + STEP)
+    assert model.parameters == {"L": 2.0, "half": 1.0}
+
+
+def test_a_long_heading_is_cut() -> None:
+    model = parse_deck("*HEADING\n" + "x" * 50_000 + "\nmore\n" + MODEL + STEP)
+    assert model.heading == ("x" * 20_000,)
+    assert any("heading is cut" in notice for notice in model.notices)
+
+
+def test_a_file_that_is_not_text_is_named_as_such(tmp_path) -> None:
+    (tmp_path / "deck.inp").write_bytes(b"*NODE\n1,\0\0\n")
+    with pytest.raises(fem.DeckError, match=r"deck\.inp:1:1: error: the file is not text"):
+        fem.read_deck(tmp_path / "deck.inp")
+
+
+SPRING = """\
+*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 1., 0., 0.
+*ELEMENT, TYPE=SPRINGA, ELSET=S
+1, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=M
+2, 2
+*SPRING, ELSET=S
+
+100.
+*MASS, ELSET=M
+1.
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+"""
+
+
+def test_loads_of_a_step_act_at_once_or_ramp() -> None:
+    """k = 100, m = 1, F = 10: at once u = F/k; a ramp over T gives u = F/k (t - sin(w t)/w)/T, w = 10 (Duhamel)."""
+    static = "*STEP, NLGEOM=NO{}\n*STATIC, DIRECT\n0.25, 1.\n*CLOAD\n2, 1, 10.\n*END STEP\n"
+    for amplitude, expected in (("", [0.025, 0.05, 0.075, 0.1]), (", AMPLITUDE=STEP", [0.1] * 4)):
+        history = fem.run(parse_deck(SPRING + static.format(amplitude)))
+        np.testing.assert_allclose(history.u[1:, 3], expected, rtol=1e-9)
+    dynamic = "*STEP, NLGEOM=NO, AMPLITUDE=RAMP\n*DYNAMIC, DIRECT, ALPHA=0\n1e-3, 1.\n*CLOAD\n2, 1, 10.\n*END STEP\n"
+    model = parse_deck(SPRING + dynamic)
+    history, w = fem.run(model), 10.0
+    np.testing.assert_allclose(history.u[:, 3], 0.1 * (history.time - np.sin(w * history.time) / w), atol=1e-6)
+    assert parse_deck(write_deck(model)) == model
+
+
+def test_supports_are_fixed_where_they_are() -> None:
+    """The load 10 has moved the node by 0.1; held there, without the load, its reaction is that of the spring."""
+    steps = "*STEP, NLGEOM=NO\n*STATIC\n*CLOAD\n2, 1, 10.\n*END STEP\n"
+    steps += "*STEP, NLGEOM=NO\n*STATIC\n*BOUNDARY, FIXED\n2, 1, 1, 7.\n*CLOAD, OP=NEW\n*END STEP\n"
+    model = parse_deck(SPRING + steps)
+    history = fem.run(model)
+    np.testing.assert_allclose(history.u[-1, 3], 0.1, rtol=1e-12)
+    np.testing.assert_allclose(history.reactions[-1, 3], 10.0, rtol=1e-9)
+    assert parse_deck(write_deck(model)) == model
+    assert any("stay where they are" in notice for notice in model.notices)
