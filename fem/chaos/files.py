@@ -16,13 +16,12 @@ from fem.chaos.exponents import Lyapunov, beyond_bar
 from fem.chaos.figures import bifurcation, convergence, exponents_against, phase_plane
 from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
-from fem.files.whole import replace_file
+from fem.files.whole import lines_of, replace_file
 from fem.model import Model
 from fem.results.console import as_note
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
-from fem.sweeping.table import lines_of
 
 ROWS = 400
 """Of the table of running means."""

@@ -27,14 +27,10 @@ WIDTH = 8
 """Lanes of a pack: eight float64 fill the widest vector register there is."""
 
 
-def zeros(*shape: int, known: int = 0) -> Any:
-    """An array of packs; to the march it is an array of numbers."""
-    return Lanes(*shape, known=known)
-
-
-def fixed(array: Any) -> Any:
-    """An array known at compilation; to the march it is an array."""
-    return Fixed(array)
+zeros: Any = Lanes
+"""An array of packs; to the march it is an array of numbers."""
+fixed: Any = Fixed
+"""An array known at compilation; to the march it is an array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +195,8 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
 
 def weigh(stage: Stage, factors: Floats) -> Floats:
     """(k, p) factors of the loads in the equilibrium of the increments, from those at their ends (k+1, p)."""
-    share = stage.coefficients.wc
-    weighted: Floats = share * factors[1:] + (1.0 - share) * factors[:-1]
+    fraction = stage.coefficients.wc
+    weighted: Floats = fraction * factors[1:] + (1.0 - fraction) * factors[:-1]
     return weighted
 
 
