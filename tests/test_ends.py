@@ -95,7 +95,7 @@ def test_a_signal_in_the_solver_keeps_what_is_right(here: Path, monkeypatch: pyt
 
 
 def test_a_second_signal_changes_nothing() -> None:
-    with pytest.raises(KeyboardInterrupt), InterruptGuard():
+    with pytest.raises(KeyboardInterrupt), InterruptGuard().watching():
         try:
             signal.raise_signal(signal.SIGINT)
         finally:

@@ -32,9 +32,7 @@ def write_exponents(options: Namespace, asked: Lyapunov) -> int:
     model = load(options.deck, dict(options.parameters))
     with folder_of(options, model, asked, ("convergence.csv", "convergence.png")) as own:
         folder = own.path
-        found = asked.exponents(model)
-        if asked.again != "none":
-            found = asked.with_dt_errors(model, found)
+        found = asked.with_dt_errors(model, asked.exponents(model))
         begin_anew(own, model, asked)
         time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]

@@ -65,32 +65,10 @@ def leaves_of(arguments: Iterable[Any]) -> list[Any]:
     leaves: list[Any] = []
     for argument in arguments:
         if isinstance(argument, tuple):
-            add_members(argument, leaves)
+            leaves += leaves_of(argument)
         else:
             leaves.append(argument)
     return leaves
-
-
-def add_members(group: tuple[Any, ...], leaves: list[Any]) -> None:
-    """Add the leaves of a group."""
-    places = _groups_in.get(type(group))
-    if places is None:
-        places = [place for place, member in enumerate(group) if isinstance(member, tuple)]
-        if type(group) is not tuple and not any(member is None for member in group):
-            _groups_in[type(group)] = places
-    start = 0
-    for place in places:
-        leaves += group[start:place]
-        if group[place] is None:
-            leaves.append(None)
-        else:
-            add_members(group[place], leaves)
-        start = place + 1
-    leaves += group[start:] if start else group
-
-
-_groups_in: dict[type, list[int]] = {}
-"""Where groups hold other groups."""
 
 
 class Variant:

@@ -49,7 +49,16 @@ class MaskType(WideType):
     one, item = types.boolean, ir.IntType(1)
 
 
-class LanesType(types.Type):
+CURVES = types.Array(types.float64, 3, "C")
+
+
+class ManyType(types.Type):
+    """What lanes give kernels. ``arrays``: types of those that machine code reads of it."""
+
+    arrays: tuple[Any, ...] = ()
+
+
+class LanesType(ManyType):
     """An array of packs. ``sides``: its shape, None where it is only known at run time.
 
     With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
@@ -58,10 +67,11 @@ class LanesType(types.Type):
     def __init__(self, sides: tuple[int | None, ...], width: int) -> None:
         self.sides, self.width, self.ndim = sides, width, len(sides)
         self.alignment = min(ALIGNMENT, 8 * width)
+        self.arrays = (types.Array(types.float64, self.ndim + 1, "C"),)
         super().__init__(name=f"Lanes({sides}, {width})")
 
 
-class FixedType(types.Type):
+class FixedType(ManyType):
     """An array of numbers that are part of the type."""
 
     def __init__(self, item: types.Type, shape: tuple[int, ...], numbers: tuple[Any, ...]) -> None:
@@ -105,15 +115,13 @@ def _spread_out(context: Any, builder: Any, source: Any, target: Any, value: Any
     return spread(builder, context.cast(builder, value, source, target.one), target.width)
 
 
-class DrivenType(types.Type):
+class DrivenType(ManyType):
     """Values in the lanes times curves they share."""
 
     def __init__(self, values: LanesType) -> None:
         self.values, self.ndim, self.width = values, values.ndim, values.width
+        self.arrays = (*values.arrays, CURVES)
         super().__init__(name=f"Driven({values.name})")
-
-
-CURVES = types.Array(types.float64, 3, "C")
 
 
 @register_model(DrivenType)

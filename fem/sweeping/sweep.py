@@ -252,7 +252,10 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
         try:
             model = plan.read({**plan.fixed, **plan.grid.point(point)})
         except Exception as error:
-            verdict = first_problem(error) if isinstance(error, DeckError) else verdict_of(error)
+            verdict = verdict_of(error)
+            if isinstance(error, DeckError):
+                problem = error.problems[0]
+                verdict = f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
             plan.unread.append(no_answer(point, plan.layout, verdict))
             continue
         is_new, last = last is None or not prints_alike(model, last), model
@@ -263,12 +266,6 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
                 "the table has columns for the latter only"
             )
         yield Job(point, model, plan.layout, plan.history)
-
-
-def first_problem(error: DeckError) -> str:
-    """A deck that cannot be read with some parameter values, in one line."""
-    problem = error.problems[0]
-    return f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
 
 
 def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
