@@ -11,7 +11,8 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import fem
@@ -127,10 +128,10 @@ def parser() -> argparse.ArgumentParser:
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
     option.add_output(validate, "folder of the report")
-    validate.set_defaults(command=validate_command)
+    validate.set_defaults(command=late("fem.validation:validate", "cases", "output", "force"))
 
     warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
-    warm.set_defaults(command=warmup_command)
+    warm.set_defaults(command=late("fem.warmup:warmup"))
     return top
 
 
@@ -140,7 +141,7 @@ def add_pictures(commands: Any) -> None:
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all that the run has data for)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (default: png)")
     option.add_output(plot, "folder of the figures (default: DIR)", "FOLDER")
-    plot.set_defaults(command=plot_command)
+    plot.set_defaults(command=late("fem.pictures.plot:plot", "folder", "what", "format", "output", "force"))
     film = commands.add_parser("animate", help="draw the motion of a run as a film from its files")
     option.add_output(film, ".gif, .mp4 or .html (default: DIR/motion.gif)", "FILE")
     many = "frames of the trail, 0: none (default: 30)"
@@ -149,7 +150,8 @@ def add_pictures(commands: Any) -> None:
     film.add_argument("--fps", type=option.positive, default=30.0, help="frames per second (default: 30)")
     many = "at most so many frames (default: 300)"
     film.add_argument("--frames", metavar="N", type=option.positive_count, default=300, help=many)
-    film.set_defaults(command=animate_command)
+    given = ("folder", "output", "fps", "trail", "frames", "nodes", "force")
+    film.set_defaults(command=late("fem.pictures.animate:animate", *given))
     for command in (plot, film):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")
 
@@ -212,36 +214,15 @@ def sweep_command(options: argparse.Namespace) -> int:
     return sweep_as_asked(options)
 
 
-def plot_command(options: argparse.Namespace) -> int:
-    """``fem plot``."""
-    from fem.pictures.plot import plot
+def late(place: str, *names: str) -> Callable[[argparse.Namespace], int]:
+    """A command: the function at a place, imported when it is carried out, with the options of these names."""
 
-    plot(options.folder, options.what, options.format, options.output, options.force)
-    return 0
+    def command(options: argparse.Namespace) -> int:
+        module, _, function = place.partition(":")
+        given = (getattr(options, name) for name in names)
+        return int(getattr(import_module(module), function)(*given) or 0)
 
-
-def animate_command(options: argparse.Namespace) -> int:
-    """``fem animate``."""
-    from fem.pictures.animate import animate
-
-    speed = options.fps, options.trail, options.frames
-    animate(options.folder, options.output, *speed, options.nodes, options.force)
-    return 0
-
-
-def validate_command(options: argparse.Namespace) -> int:
-    """``fem validate``."""
-    from fem.validation import validate
-
-    return validate(options.cases, options.output, options.force)
-
-
-def warmup_command(options: argparse.Namespace) -> int:
-    """``fem warmup``."""
-    from fem.warmup import warmup
-
-    warmup()
-    return 0
+    return command
 
 
 def notes_of(error: BaseException) -> list[str]:

@@ -17,8 +17,7 @@ from typing import Any
 
 from fem.errors import CommandError
 from fem.files.lock import LOCK, FolderLock
-from fem.files.mark import is_marked
-from fem.files.names import on_disk
+from fem.files.names import is_marked, on_disk
 from fem.files.room import Room
 from fem.files.whole import PART
 
