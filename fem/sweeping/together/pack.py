@@ -59,7 +59,8 @@ def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> 
         packs = zeros(blocks or 1, *parts[0].shape, WIDTH, known=known)
         packs.array[:] = parts[0][..., None]
         return packs
-    stacked = np.array([*parts, *[parts[-1]] * (-len(parts) % WIDTH)]).reshape(-1, WIDTH, *parts[0].shape)
+    whole = np.array([*parts, *[parts[-1]] * (-len(parts) % WIDTH)])
+    stacked = whole.reshape(len(whole) // WIDTH, WIDTH, *parts[0].shape)
     packs = zeros(len(stacked), *stacked.shape[2:], WIDTH, known=known)
     packs.array[:] = np.moveaxis(stacked, 1, -1)
     return packs
