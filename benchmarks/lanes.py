@@ -74,12 +74,12 @@ def models(deck: Path, count: int) -> list[Any]:
     return [read({"SHAKE": float(by)}) for by in np.linspace(0.0, LARGEST, count)]
 
 
-def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1) -> dict[str, float]:
+def measure(count: int = MODELS, increments: int = INCREMENTS) -> dict[str, float]:
     """Seconds of the march alone (wall and processor), of the whole ensemble and of the sweep from deck to table, and
     how far lanes are from runs."""
     import fem
     from fem.sweeping.together import run
-    from fem.sweeping.together.alone import run_alone
+    from fem.sweeping.together.pack import WIDTH
 
     with TemporaryDirectory() as folder:
         deck = Path(folder) / "W5.inp"
@@ -91,14 +91,14 @@ def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1)
             began = time.perf_counter()
             fem.sweep(deck, {"SHAKE": np.linspace(0.0, LARGEST, count)}, output=output, workers=1)
             swept.append(time.perf_counter() - began)
-    run.run_ensemble(everything[:8], increments)  # compile, or load
+    list(run.march_together(everything[:8], increments))  # compile, or load
     march = run.march_all
-    step_run: list[tuple[float, float]] = []
+    marching: list[tuple[float, float]] = []
 
     def timed(*arguments: Any) -> bool:
         wall, processor = time.perf_counter(), time.process_time()
         is_done = march(*arguments)
-        step_run.append((time.perf_counter() - wall, time.process_time() - processor))
+        marching.append((time.perf_counter() - wall, time.process_time() - processor))
         return is_done
 
     whole = []
@@ -106,25 +106,27 @@ def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1)
     try:
         for _ in range(PASSES):
             began = time.perf_counter()
-            results = run.run_ensemble(everything, max(1, increments // 10), threads)
+            results = list(run.march_together(everything, max(1, increments // 10)))
             whole.append(time.perf_counter() - began)
     finally:
         run.march_all = march
+    places = {number: (marched, lane) for marched in results for number, lane in marched.numbers.items()}
     chosen = np.linspace(0, count - 1, min(CHECKED, count)).astype(int)
     distance = 0.0
-    for number in chosen:
-        alone = run_alone(everything[number], max(1, increments // 10), False)
-        distance = max(distance, float(np.abs(results[number].rows.motion[:, 0] - alone.rows.motion[:, 0]).max()))
-    wall, processor = (sorted(series)[len(series) // 2] for series in zip(*step_run, strict=True))
+    for number in set(chosen.tolist()) & set(places):
+        (marched, lane), alone = places[number], fem.run(everything[number], output_every=max(1, increments // 10))
+        shown = marched.rows.motion[:, 0, :, :, lane // WIDTH, lane % WIDTH]
+        distance = max(distance, float(np.abs(shown - alone.motion[:, 0, marched.rows.nodes]).max()))
+    wall, processor = (sorted(series)[len(series) // 2] for series in zip(*marching, strict=True))
     advanced = count * increments
     return {
         "march_seconds": wall,
         "march_processor_seconds": processor,
         "whole_seconds": sorted(whole)[len(whole) // 2],
         "sweep_seconds": sorted(swept)[len(swept) // 2],
-        "iterations": float(np.mean([result.iterations for result in results]) / increments),
+        "iterations": float(np.mean([marched.solves[lane] for marched, lane in places.values()]) / increments),
         "millions_per_core": advanced / processor / 1e6,
-        "in_lanes": float(sum(result.in_lanes for result in results)),
+        "in_lanes": float(len(places)),
         "distance": distance,
     }
 

@@ -11,7 +11,8 @@ import gc
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import fem
@@ -127,10 +128,10 @@ def parser() -> argparse.ArgumentParser:
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
     option.add_output(validate, "folder of the report")
-    validate.set_defaults(command=validate_command)
+    validate.set_defaults(command=late("fem.validation:validate", "cases", "output", "force"))
 
     warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
-    warm.set_defaults(command=warmup_command)
+    warm.set_defaults(command=late("fem.warmup:warmup"))
     return top
 
 
@@ -233,19 +234,15 @@ def animate_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def validate_command(options: argparse.Namespace) -> int:
-    """``fem validate``."""
-    from fem.validation import validate
+def late(place: str, *names: str) -> Callable[[argparse.Namespace], int]:
+    """A command: the function at a place, imported when it is carried out, with the options of these names."""
 
-    return validate(options.cases, options.output, options.force)
+    def command(options: argparse.Namespace) -> int:
+        module, _, function = place.partition(":")
+        given = (getattr(options, name) for name in names)
+        return int(getattr(import_module(module), function)(*given) or 0)
 
-
-def warmup_command(options: argparse.Namespace) -> int:
-    """``fem warmup``."""
-    from fem.warmup import warmup
-
-    warmup()
-    return 0
+    return command
 
 
 def notes_of(error: BaseException) -> list[str]:

@@ -6,11 +6,12 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from queue import Queue
 from types import FrameType
 from typing import Any
 
-from fem.commands.signals import SIGNALS, stop
+from fem.commands.signals import handled_by, stop
 from fem.errors import from_system
 from fem.results.record import SilentSink, Sink
 from fem.results.run_record import Timing
@@ -91,18 +92,10 @@ class InterruptGuard:
     def __init__(self) -> None:
         self.is_busy = self.is_patient = False
         self._pending = 0
-        self._previous: dict[int, Any] = {}
 
-    def __enter__(self) -> InterruptGuard:
-        if threading.current_thread() is threading.main_thread():
-            for number in SIGNALS:
-                if signal.getsignal(number) in (signal.default_int_handler, stop):
-                    self._previous[number] = signal.signal(number, self._interrupt)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)
+    def watching(self) -> AbstractContextManager[None]:
+        """It has the signals inside."""
+        return handled_by(self._interrupt, (signal.default_int_handler, stop))
 
     def release(self) -> None:
         """Writing is done: let a waiting signal through."""

@@ -86,7 +86,8 @@ def run_to_files(
     Raises what ``run`` raises, and ``KeyboardInterrupt``; everything finished is on disk by then.
     """
     timing = Timing()
-    with InterruptGuard() as guard:
+    guard = InterruptGuard()
+    with guard.watching():
         model = load(deck, parameters, earlier)
         timing.mark("read")
         begins_with = earlier_state(model, earlier)

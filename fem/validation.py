@@ -6,11 +6,11 @@ A case is a file ``validation/cases/<name>.py`` with ``NAME``, ``TITLE``, ``SOUR
 
 from __future__ import annotations
 
-import csv
 import difflib
 import importlib.util
 import io
 import math
+import re
 import sys
 import time
 import traceback
@@ -22,7 +22,7 @@ from typing import Any
 
 from fem.errors import CommandError
 from fem.files.report import report_folder, write_record
-from fem.files.whole import replace_file
+from fem.files.whole import lines_of, replace_file
 from fem.results.console import in_lines, say
 
 DEFAULT_OUTPUT = Path("results") / "validation"
@@ -73,8 +73,7 @@ class Row:
     @property
     def ratio(self) -> float:
         """Computed over target; their difference where the target is zero."""
-        value = self.target.value
-        return self.computed / value if value else self.computed
+        return self.computed / (self.target.value or 1.0)
 
     def cells(self) -> tuple[str, ...]:
         """Texts of ``COLUMNS``, for people."""
@@ -182,8 +181,7 @@ def choose(wanted: list[str], root: Path) -> list[str]:
 
 def is_long(path: Path) -> bool:
     """Whether the case says ``LONG = True``; read from its text, so that choosing runs no case."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return any(line.replace(" ", "").startswith("LONG=True") for line in lines)
+    return re.search(r"^ *LONG *= *True", path.read_text(encoding="utf-8"), re.MULTILINE) is not None
 
 
 def load_case(name: str, path: Path) -> ModuleType:
@@ -269,18 +267,13 @@ def write_report(verdicts: Sequence[Verdict], folder: Path) -> None:
             figure.savefig(picture, dpi=150, bbox_inches="tight", format="png")
             replace_file(folder / f"{verdict.name}_{name}.png", picture.getvalue())
     replace_file(folder / "report.md", "\n".join(lines).encode())
-    with io.StringIO(newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(("case", "quantity", "kind", *COLUMNS))
-        for verdict in verdicts:
-            for row in verdict.outcome.rows:
-                target, state = row.target, "ok" if row.is_met else "missed"
-                numbers = (repr(float(target.value)), repr(float(row.computed)), repr(float(row.ratio)))
-                limit = repr(float(target.tolerance))
-                table.writerow((verdict.name, target.quantity, target.kind, *numbers, limit, state, target.source))
-            if verdict.failure:
-                nan = repr(math.nan)
-                table.writerow(
-                    (verdict.name, "the case runs", "exact", "1.0", nan, nan, "0.0", "missed", verdict.failure)
-                )
-        replace_file(folder / "report.csv", file.getvalue().encode())
+    table: list[tuple[str, ...]] = [("case", "quantity", "kind", *COLUMNS)]
+    for verdict in verdicts:
+        rows = list(verdict.outcome.rows)
+        if verdict.failure:
+            rows.append(Row(Target("the case runs", 1.0, "exact", verdict.failure), math.nan))
+        for row in rows:
+            target, state = row.target, "ok" if row.is_met else "missed"
+            numbers = (repr(float(number)) for number in (target.value, row.computed, row.ratio, target.tolerance))
+            table.append((verdict.name, target.quantity, target.kind, *numbers, state, target.source))
+    replace_file(folder / "report.csv", lines_of(table))

@@ -22,7 +22,7 @@ from benchmarks.reliability.trial import Trial
 from fem import run_files
 from fem.cli import main
 from fem.compiled.plain.choose import is_plain
-from fem.compiled.workers import share
+from fem.compiled.workers import hand_out
 from fem.errors import MachineError, Stopped
 from fem.files.room import ROOM, Room
 from fem.files.whole import PART, GrowingFile, replace_file
@@ -95,7 +95,7 @@ def test_a_signal_in_the_solver_keeps_what_is_right(here: Path, monkeypatch: pyt
 
 
 def test_a_second_signal_changes_nothing() -> None:
-    with pytest.raises(KeyboardInterrupt), InterruptGuard():
+    with pytest.raises(KeyboardInterrupt), InterruptGuard().watching():
         try:
             signal.raise_signal(signal.SIGINT)
         finally:
@@ -111,7 +111,7 @@ def test_ctrl_c_does_not_wait_for_compilers() -> None:
     begun = time.monotonic()
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        share([("fem.a:a", ()), ("fem.b:b", ())], workers)
+        hand_out([("fem.a:a", ()), ("fem.b:b", ())], workers)
     assert time.monotonic() - begun < 2.0
     for worker in workers:
         assert worker.wait() == -signal.SIGKILL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -104,8 +104,7 @@ class Lyapunov:
     @property
     def settings(self) -> Mapping[str, Any]:
         """What makes two sweeps the same."""
-        names = ("time", "count", "method", "every", "transient", "again")
-        return {f"lyapunov {name}": getattr(self, name) for name in names}
+        return {f"lyapunov {each.name}": getattr(self, each.name) for each in fields(self)}
 
     def columns(self) -> list[str]:
         """``chaotic`` is 1 where the largest exponent exceeds its error."""
@@ -127,8 +126,8 @@ class Lyapunov:
         return Exponents(values, errors, grown[first:], np.full(len(values), np.nan))
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
-        """What was found, with its change at dt/2; NaN stays where the increments are not all equal."""
-        finer = halved(lasting(model, self.time))
+        """What was found, with its change at dt/2; NaN stays where increments differ, or nobody asked."""
+        finer = None if self.again == "none" else halved(lasting(model, self.time))
         if finer is None:
             return found
         every = self.every or (neighbour.EVERY if self.method == "two" else growth.EVERY)
@@ -164,5 +163,4 @@ def lyapunov(
     """
     model = load(deck, parameters)
     asked = Lyapunov(time, exponents, method, every, transient, again)
-    found = asked.exponents(model)
-    return found if again == "none" else asked.with_dt_errors(model, found)
+    return asked.with_dt_errors(model, asked.exponents(model))

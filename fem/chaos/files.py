@@ -16,14 +16,13 @@ from fem.chaos.exponents import Lyapunov, beyond_bar
 from fem.chaos.figures import bifurcation, convergence, exponents_against, phase_plane
 from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
-from fem.files.whole import replace_file
+from fem.files.whole import lines_of, replace_file
 from fem.model import Model
 from fem.pictures.folder import says_si
 from fem.results.console import as_note
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
-from fem.sweeping.table import lines_of
 
 ROWS = 200
 """Of the table of convergence."""
@@ -35,9 +34,7 @@ def write_exponents(options: Namespace, asked: Lyapunov) -> int:
     names = ("convergence.csv", "convergence.png")
     with folder_of(options, model, asked, names) as own:
         folder = own.path
-        found = asked.exponents(model)
-        if asked.again != "none":
-            found = asked.with_dt_errors(model, found)
+        found = asked.with_dt_errors(model, asked.exponents(model))
         begin_anew(own, model, asked)
         running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, asked.count + 1)]

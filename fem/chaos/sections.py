@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -131,8 +131,7 @@ class Sections:
     @property
     def settings(self) -> Mapping[str, Any]:
         """What makes two sweeps the same."""
-        names = ("period", "cycles", "points", "what")
-        return {f"section {name}": getattr(self, name) for name in names}
+        return {f"section {each.name}": getattr(self, each.name) for each in fields(self)}
 
     def columns(self) -> list[str]:
         """``period`` in periods of the drive (0: aperiodic), the range of ``what``, its values in the section."""

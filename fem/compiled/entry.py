@@ -16,7 +16,7 @@ from numba.np.numpy_support import as_dtype
 
 from fem.compiled.kernel import OTHER_ARRAYS
 from fem.compiled.kinds import is_tuple, members
-from fem.lanes.types import CURVES, DrivenType, FixedType, LanesType
+from fem.lanes.types import CURVES, DrivenType, FixedType, ManyType
 
 HEAD = object.__basicsize__
 DATA, DIMENSIONS, SIZES, STRIDES, DESCRIPTION, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 24, HEAD + 40, HEAD + 48
@@ -68,20 +68,6 @@ class Reader:
         return [self.field(first, 8 * axis, WORD) for axis in range(count)]
 
 
-def array_types(its: Any) -> list[Any]:
-    """The arrays of an argument of lanes."""
-    if isinstance(its, LanesType):
-        return [types.Array(types.float64, its.ndim + 1, "C")]
-    if isinstance(its, DrivenType):
-        return [*array_types(its.values), CURVES]
-    return []
-
-
-def is_special(its: Any) -> bool:
-    """An argument of lanes."""
-    return isinstance(its, LanesType | DrivenType | FixedType)
-
-
 def leaf_types(arguments: Any) -> Iterator[Any]:
     """Types of arguments, groups member by member."""
     for its in arguments:
@@ -95,8 +81,8 @@ def check_arrays(reader: Reader, arguments: Any) -> None:
     """Look at all arrays before anything of them is read."""
     for its in leaf_types(arguments):
         word = reader.next()
-        if is_special(its):
-            arrays = [(each, reader.next_extra()) for each in array_types(its)]
+        if isinstance(its, ManyType):
+            arrays = [(each, reader.next_extra()) for each in its.arrays]
         else:
             arrays = [(its, word)] if isinstance(its, types.Array) else []
         for array, address in arrays:
@@ -111,7 +97,7 @@ def value_of(reader: Reader, its: Any) -> Any:
     word = reader.next()
     if isinstance(its, types.Array):
         return array_of(reader, its, word)
-    if is_special(its):
+    if isinstance(its, ManyType):
         return lanes_of(reader, its)
     if its == types.float64:
         return builder.bitcast(word, ir.DoubleType())

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind
@@ -36,7 +36,7 @@ def build_all(wanted: Collection[Job]) -> bool:
     """Make all units that are wanted and not there yet, and those that they call, on all processors.
 
     False where there is no room for them: then only what a run calls is worth compiling. Best with long ones at both
-    ends, and those that have much in common side by side (``share``).
+    ends, and those that have much in common side by side (``hand_out``).
     """
     if not is_plain():
         jobs = [job for job in wanted if stored(*job) is None]
@@ -44,7 +44,7 @@ def build_all(wanted: Collection[Job]) -> bool:
         if count and cache_folder().is_dir():  # also with one processor: here Ctrl-C would wait for the end of a unit
             with processes(count) as workers:
                 if workers:
-                    share(jobs, workers)
+                    hand_out(jobs, workers)
     for name, kinds in wanted:  # what no process of ours could do, if any
         if is_plain() or kernel_of(name).unit(kinds) is None:
             from fem.compiled.plain.dispatchers import compile_plain
@@ -68,7 +68,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def share(jobs: list[Job], workers: list[Worker]) -> None:
+def hand_out(jobs: list[Job], workers: list[Worker]) -> None:
     """Hand out jobs, and the jobs that come of them, until none is left.
 
     The first process takes them from the front, the others from the back: what units have in common is translated only
@@ -126,16 +126,12 @@ def processes(count: int) -> Iterator[list[Worker]]:
     """Processes that make units."""
     environment = {**os.environ, "PYTHONPATH": python_path(), "FEM_CACHE_DIR": str(cache_folder().parent)}
     command = [sys.executable, "-P", "-m", __name__]
+    streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     workers: list[Worker] = []
     try:
         with contextlib.suppress(OSError):  # no Python to start, or no room for another process
             for _ in range(count):
-                workers.append(
-                    subprocess.Popen(
-                        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                        env=environment,
-                    )
-                )  # fmt: skip
+                workers.append(subprocess.Popen(command, env=environment, **streams))
         yield workers
     finally:
         for worker in workers:

@@ -38,7 +38,8 @@ class FolderLock:
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / LOCK
         self._file: int | None = None
-        self._room: Room | None = None
+        self.room = Room()
+        """What the file keeps free on the disk, while it is locked."""
 
     def acquire(self) -> None:
         """Take the lock, over from a dead process if need be. CommandError: a living one has it."""
@@ -53,12 +54,6 @@ class FolderLock:
                 if self._file is None:
                     os.close(file)
         raise CommandError(f"{self._folder} is in use: {LOCK} in it changes all the time")
-
-    @property
-    def room(self) -> Room:
-        """What the file keeps free on the disk."""
-        assert self._room is not None, "the folder is not locked"
-        return self._room
 
     def release(self) -> None:
         """Let others in; the file goes while it is still locked, so none of theirs is removed."""
@@ -110,7 +105,7 @@ class FolderLock:
         os.ftruncate(self._file, 0)
         os.lseek(self._file, 0, os.SEEK_SET)
         os.write(self._file, (json.dumps(process()) + "\n").encode())
-        self._room = Room(self._file)
+        self.room = Room(self._file)
 
     def _taken(self, holder: dict[str, Any]) -> CommandError:
         who = f"process {holder['pid']} on {holder['host']}, since {holder['start']}" if holder else "another process"

@@ -17,8 +17,7 @@ from typing import Any
 
 from fem.errors import CommandError
 from fem.files.lock import LOCK, FolderLock
-from fem.files.mark import is_marked
-from fem.files.names import on_disk
+from fem.files.names import is_marked, on_disk
 from fem.files.room import Room
 from fem.files.whole import PART
 
@@ -102,11 +101,6 @@ def is_below(name: str) -> bool:
     return bool(parts) and ".." not in parts and not PurePosixPath(name).is_absolute() and "\\" not in name
 
 
-def recorded(record: Mapping[str, Any]) -> Names:
-    """What a record says is ours."""
-    return Names(listed_names(record))
-
-
 def read_record(path: Path) -> dict[str, Any] | None:
     """The record in a folder; None where there is none, empty where it cannot be read."""
     try:
@@ -133,7 +127,7 @@ class OwnFolder:
     record: str
     origin: Origin
     names: Names
-    owned: Callable[[Mapping[str, Any]], Names] = recorded
+    owned: Callable[[Mapping[str, Any]], Names] = lambda record: Names(listed_names(record))
     force: bool = False
     _lock: FolderLock | None = field(default=None, init=False)
     _is_new: bool = field(default=False, init=False)

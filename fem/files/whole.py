@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from fem.errors import CommandError
 
@@ -38,6 +42,13 @@ def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
         if isinstance(error, OSError):
             error.filename = str(path)
         raise
+
+
+def lines_of(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Lines of CSV; a cell never holds a line end."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode(errors="backslashreplace")
 
 
 class GrowingFile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import cgutils, types
+from numba.core import cgutils
 from numba.extending import NativeValue, typeof_impl, unbox
 from numba.np.numpy_support import from_dtype
 
@@ -37,7 +37,7 @@ def _array(its: Any, holder: Any, name: str, c: Any) -> Any:
 
 @unbox(LanesType)
 def _unbox_lanes(its: LanesType, value: Any, c: Any) -> NativeValue:
-    array_type = types.Array(types.float64, its.ndim + 1, "C")
+    (array_type,) = its.arrays
     array = c.context.make_array(array_type)(c.context, c.builder, _array(array_type, value, "array", c))
     lanes = cgutils.create_struct_proxy(its)(c.context, c.builder)
     lanes.data = c.builder.bitcast(array.data, lanes.data.type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -10,8 +11,9 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
-from fem.lanes import items, operators  # noqa: F401  what packs can do
+from fem.lanes import items  # noqa: F401  what packs can do
 from fem.lanes.choose import common, every, local, some, where
+from fem.lanes.operators import define
 from fem.lanes.types import LanesType, MaskType, PackType
 
 
@@ -29,53 +31,44 @@ class _Where(AbstractTemplate):
         return signature(kind, types.boolean, kind, kind)
 
 
-class _Reduce(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], MaskType | types.Boolean):
-            return signature(types.boolean, args[0])
-        return None
+def plain(function: Any, kind: Any, result: Any) -> None:
+    """Of a plain value the function gives just that."""
+
+    class Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            return signature(result, args[0]) if isinstance(args[0], kind) else None
+
+    infer_global(function)(Template)
+    lower_builtin(function, kind)(lambda context, builder, sig, args: args[0])
 
 
-infer_global(some)(type("_Some", (_Reduce,), {}))
-infer_global(every)(type("_Every", (_Reduce,), {}))
+def bits(symbol: str, value: int) -> Callable[..., Any]:
+    """All bits of a mask, as one whole number, against another."""
+
+    def code(context: Any, builder: Any, mask: Any) -> Any:
+        number = builder.bitcast(mask, ir.IntType(mask.type.count))
+        return builder.icmp_unsigned(symbol, number, ir.Constant(number.type, value))
+
+    return code
 
 
-@infer_global(common)
-class _Common(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], PackType | types.Float):
-            return signature(types.float64, args[0])
-        return None
+def first(context: Any, builder: Any, pack: Any) -> Any:
+    """The number in the first lane."""
+    return builder.extract_element(pack, ir.Constant(ir.IntType(32), 0))
+
+
+plain(some, types.Boolean, types.boolean)
+plain(every, types.Boolean, types.boolean)
+plain(common, types.Float, types.float64)
+define(some, 1, MaskType, bits("!=", 0), lambda width: types.boolean)
+define(every, 1, MaskType, bits("==", -1), lambda width: types.boolean)
+define(common, 1, PackType, first, lambda width: types.float64)
 
 
 @lower_builtin(where, types.Boolean, types.Any, types.Any)
 @lower_builtin(where, MaskType, PackType, PackType)
 def _lower_where(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.select(*args)
-
-
-@lower_builtin(common, types.Float)
-@lower_builtin(some, types.Boolean)
-@lower_builtin(every, types.Boolean)
-def _lower_itself(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return args[0]
-
-
-@lower_builtin(common, PackType)
-def _lower_common(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.extract_element(args[0], ir.Constant(ir.IntType(32), 0))
-
-
-@lower_builtin(some, MaskType)
-def _lower_some(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    bits = builder.bitcast(args[0], ir.IntType(sig.args[0].width))
-    return builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
-
-
-@lower_builtin(every, MaskType)
-def _lower_every(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    bits = builder.bitcast(args[0], ir.IntType(sig.args[0].width))
-    return builder.icmp_unsigned("==", bits, ir.Constant(bits.type, -1))
 
 
 @infer_global(local)

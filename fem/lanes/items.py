@@ -22,17 +22,22 @@ def _indices(kind: Any) -> tuple[Any, ...]:
 
 @infer_global(operator.getitem)
 class GetItem(AbstractTemplate):
-    """A pack, or with fewer indices the array of packs below."""
+    """A pack (of an array that is known: a number), or with fewer indices the array below."""
 
     def generic(self, args: Any, kws: Any) -> Any:
         array, index = args
-        if not isinstance(array, LanesType):
-            return None
         count = len(_indices(index))
-        if not 0 < count <= array.ndim:
+        if not isinstance(array, LanesType | DrivenType | FixedType) or not 0 < count <= array.ndim:
             return None
-        result = LanesType(array.sides[count:], array.width) if count < array.ndim else PackType(array.width)
-        return signature(result, array, index)
+        if isinstance(array, FixedType):
+            return signature(array.item, array, index) if count == array.ndim else None
+        if isinstance(array, LanesType):
+            below = LanesType(array.sides[count:], array.width)
+            return signature(below if count < array.ndim else PackType(array.width), array, index)
+        if array.ndim == 2:  # an instant and a column
+            return signature(PackType(array.width), array, index) if count == 2 else None
+        below = LanesType(array.values.sides[1:], array.width)
+        return signature(DrivenType(below), array, index) if count == 1 else None
 
 
 @infer_global(operator.setitem)
@@ -48,51 +53,48 @@ class SetItem(AbstractTemplate):
         return None
 
 
-def _sides(context: Any, builder: Any, kind: LanesType, array: Any) -> list[Any]:
-    """The shape: constants where the type knows them."""
-    given = cgutils.unpack_tuple(builder, array.shape)
+def _sides(context: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
+    """The shape, without the lanes: constants where the type knows them."""
+    if isinstance(kind, FixedType):
+        return [context.get_constant(types.intp, side) for side in kind.shape]
+    given = cgutils.unpack_tuple(builder, cgutils.create_struct_proxy(kind)(context, builder, value).shape)
     return [
         one if side is None else context.get_constant(types.intp, side)
         for one, side in zip(given, kind.sides, strict=True)
     ]
 
 
-@infer_getattr
-class LanesAttributes(AttributeTemplate):
-    """``shape``, without the lanes."""
-
-    key = LanesType
-
-    def resolve_shape(self, kind: LanesType) -> Any:
-        return types.UniTuple(types.intp, kind.ndim)
+def _lower_shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return cgutils.pack_array(builder, _sides(context, builder, kind, value), context.get_value_type(types.intp))
 
 
-@lower_getattr(LanesType, "shape")
-def _lower_shape(context: Any, builder: Any, kind: LanesType, value: Any) -> Any:
-    array = cgutils.create_struct_proxy(kind)(context, builder, value)
-    return cgutils.pack_array(builder, _sides(context, builder, kind, array), context.get_value_type(types.intp))
+for _kind in (LanesType, FixedType):
+    _shape = {"key": _kind, "resolve_shape": lambda self, kind: types.UniTuple(types.intp, kind.ndim)}
+    infer_getattr(type("_Shape", (AttributeTemplate,), _shape))
+    lower_getattr(_kind, "shape")(_lower_shape)
 
 
-def _address(context: Any, builder: Any, sig: Any, args: Any) -> tuple[Any, Any]:
-    """Pointer to the first lane of the item, and the array."""
-    kind, index_kind = sig.args[:2]
-    array = cgutils.create_struct_proxy(kind)(context, builder, args[0])
-    kinds = _indices(index_kind)
-    given = cgutils.unpack_tuple(builder, args[1]) if isinstance(index_kind, types.BaseTuple) else [args[1]]
-    sides = _sides(context, builder, kind, array)
-    place: Any = None
-    for axis in range(kind.ndim):
+def _place(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Which item it is, or the first one below, row by row."""
+    kinds = _indices(sig.args[1])
+    given = cgutils.unpack_tuple(builder, args[1]) if isinstance(sig.args[1], types.BaseTuple) else [args[1]]
+    place = context.get_constant(types.intp, 0)
+    for axis, side in enumerate(_sides(context, builder, sig.args[0], args[0])):
+        place = builder.mul(place, side)
         if axis < len(kinds):
-            index = context.cast(builder, given[axis], kinds[axis], types.intp)
-            place = index if place is None else builder.add(builder.mul(place, sides[axis]), index)
-        else:
-            place = builder.mul(place, sides[axis])
-    lane = builder.mul(place, ir.Constant(place.type, kind.width))
-    return builder.gep(array.data, [lane]), array
+            place = builder.add(place, context.cast(builder, given[axis], kinds[axis], types.intp))
+    return place
+
+
+def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Pointer to the first lane of the item."""
+    place = _place(context, builder, sig, args)
+    array = cgutils.create_struct_proxy(sig.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [builder.mul(place, ir.Constant(place.type, sig.args[0].width))])
 
 
 def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    pointer, array = _address(context, builder, sig, args)
+    pointer = _address(context, builder, sig, args)
     result = sig.return_type
     if isinstance(result, PackType):
         vector = context.get_value_type(result)
@@ -101,57 +103,20 @@ def _getitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return loaded
     below = cgutils.create_struct_proxy(result)(context, builder)
     below.data = pointer
-    sides = _sides(context, builder, sig.args[0], array)[-result.ndim :]
+    sides = _sides(context, builder, sig.args[0], args[0])[-result.ndim :]
     below.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
     return below._getvalue()
 
 
 def _setitem(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    pointer, _ = _address(context, builder, sig, args)
+    pointer = _address(context, builder, sig, args)
     vector = context.get_value_type(sig.args[2])
     builder.store(args[2], builder.bitcast(pointer, vector.as_pointer()), align=sig.args[0].alignment)
     return context.get_dummy_value()
 
 
-for _index in (types.Integer, types.BaseTuple):
-    lower_builtin(operator.getitem, LanesType, _index)(_getitem)
-    lower_builtin(operator.setitem, LanesType, _index, PackType)(_setitem)
-
-
-@infer_getattr
-class FixedAttributes(AttributeTemplate):
-    """``shape``."""
-
-    key = FixedType
-
-    def resolve_shape(self, kind: FixedType) -> Any:
-        return types.UniTuple(types.intp, kind.ndim)
-
-
-@lower_getattr(FixedType, "shape")
-def _lower_fixed_shape(context: Any, builder: Any, kind: FixedType, value: Any) -> Any:
-    sides = [context.get_constant(types.intp, side) for side in kind.shape]
-    return cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
-
-
-@infer_global(operator.getitem)
-class GetFixed(AbstractTemplate):
-    """One number."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        fixed, index = args
-        if isinstance(fixed, FixedType) and len(_indices(index)) == fixed.ndim:
-            return signature(fixed.item, fixed, index)
-        return None
-
-
 def _get_fixed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    kind, index_kind = sig.args
-    given = cgutils.unpack_tuple(builder, args[1]) if isinstance(index_kind, types.BaseTuple) else [args[1]]
-    place: Any = None
-    for side, one, its in zip(kind.shape, given, _indices(index_kind), strict=True):
-        index = context.cast(builder, one, its, types.intp)
-        place = index if place is None else builder.add(builder.mul(place, place.type(side)), index)
+    kind, place = sig.args[0], _place(context, builder, sig, args)
     item = context.get_value_type(kind.item)
     numbers = [item(number) for number in kind.numbers]
     table = cgutils.global_constant(builder, "fixed", ir.Constant(ir.ArrayType(item, len(numbers)), numbers))
@@ -159,22 +124,9 @@ def _get_fixed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 for _index in (types.Integer, types.BaseTuple):
+    lower_builtin(operator.getitem, LanesType, _index)(_getitem)
+    lower_builtin(operator.setitem, LanesType, _index, PackType)(_setitem)
     lower_builtin(operator.getitem, FixedType, _index)(_get_fixed)
-
-
-@infer_global(operator.getitem)
-class GetDriven(AbstractTemplate):
-    """One index: the part below; two: the pack of an instant and a column."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        driven, index = args
-        if not isinstance(driven, DrivenType):
-            return None
-        if driven.ndim == 2 and len(_indices(index)) == 2:
-            return signature(PackType(driven.width), driven, index)
-        if driven.ndim > 2 and len(_indices(index)) == 1:
-            return signature(DrivenType(LanesType(driven.values.sides[1:], driven.width)), driven, index)
-        return None
 
 
 @lower_builtin(operator.getitem, DrivenType, types.Integer)

@@ -17,39 +17,48 @@ from numba.extending import lower_cast, models, register_model
 from fem.lanes.arrays import ALIGNMENT
 
 
-class PackType(types.Type):
-    """``width`` float64 lanes."""
+class WideType(types.Type):
+    """``width`` values, over which a plain one spreads."""
+
+    plain: Any
 
     def __init__(self, width: int) -> None:
         self.width = width
-        super().__init__(name=f"Pack({width})")
+        super().__init__(name=f"{type(self).__name__}({width})")
 
     def unify(self, typing: Any, other: Any) -> Any:
-        """A number or a pack: a pack."""
-        return self if isinstance(other, types.Float | types.Integer) else None
+        """With a plain value: lanes of it."""
+        return self if isinstance(other, self.plain) else None
 
     def can_convert_from(self, typing: Any, other: Any) -> Any:
-        """Numbers spread over the lanes."""
-        return Conversion.safe if isinstance(other, types.Float | types.Integer) else None
+        """From a plain value."""
+        return Conversion.safe if isinstance(other, self.plain) else None
 
 
-class MaskType(types.Type):
-    """``width`` truth values. It has no truth of its own: branches on it do not compile."""
+class PackType(WideType):
+    """float64 lanes."""
 
-    def __init__(self, width: int) -> None:
-        self.width = width
-        super().__init__(name=f"Mask({width})")
-
-    def unify(self, typing: Any, other: Any) -> Any:
-        """A truth value or a mask: a mask."""
-        return self if isinstance(other, types.Boolean) else None
-
-    def can_convert_from(self, typing: Any, other: Any) -> Any:
-        """A truth value spreads over the lanes."""
-        return Conversion.safe if isinstance(other, types.Boolean) else None
+    plain = types.Float | types.Integer
+    one, item = types.float64, ir.DoubleType()
 
 
-class LanesType(types.Type):
+class MaskType(WideType):
+    """Truth values. It has no truth of its own: branches on it do not compile."""
+
+    plain = types.Boolean
+    one, item = types.boolean, ir.IntType(1)
+
+
+CURVES = types.Array(types.float64, 3, "C")
+
+
+class ManyType(types.Type):
+    """What lanes give kernels. ``arrays``: types of those that machine code reads of it."""
+
+    arrays: tuple[Any, ...] = ()
+
+
+class LanesType(ManyType):
     """An array of packs. ``sides``: its shape, None where it is only known at run time.
 
     With known sides (and ``Fixed`` indices) loops unroll and working room turns into registers. ``alignment``: bytes.
@@ -58,10 +67,11 @@ class LanesType(types.Type):
     def __init__(self, sides: tuple[int | None, ...], width: int) -> None:
         self.sides, self.width, self.ndim = sides, width, len(sides)
         self.alignment = min(ALIGNMENT, 8 * width)
+        self.arrays = (types.Array(types.float64, self.ndim + 1, "C"),)
         super().__init__(name=f"Lanes({sides}, {width})")
 
 
-class FixedType(types.Type):
+class FixedType(ManyType):
     """An array of numbers that are part of the type."""
 
     def __init__(self, item: types.Type, shape: tuple[int, ...], numbers: tuple[Any, ...]) -> None:
@@ -73,19 +83,12 @@ register_model(FixedType)(models.OpaqueModel)
 
 
 @register_model(PackType)
-class PackModel(models.PrimitiveModel):
-    """A vector of doubles."""
-
-    def __init__(self, manager: Any, kind: PackType) -> None:
-        super().__init__(manager, kind, ir.VectorType(ir.DoubleType(), kind.width))
-
-
 @register_model(MaskType)
-class MaskModel(models.PrimitiveModel):
-    """A vector of bits."""
+class WideModel(models.PrimitiveModel):
+    """A vector."""
 
-    def __init__(self, manager: Any, kind: MaskType) -> None:
-        super().__init__(manager, kind, ir.VectorType(ir.IntType(1), kind.width))
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, ir.VectorType(kind.item, kind.width))
 
 
 @register_model(LanesType)
@@ -107,24 +110,18 @@ def spread(builder: Any, value: Any, width: int) -> Any:
 
 @lower_cast(types.Float, PackType)
 @lower_cast(types.Integer, PackType)
-def _number_to_pack(context: Any, builder: Any, source: Any, target: PackType, value: Any) -> Any:
-    return spread(builder, context.cast(builder, value, source, types.float64), target.width)
-
-
 @lower_cast(types.Boolean, MaskType)
-def _truth_to_mask(context: Any, builder: Any, source: Any, target: MaskType, value: Any) -> Any:
-    return spread(builder, context.cast(builder, value, source, types.boolean), target.width)
+def _spread_out(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
+    return spread(builder, context.cast(builder, value, source, target.one), target.width)
 
 
-class DrivenType(types.Type):
+class DrivenType(ManyType):
     """Values in the lanes times curves they share."""
 
     def __init__(self, values: LanesType) -> None:
         self.values, self.ndim, self.width = values, values.ndim, values.width
+        self.arrays = (*values.arrays, CURVES)
         super().__init__(name=f"Driven({values.name})")
-
-
-CURVES = types.Array(types.float64, 3, "C")
 
 
 @register_model(DrivenType)

@@ -17,7 +17,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
-from fem.files.mark import is_marked
+from fem.files.names import is_marked
 from fem.files.own import check_file
 from fem.pictures import FILM
 from fem.pictures.film import Picture, check_film, write_film

@@ -120,8 +120,7 @@ class Table:
 
 def instant_keys(rows: Floats) -> Floats:
     """One number per line for step and increment (the first two columns): steps share their first and last times."""
-    keys: Floats = rows[:, 0] * 2.0**40 + rows[:, 1]
-    return keys
+    return np.asarray(rows[:, 0] * 2.0**40 + rows[:, 1])
 
 
 def share_size(lines: int, width: int, most: int = MOST_NUMBERS) -> int:
@@ -138,8 +137,5 @@ def extremes(rows: Floats, size: int) -> Floats:
     base = size * np.arange(whole)[:, None]
     low = np.argmin(np.where(np.isnan(shares), np.inf, shares), axis=1)
     high = np.argmax(np.where(np.isnan(shares), -np.inf, shares), axis=1)
-    tail = np.arange(whole * size, len(rows))
-    kept: Floats = rows[
-        np.unique(np.concatenate([[0, len(rows) - 1], (base + low).ravel(), (base + high).ravel(), tail]))
-    ]
-    return kept
+    ends = 0, *range(whole * size, len(rows)), len(rows) - 1
+    return np.asarray(rows[np.unique(np.concatenate([ends, (base + low).ravel(), (base + high).ravel()]))])

@@ -14,7 +14,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.errors import CommandError
-from fem.files.mark import mark_of
+from fem.files.names import mark_of
 from fem.model.quantities import ENERGIES
 from fem.pictures.columns import KEY, Table
 from fem.pictures.fields import FieldMesh, read_list, read_mesh

@@ -58,8 +58,7 @@ class Overview:
     @property
     def at_rest(self) -> Flags:
         """(n,) nodes that are in their first place in all fields."""
-        resting: Flags = np.logical_not(self.moved.any(axis=1))
-        return resting
+        return np.asarray(~self.moved.any(axis=1))
 
 
 @lru_cache(maxsize=1)

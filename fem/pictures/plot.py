@@ -12,7 +12,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from fem.errors import CommandError
-from fem.files.mark import is_marked
+from fem.files.names import is_marked
 from fem.files.own import check_file, others, some, usable_folder
 from fem.files.whole import replace_file
 from fem.pictures.figures.increments import energies, iterations

@@ -70,8 +70,8 @@ def finish(results: Results, axes: Sequence[Sequence[Axes]], handles: Sequence[A
         panel.margins(x=0.01)
         for boundary in results.boundaries:
             panel.axvline(boundary, color="#888888", lw=0.8, ls=(0, (4, 3)), zorder=0.5)
+    label = f"time [{results.unit('time')}]" if results.is_si else "time"
     for panel in axes[-1]:
-        label = time_label(results)
         panel.set_xlabel(label + (", dashed: a new step" if len(results.boundaries) else ""))
     legend_beside(axes[0][-1], handles)
 
@@ -93,19 +93,8 @@ def legend_beside(panel: Axes, handles: Sequence[Any] | None = None) -> None:
     """Right of the axes, never over the data."""
     found = panel.get_legend_handles_labels()[0] if handles is None else handles
     if found:
-        panel.legend(
-            handles=found,
-            loc="upper left",
-            bbox_to_anchor=(1.02, 1.0),
-            borderaxespad=0.0,
-            frameon=False,
-            handlelength=3.2,
-            fontsize=SMALL,
-        )
-
-
-def time_label(results: Results) -> str:
-    return f"time [{results.unit('time')}]" if results.is_si else "time"
+        look: dict[str, Any] = {"borderaxespad": 0.0, "frameon": False, "handlelength": 3.2, "fontsize": SMALL}
+        panel.legend(handles=found, loc="upper left", bbox_to_anchor=(1.02, 1.0), **look)
 
 
 def labelled(results: Results, quantity: str, formula: str) -> str:

@@ -64,10 +64,8 @@ class Timing:
         return time.perf_counter() - self._begun
 
     def block(self) -> dict[str, float]:
-        return {
-            **{stage: round(seconds, 6) for stage, seconds in self._seconds.items()},
-            "total": round(self.total(), 6),
-        }
+        seconds = {**self._seconds, "total": self.total()}
+        return {stage: round(spent, 6) for stage, spent in seconds.items()}
 
 
 class TotalsSink(SilentSink):
@@ -161,12 +159,12 @@ def as_json(record: Mapping[str, Any]) -> bytes:
 
 
 def deck_name(model: Model) -> str:
-    """Name of the deck without folder and ending."""
+    """``stem_of`` its file."""
     return stem_of(model.source)
 
 
 def stem_of(file: str) -> str:
-    """Name of a deck as files of results have it: bytes that are not UTF-8 count as Latin-1, as in the deck itself."""
+    """Name of a deck in files of results, without folder and ending; bytes that are not UTF-8 count as Latin-1."""
     stem = Path(file).stem or "model"
     if stem.isascii():
         return stem
@@ -191,10 +189,7 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
         "nodes": len(mesh.node_labels),
         "elements": {block.kind: len(block.labels) for block in mesh.blocks},
         "materials": [asdict(material) for material in model.materials.values()],
-        "sections": [asdict(section) for section in model.sections],
-        "springs": [asdict(spring) for spring in model.springs],
-        "dashpots": [asdict(dashpot) for dashpot in model.dashpots],
-        "masses": [asdict(mass) for mass in model.masses],
+        **{name: list(map(asdict, getattr(model, name))) for name in ("sections", "springs", "dashpots", "masses")},
         "steps": [step_settings(model.steps, index) for index in range(len(model.steps))],
     }
 
@@ -202,17 +197,13 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
 def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
     """One step; loads and supports as counts, output requests as they hold in it."""
     step = steps[index]
-    procedure = {"kind": type(step.procedure).__name__.upper(), **asdict(step.procedure)}
     gravity = [load for load in step.distributed_loads if load.kind == "GRAV"]
+    as_they_are = ("name", "nlgeom", "max_increments", "extrapolation", "replaced")
     lists = ("boundaries", "nodal_loads", "distributed_loads", "temperatures")
     return {
-        "name": step.name,
-        "procedure": procedure,
-        "nlgeom": step.nlgeom,
-        "max_increments": step.max_increments,
-        "extrapolation": step.extrapolation,
+        **{name: getattr(step, name) for name in as_they_are},
+        "procedure": {"kind": type(step.procedure).__name__.upper(), **asdict(step.procedure)},
         "controls": asdict(step.controls),
-        "replaced": step.replaced,
         "gravity": [[load.value * axis for axis in load.direction] for load in gravity],
         "outputs": [asdict(request) for request in outputs_in_force(steps, index)],
         **{name: len(getattr(step, name)) for name in lists},

@@ -154,8 +154,7 @@ class Schedule:
 
         The last increment of a step is due although not foretold when the number of increments is not known.
         """
-        numbered = [cadence for cadence in self._fields if cadence.instants is None]
-        following = min((cadence.next_increment(increment) for cadence in numbered), default=NEVER)
+        following = min((cadence.next_increment(increment) for cadence in self._fields), default=NEVER)
         if following < NEVER and self._expected is not None and increment < self._expected:
             return min(following, self._expected)
         return following

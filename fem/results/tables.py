@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.files.whole import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.model.quantities import ENERGIES, QUANTITIES, meant
-from fem.results.digits import EMPTY
-from fem.results.printing.table import Table
+from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
 from fem.results.schedule import Cadence, is_active, request_cadence, target_indices, union
 
@@ -24,12 +24,45 @@ HEAD = ("step", "increment", "time")
 INCREMENT = ("dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)
 EVENT = ("element", "event", "energy_loss")
 FREQUENCY = ("step", "mode", "frequency", "omega", "generalized_mass")
+COUNTED = frozenset(("step", "increment", "iterations", "cutbacks", "node", "element", "mode"))
+"""Columns of whole numbers."""
 PRINTS = ("ENERGY PRINT", "NODE PRINT", "EL PRINT")
 """What asks for lines of increments, nodes and elements."""
 Wanted: TypeAlias = tuple[Ints, frozenset[str]]
 Request: TypeAlias = tuple[Cadence, list[Wanted]]
 LINES_AT_ONCE = 20_000
 """Lines formatted in one go: bounds the memory of the text, not its meaning."""
+
+
+class Table:
+    """One CSV file, which must not exist, or is cut back to ``size`` bytes.
+
+    Nothing waits in a buffer, so a killed run loses no finished line. ``kinds`` (1, c) of its cells.
+    """
+
+    def __init__(self, path: Path, columns: Sequence[str], size: int | None = None) -> None:
+        self.columns = tuple(columns)
+        self.kinds = np.array([[WHOLE if name in COUNTED else NUMBER for name in columns]], np.uint8)
+        self._file = GrowingFile(path, size)
+        if size is None:
+            self.add_line(",".join(columns))
+
+    @property
+    def size(self) -> int:
+        """Bytes written."""
+        return self._file.size
+
+    def add(self, numbers: Floats, kinds: np.ndarray | None = None) -> None:
+        """Append lines: numbers (k, c), kinds of cells (p, c) for line 0, p, 2p, ..., as the columns' names if None."""
+        if len(numbers):
+            self._file.add(lines(numbers, self.kinds if kinds is None else kinds))
+
+    def add_line(self, text: str) -> None:
+        """Append one line of text."""
+        self._file.add(text.encode() + b"\n")
+
+    def close(self) -> None:
+        self._file.close()
 
 
 class Printer:

@@ -61,15 +61,6 @@ class Appended:
         return "".join(lines)
 
 
-def text_array(name: str, words: Sequence[str]) -> str:
-    """Names as a string array of the field data."""
-    codes = " ".join(str(code) for word in words for code in (*word.encode(), 0))
-    return (
-        f'<DataArray type="String" Name={quoteattr(name)} NumberOfTuples="{len(words)}" format="ascii">'
-        f"{codes}</DataArray>\n"
-    )
-
-
 class Skeleton:
     """What does not change from field to field, encoded once; ``field`` adds what does."""
 
@@ -88,7 +79,9 @@ class Skeleton:
         ]
         self._appended = Appended()
         points, cells, self._node_labels, self._constant = map(self._appended.heads, parts)
-        self._names = text_array("section_names", names)
+        codes = " ".join(str(code) for name in names for code in (*name.encode(), 0))
+        head = f'<DataArray type="String" Name="section_names" NumberOfTuples="{len(names)}" format="ascii">'
+        self._names = f"{head}{codes}</DataArray>\n"
         self._piece = (
             f'</FieldData>\n<Piece NumberOfPoints="{len(mesh.node_labels)}" NumberOfCells="{len(types)}">\n'
             f"<Points>\n{points}</Points>\n<Cells>\n{cells}</Cells>\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from fem.model import Model
 from fem.results.history import History
@@ -23,14 +23,12 @@ class Question(Protocol):
     figures   files that are made of the table when it is complete
     """
 
-    @property
-    def kind(self) -> str: ...
+    kind: ClassVar[str]
+    counts: ClassVar[tuple[str, ...]]
+    figures: ClassVar[tuple[str, ...]]
+
     @property
     def settings(self) -> Mapping[str, Any]: ...
-    @property
-    def counts(self) -> tuple[str, ...]: ...
-    @property
-    def figures(self) -> tuple[str, ...]: ...
     def columns(self) -> list[str]: ...
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """Verdict, row and (where asked for) the motion of a point; whatever goes wrong is the verdict."""

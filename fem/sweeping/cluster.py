@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import fem
@@ -37,9 +37,12 @@ class Cluster:
 
     def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
         """Answers of those that have ended; FemError: the scheduler is gone, or has had no workers for long."""
+        import distributed
+
         while not (ended := [future for future in self.pending if future.done()]):
             self.look()
-            wait_for_one(list(self.pending))
+            with suppress(TimeoutError, distributed.CancelledError):
+                distributed.wait(list(self.pending), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
         return [(self.pending.pop(future), self.outcome(future)) for future in ended]
 
     def outcome(self, future: Any) -> list[Answer] | Lost:
@@ -69,16 +72,6 @@ class Cluster:
             raise FemError(
                 f"the Dask scheduler at {self.address} has had no workers for {ANSWER_SECONDS} seconds; {GOES_ON}"
             )
-
-
-def wait_for_one(futures: list[Any]) -> None:
-    """Until one has ended, or it is time to look."""
-    import distributed
-
-    try:
-        distributed.wait(futures, timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")  # type: ignore[no-untyped-call]
-    except (TimeoutError, distributed.CancelledError):
-        return
 
 
 @contextmanager

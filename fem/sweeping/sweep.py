@@ -252,7 +252,10 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
         try:
             model = plan.read({**plan.fixed, **plan.grid.point(point)})
         except Exception as error:
-            verdict = first_problem(error) if isinstance(error, DeckError) else verdict_of(error)
+            verdict = verdict_of(error)
+            if isinstance(error, DeckError):
+                problem = error.problems[0]
+                verdict = f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
             plan.unread.append(no_answer(point, plan.layout, verdict))
             continue
         is_new, last = last is None or not prints_alike(model, last), model
@@ -265,19 +268,17 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
         yield Job(point, model, plan.layout, plan.history)
 
 
-def first_problem(error: DeckError) -> str:
-    """A deck that cannot be read with some parameter values, in one line."""
-    problem = error.problems[0]
-    return f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
-
-
 def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
     """Arrays from the cells of the table."""
     names = plan.identity["columns"]
     cells = list(zip(*rows, strict=True)) or [()] * len(names)
     counts = {"point", *plan.layout.counts}
-    read = {name: np.int64 if name in counts else str if name == "verdict" else float for name in names}
-    return {
-        name: np.array([cell or "nan" for cell in column], str).astype(read[name])
-        for name, column in zip(names, cells, strict=True)
-    }
+    readers: dict[str, Any] = {name: (int, np.int64) if name in counts else (number_in, float) for name in names}
+    readers["verdict"] = (str, None)
+    columns = zip(names, cells, strict=True)
+    return {name: np.array(list(map(readers[name][0], column)), readers[name][1]) for name, column in columns}
+
+
+def number_in(cell: str) -> float:
+    """NaN where the cell is empty."""
+    return float(cell or "nan")

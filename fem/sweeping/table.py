@@ -7,7 +7,6 @@ are those that this sweep wrote. Whatever else stands in the table (a changed di
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 from fem.errors import CommandError
 from fem.files.own import Names, OwnFolder, read_record
 from fem.files.room import Room
-from fem.files.whole import GrowingFile, replace_file
+from fem.files.whole import GrowingFile, lines_of, replace_file
 from fem.model import Model
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of, plain
 
@@ -32,13 +31,6 @@ LOST = "lost"
 def cells_of(values: Iterable[int | float]) -> list[str]:
     """Numbers with all their digits; nothing where there is no number."""
     return ["" if math.isnan(value) else repr(value) for value in values]
-
-
-def lines_of(rows: Iterable[Sequence[str]]) -> bytes:
-    """Lines of CSV; a cell never holds a line end."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode(errors="backslashreplace")
 
 
 def sweep_folder(

@@ -15,6 +15,7 @@ import pytest
 
 import fem.runner as runner
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, ModelError, NoConvergence
+from fem.files.whole import GrowingFile
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
 from fem.results.record import Sink, StepStart
 from fem.results.run_record import plain
@@ -201,7 +202,7 @@ def test_a_full_disk_is_one_line(solver: FakeSolver, monkeypatch: pytest.MonkeyP
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "results/chain/nodes.csv")
 
-    monkeypatch.setattr("fem.results.tables.Table._write", full)
+    monkeypatch.setattr("fem.files.whole.GrowingFile.add", full)
     with pytest.raises(MachineError, match=r"cannot write results/chain/nodes\.csv: No space left") as caught:
         runner.run_to_files("chain.inp", quiet=True)
     assert caught.value.exit_code == 4
@@ -216,16 +217,14 @@ def test_ctrl_c_waits_for_whole_lines(solver: FakeSolver, monkeypatch: pytest.Mo
             time.sleep(0.01)
         raise AssertionError("Ctrl-C did not come through")
 
-    from fem.results.tables import Table
+    write = GrowingFile.add
 
-    write = Table._write
-
-    def write_slowly(table: Table, text: memoryview) -> None:
+    def write_slowly(file: GrowingFile, text: memoryview) -> None:
         if b"\n1,5" in bytes(text):
             os.kill(os.getpid(), signal.SIGINT)
-        write(table, text)
+        write(file, text)
 
-    monkeypatch.setattr(Table, "_write", write_slowly)
+    monkeypatch.setattr(GrowingFile, "add", write_slowly)
     monkeypatch.setattr(runner, "solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         runner.run_to_files("chain.inp", quiet=True)

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 import fem
-from fem.sweeping.together.run import march_together, run_ensemble
+from fem.sweeping.together.run import march_together
 from tests.decks import chain, run_text
+from tests.solve.ensembles import run_ensemble
 from tests.solve.test_ropes import hung
 
 

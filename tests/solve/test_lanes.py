@@ -17,8 +17,8 @@ from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
 from fem.model.quantities import NODAL
 from fem.solve.linear.block import invert
-from fem.sweeping.together.alone import run_alone
-from fem.sweeping.together.run import can_run_in_lanes, run_ensemble
+from fem.sweeping.together.run import can_run_in_lanes
+from tests.solve.ensembles import run_alone, run_ensemble
 
 PENDULUM = """*PARAMETER
 HEIGHT = 0.01
@@ -115,7 +115,7 @@ def pendulums(**series):
 
 def check_alike(result, model, every=10, has_counts=True):
     """The lane of a model holds what the model's own run holds; ``has_counts``: in as many iterations."""
-    alone = run_alone(model, every, True)
+    alone = run_alone(model, every)
     assert result.in_lanes
     assert result.error is None
     assert alone.error is None
@@ -132,7 +132,7 @@ def check_alike(result, model, every=10, has_counts=True):
 
 def test_lanes_with_a_moving_support_are_single_runs():
     models = pendulums(HEIGHT=[0.0, 0.01, 0.02, 0.05, 0.1, 0.3, 0.02, 0.04, 0.06, 0.08])
-    results = run_ensemble(models, 10, threads=2, record_all=True)
+    results = run_ensemble(models, 10)
     assert len({result.iterations for result in results}) > 1  # lanes wait for others
     for result, model in zip(results, models, strict=True):
         check_alike(result, model)
@@ -140,13 +140,13 @@ def test_lanes_with_a_moving_support_are_single_runs():
 
 def test_lanes_may_follow_curves_of_their_own():
     models = pendulums(OMEGA=[3.0, 6.0, 9.0], HEIGHT=[0.01, 0.02, 0.0])
-    for result, model in zip(run_ensemble(models, 10, record_all=True), models, strict=True):
+    for result, model in zip(run_ensemble(models, 10), models, strict=True):
         check_alike(result, model)
 
 
 def test_a_lane_that_fails_does_not_disturb_others():
     models = pendulums(ITERATIONS=[20, 1, 20, 20], HEIGHT=[0.01, 0.3, 0.3, 0.02])
-    results = run_ensemble(models, 10, record_all=True)
+    results = run_ensemble(models, 10)
     assert not results[1].in_lanes
     assert isinstance(results[1].error, fem.NoConvergence)
     for number in (0, 2, 3):
@@ -155,7 +155,7 @@ def test_a_lane_that_fails_does_not_disturb_others():
 
 def test_chains_of_cables_with_damping_and_springs_are_single_runs():
     models = [fem.parse_deck(CHAIN, {"YOUNG": 1e4 * (1 + k), "PULL": 1.0 + k}) for k in range(5)]
-    for result, model in zip(run_ensemble(models, 7, record_all=True), models, strict=True):
+    for result, model in zip(run_ensemble(models, 7), models, strict=True):
         check_alike(result, model, 7)
 
 
@@ -164,7 +164,7 @@ def test_secant_lanes_that_iterate_to_round_off_are_single_runs():
     text = text.replace("*CONTROLS, RESI_GLOB_RELA=1e-8, ENERGY DRIFT=OFF\n", "")
     text = text.replace("*CLOAD\n", "*BOUNDARY, TYPE=VELOCITY\n")
     models = [fem.parse_deck(text.replace("<PULL>", "3, <PULL>"), {"PULL": 0.1 * k}) for k in range(1, 5)]
-    for result, model in zip(run_ensemble(models, 7, record_all=True), models, strict=True):
+    for result, model in zip(run_ensemble(models, 7), models, strict=True):
         check_alike(result, model, 7, has_counts=False)  # when round-off no longer falls is a matter of round-off
 
 
@@ -172,7 +172,7 @@ def test_lanes_whose_supports_lag_behind_weighted_forces_are_single_runs():
     text = PENDULUM.replace("*DYNAMIC, DIRECT", "*DYNAMIC, DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA")
     text = text.replace("STRAIN=GREEN", "STRAIN=GREEN, MASS=CONSISTENT")
     models = [fem.parse_deck(text, {"HEIGHT": height}) for height in (0.01, 0.03, 0.05)]
-    for result, model in zip(run_ensemble(models, 10, record_all=True), models, strict=True):
+    for result, model in zip(run_ensemble(models, 10), models, strict=True):
         check_alike(result, model)
 
 

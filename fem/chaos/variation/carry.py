@@ -12,16 +12,7 @@ from fem.arrays import Floats, Ints
 from fem.chaos.variation.groups import DU, DV, SINCE, START_A, START_U, START_V, WRITTEN, Variation
 from fem.chaos.variation.linearise import vary
 from fem.compiled import inner_kernel, kernel
-from fem.solve.newton.groups import (
-    DONE,
-    INCREMENT,
-    NEED_SOLVE,
-    Loading,
-    Motion,
-    Problem,
-    Record,
-    Scratch,
-)
+from fem.solve.newton.groups import DONE, INCREMENT, NEED_SOLVE, Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.march import march
 from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.statics.arc import Arc

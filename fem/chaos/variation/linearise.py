@@ -22,19 +22,7 @@ this is not taken for a motion, dv1 is projected in its case, too, with mu = 0.
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.chaos.variation.groups import (
-    DA,
-    DF,
-    DU,
-    DV,
-    END,
-    KNOWN,
-    START_A,
-    START_U,
-    START_V,
-    UNPROJECTED,
-    Variation,
-)  # fmt: skip
+from fem.chaos.variation.groups import DA, DF, DU, DV, END, KNOWN, START_A, START_U, START_V, UNPROJECTED, Variation
 from fem.compiled import inner_kernel
 from fem.forces.bars.bar import GAP, P, Q
 from fem.forces.bars.strain import LINEAR
@@ -43,12 +31,7 @@ from fem.forces.protocol import Trial
 from fem.solve.linear.chain import Diagonal
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton.evaluate import evaluate, inertia_forces
-from fem.solve.newton.groups import (
-    Loading,
-    Motion,
-    Problem,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps

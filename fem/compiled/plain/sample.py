@@ -42,8 +42,5 @@ def sample(x: Floats, group: Group, factor: float, number: int) -> tuple[float, 
 
 ARRAY = ("array", "d", 1)
 GROUP = ("group", Group.__module__, Group.__qualname__, (ARRAY, "none"))
-SAMPLES = (
-    (larger, ("float", "float")),
-    (sample, (ARRAY, GROUP, "float", "int")),
-)
+SAMPLES = ((larger, ("float", "float")), (sample, (ARRAY, GROUP, "float", "int")))
 """Kernels, and kinds of their arguments."""

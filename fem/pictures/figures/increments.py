@@ -59,7 +59,7 @@ def iterations(results: Results) -> Figure:
     finish(results, [[upper], [lower]])
     upper.set_ylim(0.0, max(1.0, float(count.max(initial=0.0))) * 1.12)
     upper.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-    first, last = float(results.increments[0, 2]), float(results.increments[-1, 2])
+    first, last = results.increments[[0, -1], 2].tolist()
     if last > first:
         margin = 0.01 * (last - first)
         lower.set_xlim(first - margin, last + margin)

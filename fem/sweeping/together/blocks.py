@@ -15,7 +15,7 @@ from fem.sweeping.together.march import Start, march_lanes, open_lanes
 
 @inner_kernel
 def at(packs: Floats, b: int) -> Floats:
-    """Block b of an array of packs; the only one where all blocks share it."""
+    """Block b of an array of packs; the only one where it is that of all."""
     block: Floats = packs[min(b, packs.shape[0] - 1)]
     return block
 
@@ -50,10 +50,10 @@ def of_block(b: int, problem: Problem) -> Problem:
 @inner_kernel
 def loading_of(b: int, loading: Loading) -> Loading:
     """The part of block b."""
-    row = min(b, loading.factors.shape[0] - 1)
+    curve = min(b, loading.factors.shape[0] - 1)
     return Loading(
-        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[row],
-        loading.factors[row], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
+        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[curve],
+        loading.factors[curve], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
         loading.support_start[b], at(loading.thermal_end, b), at(loading.thermal_mean, b),
     )  # fmt: skip
 

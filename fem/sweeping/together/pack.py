@@ -26,14 +26,10 @@ WIDTH = 8
 """Lanes of a pack: eight float64 fill the widest vector register there is."""
 
 
-def zeros(*shape: int, known: int = 0) -> Any:
-    """An array of packs; to the march it is an array of numbers."""
-    return Lanes(*shape, known=known)
-
-
-def fixed(array: Any) -> Any:
-    """An array known at compilation; to the march it is an array."""
-    return Fixed(array)
+zeros: Any = Lanes
+"""An array of packs; to the march it is an array of numbers."""
+fixed: Any = Fixed
+"""An array known at compilation; to the march it is an array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +58,8 @@ def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> 
         packs = zeros(blocks or 1, *parts[0].shape, WIDTH, known=known)
         packs.array[:] = parts[0][..., None]
         return packs
-    stacked = np.array(parts)
-    stacked = np.concatenate([stacked, np.repeat(stacked[-1:], -len(parts) % WIDTH, axis=0)])
-    stacked = stacked.reshape(len(stacked) // WIDTH, WIDTH, *stacked.shape[1:])
+    whole = np.array([*parts, *[parts[-1]] * (-len(parts) % WIDTH)])
+    stacked = whole.reshape(len(whole) // WIDTH, WIDTH, *parts[0].shape)
     packs = zeros(len(stacked), *stacked.shape[2:], WIDTH, known=known)
     packs.array[:] = np.moveaxis(stacked, 1, -1)
     return packs

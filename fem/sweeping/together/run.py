@@ -1,10 +1,9 @@
-"""Run an ensemble: as lanes where the models allow it, else one by one, blocks and runs spread over threads."""
+"""March models that differ in numbers as lanes, where they allow it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import compress
 from typing import Any
 
@@ -27,20 +26,17 @@ from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.unrestrained import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, prepare, record
 from fem.solve.watch.energy import SETTLING
-from fem.sweeping.together.alone import SERIES, Result, run_alone
 from fem.sweeping.together.blocks import march_blocks
 from fem.sweeping.together.march import REASON, SOLVES
 from fem.sweeping.together.pack import WIDTH, Fleet, fleet
 from fem.sweeping.together.sample import Sample, instants, is_alike, sample
 
 BLOCKS_AT_ONCE = 64
-"""Blocks a thread marches before it looks for Ctrl-C."""
+"""Blocks that march before Python looks for Ctrl-C."""
 MOST_NUMBERS = 2**25
 """Numbers that the lanes of one march may record: 256 MB."""
 NAMES = ("node_labels", "element_labels", "node_sets", "element_sets")
 """What of a mesh says which rows are whose."""
-LANE_SERIES = [name for name in SERIES if name not in ("increment", "time", "dt", "cutbacks")]
-"""Fields of ``Rows`` that differ from lane to lane."""
 
 
 def can_run_in_lanes(model: Model) -> str:
@@ -68,48 +64,26 @@ def can_run_in_lanes(model: Model) -> str:
     return ""
 
 
-def run_ensemble(
-    models: Sequence[Model], every: int = 1, threads: int = 1, *, record_all: bool = False
-) -> list[Result]:
-    """Run models that differ in numbers as lanes of one march, all others by themselves; one result each, in order.
-
-    every       increments between two recorded rows; the energy watch looks at all increments
-    record_all  rows carry every node and element, not only the printed ones
-
-    A model that fails (as a lane it gets a run of its own first) has the error in its result.
-    """
-    together = march_together(models, every, threads, record_all=record_all)
-    results = {number: part.result(lane) for part in together for number, lane in part.numbers.items()}
-    alone = [number for number in range(len(models)) if number not in results]
-    with ThreadPoolExecutor(threads) as pool:
-        runs = pool.map(lambda number: run_alone(models[number], every, record_all), alone)
-        results |= dict(zip(alone, runs, strict=True))
-    return [results[number] for number in range(len(models))]
-
-
 @dataclass(frozen=True, slots=True)
 class Marched:
     """Models that marched side by side.
 
     rows     of all lanes: two more axes at the end of what is per increment, block and lane in the block
-    numbers  model -> its lane, of those that marched well; solves (lanes,): linear solves in all increments
+    numbers  model -> its lane, of those that marched well;  solves (lanes,): linear solves in all increments
     """
 
     rows: Rows
     numbers: dict[int, int]
     solves: Ints
 
-    def result(self, lane: int) -> Result:
-        """One of them."""
-        series = {name: getattr(self.rows, name)[..., lane // WIDTH, lane % WIDTH] for name in LANE_SERIES}
-        return Result(replace(self.rows, **series), int(self.solves[lane]))
-
 
 def march_together(
-    models: Sequence[Model], every: int = 1, threads: int = 1, *, record_all: bool = False, may_compile: bool = True
+    models: Sequence[Model], every: int = 1, *, record_all: bool = False, may_compile: bool = True
 ) -> Iterator[Marched]:
-    """All models that march well as lanes; arguments as of ``run_ensemble``.
+    """All models that march well as lanes of one march, which differ in numbers only.
 
+    every        increments between two recorded rows; the energy watch looks at all increments
+    record_all   rows carry every node and element, not only the printed ones
     may_compile  False: none marches whose shape is not compiled yet
     """
     numbers, samples, stage = gather(models)
@@ -125,7 +99,7 @@ def march_together(
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
         whole = fleet(stage, part, time, dt, len(increments), probes, elements)
-        if not march_all(whole, stage, every, threads, may_compile):
+        if not march_all(whole, stage, every, may_compile):
             return
         reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
         rows = record_of_lanes(whole, increments, time, dt, probes, elements)
@@ -146,23 +120,17 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem
     samples: list[Sample] = []
     stage: StepSystem | None = None
     for number, model in enumerate(models):
-        if can_run_in_lanes(model):
+        known = samples[-1] if samples else None  # the one most likely to have the same parts
+        if can_run_in_lanes(model) or not (known is None or has_same_march(model, known.model)):
             continue
         try:
-            if stage is None:
+            if known is None:
                 time, _ = instants(model)
-                first = sample(model, time)
-                stage = template(first, time)
-                if stage is not None:
-                    numbers, samples = [number], [first]
-                continue
-            known = samples[-1]  # the one most likely to share its parts
-            if not has_same_march(model, known.model):
-                continue
             one = sample(model, time, known)
+            stage = stage or template(one, time)
         except FemError:  # its own run will say so
             continue
-        if has_same_shape(one, known):
+        if stage is not None and (known is None or has_same_shape(one, known)):
             numbers.append(number)
             samples.append(one)
     if stage is None:
@@ -229,8 +197,8 @@ def kinds_of(limits: Floats) -> Any:
     return np.append(limits[[groups.RELATIVE, groups.ABSOLUTE, groups.CORRECTION]] >= 0.0, limits[groups.TO_FLOOR])
 
 
-def march_all(whole: Fleet, stage: StepSystem, every: int, threads: int, may_compile: bool) -> bool:
-    """March all blocks, spread over threads; False: it would have to be compiled and must not."""
+def march_all(whole: Fleet, stage: StepSystem, every: int, may_compile: bool) -> bool:
+    """March all blocks; False: it would have to be compiled and must not."""
     step = stage.system.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
@@ -240,34 +208,21 @@ def march_all(whole: Fleet, stage: StepSystem, every: int, threads: int, may_com
         np.array([secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric], np.int64)
     )
     row: Any = Fixed(np.array(stage.coefficients, float))
-    at_once = max(1, min(BLOCKS_AT_ONCE, -(-whole.blocks // threads)))
-    shared = (
+    rest = (
         every, options, row, whole.limits, whole.problem, whole.loading, whole.start, whole.room, whole.record,
         whole.outcome,
     )  # fmt: skip
-    if not (may_compile or is_compiled(march_blocks, 0, 1, *shared)):
+    if not (may_compile or is_compiled(march_blocks, 0, 1, *rest)):
         return False
-
-    def work(first: int) -> None:
-        march_blocks(first, min(first + at_once, whole.blocks), *shared)
-
-    starts = range(0, whole.blocks, at_once)
-    if threads == 1:
-        for first in starts:
-            work(first)
-        return True
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, starts))
+    for first in range(0, whole.blocks, BLOCKS_AT_ONCE):
+        march_blocks(first, min(first + BLOCKS_AT_ONCE, whole.blocks), *rest)
     return True
 
 
 def record_of_lanes(whole: Fleet, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
     """The record of all lanes, as ``Marched`` has it."""
-    rows, kinematics, values = (
-        np.moveaxis(packs.array, 0, -2)
-        for packs in (whole.record.increments, whole.record.kinematics, whole.record.values)
-    )
-    kept = whole.record._replace(increments=rows, kinematics=kinematics, values=values)
+    packs = ((name, getattr(whole.record, name).array) for name in ("increments", "kinematics", "values"))
+    kept = whole.record._replace(**{name: np.moveaxis(array, 0, -2) for name, array in packs})
     lengths = np.concatenate([[0.0], dt])[increments]
     return rows_of(
         1, kept, np.arange(len(increments)), increments, time[increments], lengths, 0, probes, elements, True, False

@@ -1,4 +1,4 @@
-"""One model of an ensemble in a run of its own, and what is kept of a model however it ran."""
+"""Models that march together, and in runs of their own: the same rows of both."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from fem.errors import FemError
 from fem.model import Model
 from fem.results.record import Rows, SilentSink
 from fem.solve.loop import solve
+from fem.sweeping.together.pack import WIDTH
+from fem.sweeping.together.run import march_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,27 @@ def chosen(rows: Rows, which: Ints) -> Rows:
     return replace(rows, **series)
 
 
-def run_alone(model: Model, every: int, record_all: bool) -> Result:
+LANE_SERIES = [name for name in SERIES if name not in ("increment", "time", "dt", "cutbacks")]
+"""Fields of ``Rows`` that differ from lane to lane."""
+
+
+def run_alone(model: Model, every: int) -> Result:
     """An ordinary run."""
     sink = Collector(every)
     error: FemError | None = None
     try:
-        solve(model, sink, record_all=record_all, fields=False)
+        solve(model, sink, record_all=True, fields=False)
     except FemError as caught:
         error = caught
     return Result(sink.collected(), sink.iterations, error, in_lanes=False)
+
+
+def run_ensemble(models: list[Model], every: int = 1) -> list[Result]:
+    """As lanes, where they march well, else alone; in order."""
+    results = {}
+    for marched in march_together(models, every, record_all=True):
+        for number, lane in marched.numbers.items():
+            place = lane // WIDTH, lane % WIDTH
+            rows = replace(marched.rows, **{name: getattr(marched.rows, name)[..., *place] for name in LANE_SERIES})
+            results[number] = Result(rows, int(marched.solves[lane]))
+    return [results.get(number) or run_alone(model, every) for number, model in enumerate(models)]

@@ -1,1 +1,0 @@
-"""How tables get on the disk."""
