@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+import numpy as np
+
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import Environment
 from fem.assembly.system import System
@@ -131,27 +133,34 @@ class Marcher(Protocol):
     lives    names of what changes while the step goes on
     """
 
-    notice: str
-    can_cut: bool
-    lives: tuple[str, ...]
+    notice: str = ""
+    can_cut: bool = False
+    lives: tuple[str, ...] = ()
 
     def rope_start(self, step: OneStep) -> RopeStart | None:
         """Who finds out how ropes set off that nobody watches."""
+        return None
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where it cannot march. held: dofs without mass, stiffness and load."""
+        return
 
     def length(self, count: int, increment: int) -> int:
         """How many increments the next chunk should have, of about ``count``, after ``increment``."""
+        return count
 
     def due(self, step: OneStep, chunk: Loading) -> Flags:
         """(k,) increments that get a row."""
+        return np.ones(len(chunk.dt), np.bool_)
 
     def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Through a chunk from ``control`` on; why it stopped (``newton/march.py``)."""
+        ...
 
     def tell(self, step: OneStep, before: int, times: Floats) -> None:
         """Pass on the events of a chunk whose increments end at times[1:]; increments before it."""
+        return
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stops."""
+        ...

@@ -181,7 +181,7 @@ class StepRun:
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
         if self.progress.increment >= self.most:
-            raise NoConvergence(out_of_increments(self.number, self.progress, self.clock, self.most))
+            raise NoConvergence(out_of_increments(self, self.most))
         times, steps = self.clock.plan(self._count())
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]

@@ -14,7 +14,7 @@ from fem.model.steps import MOST_INCREMENTS
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
 from fem.solve.explicit.ties import tie
-from fem.solve.increment import OneStep
+from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton.groups import INCREMENT, Loading, Motion, Record
 from fem.solve.step_system import StepSystem
 
@@ -24,12 +24,8 @@ BALANCES = 50
 """The energy balance is closed, and watched, at least this often."""
 
 
-class Explicit:
+class Explicit(Marcher):
     """The explicit march of one step. ``taut``, ``moved``: as in ``leapfrog``."""
-
-    notice = ""
-    can_cut = False
-    lives: tuple[str, ...] = ()
 
     def __init__(self, stage: StepSystem) -> None:
         self.stage = stage
@@ -74,12 +70,6 @@ class Explicit:
                 f"{name} is free and has no mass, which EXPLICIT divides by: give it mass (*DENSITY, *MASS), hold it "
                 "with *BOUNDARY, or leave out EXPLICIT"
             )
-
-    def rope_start(self, step: OneStep) -> None:
-        """It has no ropes."""
-
-    def tell(self, step: OneStep, before: int, times: Floats) -> None:
-        """There are no events."""
 
     def length(self, count: int, increment: int) -> int:
         """Up to where a balance is closed."""

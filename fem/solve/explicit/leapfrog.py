@@ -18,21 +18,10 @@ from fem.forces.equations import Equations, condense, expand
 from fem.forces.families import evaluate_others
 from fem.forces.protocol import Trial
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
+from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.evaluate import combine, inertia_forces
-from fem.solve.newton.groups import (
-    DONE,
-    DRIFT,
-    DRIFT_FRACTION,
-    INCREMENT,
-    JUDGED,
-    NOT_FINITE,
-    Loading,
-    Motion,
-    Problem,
-    Record,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
@@ -151,7 +140,7 @@ def leapfrog(
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
     """
     bars, equations = problem.bars, problem.equations
-    first = control[INCREMENT]
+    first = control[groups.INCREMENT]
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
     tied = ties.rods.shape[0] > 0
@@ -179,13 +168,13 @@ def leapfrog(
         if due[k] == 0:
             continue
         if not is_finite(strain, work.v):
-            return NOT_FINITE
+            return groups.NOT_FINITE
         inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
-        control[INCREMENT] = k + 1
-        if k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_FRACTION]):
-            return DRIFT
+        control[groups.INCREMENT] = k + 1
+        if k >= control[groups.JUDGED] and has_drifted(motion, dt, error, limits[groups.DRIFT_FRACTION]):
+            return groups.DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH
-    return DONE
+    return groups.DONE
