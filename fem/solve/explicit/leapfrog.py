@@ -16,11 +16,10 @@ from fem.compiled import inner_kernel, kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.equations import Equations, condense, expand
 from fem.forces.families import evaluate_others
-from fem.forces.protocol import Trial
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
-from fem.solve.newton.evaluate import combine, inertia_forces
+from fem.solve.newton.evaluate import at_end, combine, inertia_forces
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -94,11 +93,8 @@ def set_supports(k: int, equations: Equations, loading: Loading, work: Scratch) 
 @kernel
 def forces(before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch) -> float:
     """Internal force at u1 and the velocity in ``work.v`` into ``work.force``, cleared before; the stored energy."""
-    u, v, force, flow, tangent = work.u, work.v, work.force, work.flow, work.tangent
-    trial = Trial(
-        False, 1.0, 1.0, 0.0, 0.0, before, now, u, v, u, v, work.a, thermal, work.multiplier, problem.nodes.place,
-        motion.state, work.state,
-    )  # fmt: skip
+    force, flow, tangent = work.force, work.flow, work.tangent
+    trial = at_end(1.0, 1.0, 0.0, before, now, thermal, problem, motion, work)
     for dof in range(flow.shape[0]):
         flow[dof] = 0.0
     energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.bar_tangent)
