@@ -25,7 +25,7 @@ from fem.solve.linear.sparse.saddle import SaddleSolver
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Record, Ropes, Scratch, room
 from fem.solve.rods.waiting import PINNED
-from fem.solve.schemes import CentralDifference, Coefficients, Scheme
+from fem.solve.schemes import Coefficients, Scheme
 
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches none."""
@@ -70,7 +70,7 @@ class StepSystem:
     @property
     def is_explicit(self) -> bool:
         """Nothing is solved: the march is that of ``solve/explicit``."""
-        return isinstance(self.scheme, CentralDifference)
+        return self.scheme.is_explicit
 
     @property
     def tangent(self) -> SparseTangent:
@@ -121,8 +121,8 @@ def prepare(
         (free != 0).astype(float),
         np.zeros((0, 9)),
     )
-    coefficients = scheme.coefficients()
-    is_static, is_explicit = coefficients.wm == 0.0, isinstance(scheme, CentralDifference)
+    coefficients, is_explicit = scheme.coefficients, scheme.is_explicit
+    is_static = coefficients.wm == 0.0
     is_late = not (is_static or is_explicit or coefficients.secant)
     coefficients = coefficients._replace(
         onset=1.0 / coefficients.vu if is_late else 0.0,

@@ -17,7 +17,7 @@ from fem.model import Controls, Dynamic, Frequency, Static
 from fem.solve.newton.groups import Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import excesses
-from fem.solve.schemes import Equilibrium, Scheme
+from fem.solve.schemes import Scheme
 from fem.solve.step_system import StepSystem, prepare
 
 FEW = 20
@@ -34,14 +34,10 @@ def ropes_of(system: System) -> Ints:
     return np.flatnonzero((bars.kinds[:, 1] == RIGID) & (bars.constants[MINUS] == 0.0))
 
 
-def locates_events(controls: Controls, ropes: Ints) -> bool:
-    """EVENT rather than MOREAU."""
-    return controls.impact == "EVENT" or (controls.impact == "AUTO" and len(ropes) <= FEW)
-
-
 def steps_over_impacts(controls: Controls, scheme: Scheme, ropes: Ints) -> bool:
-    """A step with these ropes goes by Moreau-Jean time stepping."""
-    return not isinstance(scheme, Equilibrium) and len(ropes) > 0 and not locates_events(controls, ropes)
+    """A step with these ropes goes by Moreau-Jean time stepping: MOREAU rather than EVENT."""
+    is_wanted = controls.impact == "MOREAU" or (controls.impact == "AUTO" and len(ropes) > FEW)
+    return scheme.coefficients.wm != 0.0 and len(ropes) > 0 and is_wanted
 
 
 def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
