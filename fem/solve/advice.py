@@ -86,9 +86,7 @@ def stiffest_bar(stage: StepSystem) -> tuple[int, float] | None:
     if len(square) == 0 or not np.any(square > 0.0):
         return None
     fastest = int(square.argmax())
-    family = stage.system.family
-    element = int(np.flatnonzero((family[:, 0] == BAR_FAMILY) & (family[:, 1] == fastest))[0])
-    return int(stage.system.element_labels[element]), float(2.0 * np.pi / np.sqrt(square[fastest]))
+    return stage.system.label_of_bar(fastest), float(2.0 * np.pi / np.sqrt(square[fastest]))
 
 
 def _against_dt(stage: StepSystem, dt: float) -> str:

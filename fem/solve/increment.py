@@ -26,14 +26,9 @@ from fem.solve.step_system import StepSystem
 class Keeper(Protocol):
     """Who keeps the state of a run (``solve/checkpoint.py``)."""
 
-    def opened(self, step_run: OneStep) -> None:
-        """A step is ready for its first increment."""
-
-    def look(self, step_run: OneStep) -> None:
-        """A chunk has ended."""
-
-    def following(self, increment: int) -> int:
-        """The next increment at which the state is wanted."""
+    def opened(self, step_run: OneStep) -> None: ...
+    def look(self, step_run: OneStep) -> None: ...
+    def following(self, increment: int) -> int: ...
 
 
 class OneRun(Protocol):
@@ -63,30 +58,18 @@ class WatchedRopes(Protocol):
     trouble: str
 
     @property
-    def current(self) -> StepSystem:
-        """The stage of the states of now."""
-
-    def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
-        """Through a chunk, up to the increment in which ropes change."""
-
-    def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
-        """Through that increment; raises ``Failed``."""
+    def current(self) -> StepSystem: ...
+    def march(self, control: Ints, chunk: Loading, kept: Record) -> int: ...
+    def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]: ...
 
 
 class RopeStart(Protocol):
-    """How ropes set off in a dynamic step."""
+    """How ropes set off in a dynamic step (``ropes/switching.py``)."""
 
-    def hold(self, motion: Motion, now: float) -> None:
-        """Rates of ropes that pull to zero, before supports set off anew."""
-
-    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
-        """The stage in which they set off."""
-
-    def open(self, motion: Motion, is_first: bool) -> StepSystem:
-        """Impacts at the start into the energy balance; the stage as rows show it."""
-
-    def tell(self) -> None:
-        """Pass on what has happened."""
+    def hold(self, motion: Motion, now: float) -> None: ...
+    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem: ...
+    def open(self, motion: Motion, is_first: bool) -> StepSystem: ...
+    def tell(self) -> None: ...
 
 
 class OneStep(Protocol):

@@ -131,12 +131,9 @@ class Explicit(Marcher):
 def _moved(stage: StepSystem) -> Moved:
     """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
     if len(stage.bars.off_mass):
-        bar = int(np.flatnonzero(stage.bars.off_mass)[0])
-        system = stage.system
-        element = int(np.flatnonzero((system.family[:, 0] == 0) & (system.family[:, 1] == bar))[0])
+        name = stage.system.name_bar(int(np.flatnonzero(stage.bars.off_mass)[0]))
         raise ModelError(
-            f"element {system.element_labels[element]} couples the masses of its nodes, EXPLICIT needs them apart: use "
-            "MASS=LUMPED in *SOLID SECTION"
+            f"{name} couples the masses of its nodes, EXPLICIT needs them apart: use MASS=LUMPED in *SOLID SECTION"
         )
     equations, free = stage.equations, stage.nodes.dof_kind
     mass = np.where(free == 1, stage.nodes.mass, 0.0)

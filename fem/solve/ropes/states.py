@@ -14,9 +14,8 @@ from fem.forces.bars.bar import INV_LENGTH, MINUS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID
 from fem.model import Controls, Dynamic, Frequency, Static
-from fem.solve.newton.groups import Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.slack import excesses
+from fem.solve.ropes.slack import gaps
 from fem.solve.schemes import Scheme
 from fem.solve.step_system import StepSystem, prepare
 
@@ -91,10 +90,10 @@ def without_pulls(bars: Bars, ropes: Ints) -> Bars:
     return bars._replace(rods=np.setdiff1d(bars.rods, ropes))
 
 
-def gaps_of(bars: Bars, ropes: Ropes, u: Floats) -> Floats:
-    """(r,) gaps (l^2 - L0^2)/2 of ropes at u."""
-    found = np.zeros(len(ropes.bars))
-    excesses(ropes, with_states(bars, ropes.bars, found > 0.0), u, np.zeros(len(bars.nodes)), found)
+def gaps_of(bars: Bars, index: Ints, u: Floats) -> Floats:
+    """(r,) gaps (l^2 - L0^2)/2 of some bars at u."""
+    found = np.zeros(len(index))
+    gaps(index, bars, u, found)
     return found
 
 
@@ -111,7 +110,7 @@ def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
     if len(ropes) == 0:
         return bars
     square = 1.0 / bars.constants[INV_LENGTH, ropes] ** 2
-    return with_states(bars, ropes, gaps_of(bars, Ropes(ropes, np.zeros(len(ropes))), u) > -SAME_LENGTH * square)
+    return with_states(bars, ropes, gaps_of(bars, ropes, u) > -SAME_LENGTH * square)
 
 
 class Stages:
