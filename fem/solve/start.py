@@ -41,15 +41,9 @@ def first_motion(system: System) -> Motion:
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     energies, memory = groups.room(groups.ENERGIES), groups.room(groups.MEMORY)
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
-    flow = groups.room(system.size if system.has_flow else 0)
-    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, initial_state(system))
-
-
-def initial_state(system: System) -> Floats:
-    """(s,) what families remember before anything has moved."""
-    state = groups.room(len(system.state))
+    flow, state = groups.room(system.size if system.has_flow else 0), groups.room(len(system.state))
     state[:] = system.state
-    return state
+    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state)
 
 
 def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
@@ -303,9 +297,8 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     else:
         energies[groups.WORK] += total - before
     energies[groups.ERROR0] = total - energies[groups.TOTAL0] - energies[groups.WORK] + energies[groups.DISSIPATED]
-    for now, start in ((groups.KINETIC, groups.KINETIC0), (groups.STRAIN, groups.STRAIN0),
-                       (groups.POTENTIAL, groups.POTENTIAL0), (groups.WORK, groups.WORK0)):  # fmt: skip
-        energies[start] = energies[now]
+    starts = [groups.KINETIC0, groups.STRAIN0, groups.POTENTIAL0, groups.WORK0]
+    energies[starts] = energies[[groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK]]
     energies[groups.EXCHANGED] = 0.0
     motion.memory[:] = 0.0
     motion.origin[:] = motion.u
