@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from fem.arrays import Floats, Ints
@@ -11,14 +9,11 @@ from fem.assembly.system import BAR_FAMILY, System
 from fem.forces.bars import bar
 from fem.model import Dynamic, Step
 from fem.model.properties import snap_time
-from fem.solve.clock import Clock, ErrorClock, Progress
+from fem.solve.clock import ErrorClock
+from fem.solve.increment import OneStep
 from fem.solve.newton.convergence import ROD_STRAIN
 from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
 from fem.solve.step_system import StepSystem
-
-if TYPE_CHECKING:
-    from fem.solve.statics.riks import ArcClock
-
 
 AT_FLOOR_REMARK = (
     "some increments converged to round-off only: the residual stopped falling above the given tolerance, which the "
@@ -91,9 +86,7 @@ def stiffest_bar(stage: StepSystem) -> tuple[int, float] | None:
     if len(square) == 0 or not np.any(square > 0.0):
         return None
     fastest = int(square.argmax())
-    family = stage.system.family
-    element = int(np.flatnonzero((family[:, 0] == BAR_FAMILY) & (family[:, 1] == fastest))[0])
-    return int(stage.system.element_labels[element]), float(2.0 * np.pi / np.sqrt(square[fastest]))
+    return stage.system.label_of_bar(fastest), float(2.0 * np.pi / np.sqrt(square[fastest]))
 
 
 def _against_dt(stage: StepSystem, dt: float) -> str:
@@ -132,20 +125,18 @@ def _cure_of_drift(step: Step, error: float) -> str:
     return f"Use {cure}"
 
 
-def out_of_increments(number: int, progress: Progress, clock: Clock | ArcClock, most: int) -> str:
+def out_of_increments(step: OneStep, most: int) -> str:
     """Why a step stopped that may have no more increments."""
     return (
-        f"step {number} stopped at t = {progress.time:.9g}, before its end at {clock.end:.9g}: "
+        f"step {step.number} stopped at t = {step.progress.time:.9g}, before its end at {step.clock.end:.9g}: "
         f"it used up its {most} increments (INC= of *STEP)"
     )
 
 
-def failure_message(
-    number: int, stage: StepSystem, step: Step, clock: Clock | ArcClock, progress: Progress, reason: int, control: Ints,
-    increments: Floats, dt: float,
-) -> str:  # fmt: skip
+def failure_message(step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
     """Why an increment failed and could not be cut back."""
-    limit = step.controls.max_iterations
+    stage, clock, progress, controls = step.stage, step.clock, step.progress, step.step.controls
+    limit = controls.max_iterations
     if reason == NOT_CONVERGED:
         norm = increments[control[INCREMENT], L_NORM]
         what = (
@@ -165,11 +156,11 @@ def failure_message(
     if clock.is_direct:
         cure = "Use smaller increments, or leave out DIRECT so that increments are cut back"
     else:
-        cure = f"The increment was cut back as far as allowed ({step.controls.max_cutbacks} times, or dtmin)"
+        cure = f"The increment was cut back as far as allowed ({controls.max_cutbacks} times, or dtmin)"
     if clock.is_static:
         cure += "; slack or straight cables need an initial stress or STARTING TENSION="
     return (
-        f"step {number} stopped in increment {progress.increment + 1} at t = {progress.time + dt:.9g} "
+        f"step {step.number} stopped in increment {progress.increment + 1} at t = {progress.time + dt:.9g} "
         f"(dt = {dt:.3g}): {what}{_against_dt(stage, dt) if not clock.is_static else ''} {cure}. Everything computed "
         "so far is written"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+import numpy as np
+
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import Environment
 from fem.assembly.system import System
@@ -24,14 +26,9 @@ from fem.solve.step_system import StepSystem
 class Keeper(Protocol):
     """Who keeps the state of a run (``solve/checkpoint.py``)."""
 
-    def opened(self, step_run: OneStep) -> None:
-        """A step is ready for its first increment."""
-
-    def look(self, step_run: OneStep) -> None:
-        """A chunk has ended."""
-
-    def following(self, increment: int) -> int:
-        """The next increment at which the state is wanted."""
+    def opened(self, step_run: OneStep) -> None: ...
+    def look(self, step_run: OneStep) -> None: ...
+    def following(self, increment: int) -> int: ...
 
 
 class OneRun(Protocol):
@@ -61,30 +58,18 @@ class WatchedRopes(Protocol):
     trouble: str
 
     @property
-    def current(self) -> StepSystem:
-        """The stage of the states of now."""
-
-    def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
-        """Through a chunk, up to the increment in which ropes change."""
-
-    def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
-        """Through that increment; raises ``Failed``."""
+    def current(self) -> StepSystem: ...
+    def march(self, control: Ints, chunk: Loading, kept: Record) -> int: ...
+    def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]: ...
 
 
 class RopeStart(Protocol):
-    """How ropes set off in a dynamic step."""
+    """How ropes set off in a dynamic step (``ropes/switching.py``)."""
 
-    def hold(self, motion: Motion, now: float) -> None:
-        """Rates of ropes that pull to zero, before supports set off anew."""
-
-    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
-        """The stage in which they set off."""
-
-    def open(self, motion: Motion, is_first: bool) -> StepSystem:
-        """Impacts at the start into the energy balance; the stage as rows show it."""
-
-    def tell(self) -> None:
-        """Pass on what has happened."""
+    def hold(self, motion: Motion, now: float) -> None: ...
+    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem: ...
+    def open(self, motion: Motion, is_first: bool) -> StepSystem: ...
+    def tell(self) -> None: ...
 
 
 class OneStep(Protocol):
@@ -131,27 +116,34 @@ class Marcher(Protocol):
     lives    names of what changes while the step goes on
     """
 
-    notice: str
-    can_cut: bool
-    lives: tuple[str, ...]
+    notice: str = ""
+    can_cut: bool = False
+    lives: tuple[str, ...] = ()
 
     def rope_start(self, step: OneStep) -> RopeStart | None:
         """Who finds out how ropes set off that nobody watches."""
+        return None
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where it cannot march. held: dofs without mass, stiffness and load."""
+        return
 
     def length(self, count: int, increment: int) -> int:
         """How many increments the next chunk should have, of about ``count``, after ``increment``."""
+        return count
 
     def due(self, step: OneStep, chunk: Loading) -> Flags:
         """(k,) increments that get a row."""
+        return np.ones(len(chunk.dt), np.bool_)
 
     def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Through a chunk from ``control`` on; why it stopped (``newton/march.py``)."""
+        ...
 
     def tell(self, step: OneStep, before: int, times: Floats) -> None:
         """Pass on the events of a chunk whose increments end at times[1:]; increments before it."""
+        return
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stops."""
+        ...

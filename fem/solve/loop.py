@@ -36,7 +36,7 @@ from fem.solve.ropes.states import (
     steps_over_impacts,
     without_pulls,
 )
-from fem.solve.schemes import SCHEMES, EnergyMomentum, Equilibrium, Scheme
+from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.arc import no_arc
 from fem.solve.statics.riks import ArcClock, make_arc, settled
@@ -136,7 +136,7 @@ class Run:
         self.environment = next_environment(
             self.system, self.environment, step, span, motion.u, motion.v, motion.reaction
         )
-        scheme: Scheme = Equilibrium()
+        scheme = equilibrium()
         if isinstance(procedure, Dynamic):
             scheme = SCHEMES[procedure.integrator](procedure)
         elif isinstance(procedure, Static):
@@ -145,7 +145,7 @@ class Run:
         refuse_ropes(system, ropes, procedure)
         steps_over = steps_over_impacts(step.controls, scheme, ropes)
         if steps_over:
-            scheme = EnergyMomentum()
+            scheme = energy_momentum()
             system, bars = replace(system, bars=without_pulls(system.bars, ropes)), without_pulls(bars, ropes)
         if isinstance(procedure, Frequency):
             bars = as_they_are(bars, ropes, motion.u)

@@ -11,9 +11,10 @@ from fem.model import Static, Step
 from fem.results.acting import Acting
 from fem.results.record import Frame, Rows
 from fem.solve.advice import AT_FLOOR_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK, jump_remark
+from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import Motion, Record
+from fem.solve.newton.groups import Record
 from fem.solve.step_system import StepSystem, record
 
 MANY_ITERATIONS = 15
@@ -60,21 +61,12 @@ def before_overflow(kept: Record, rows: Ints) -> Ints:
     return rows
 
 
-def frame_of(
-    stage: StepSystem,
-    number: int,
-    increment: int,
-    time: float,
-    motion: Motion,
-    thermal: Floats,
-    is_end: bool,
-    is_due: bool,
-) -> Frame:
+def frame_of(stage: StepSystem, number: int, progress: Progress, thermal: Floats, is_end: bool, is_due: bool) -> Frame:
     """The whole field of a state."""
     system = stage.system
     kept = record(stage, 1, np.arange(len(system.labels)), np.arange(len(system.family)))
-    note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, motion, kept)
-    return Frame(number, increment, time, kept.kinematics[0], kept.values[0], is_end, is_due)
+    note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, progress.motion, kept)
+    return Frame(number, progress.increment, progress.time, kept.kinematics[0], kept.values[0], is_end, is_due)
 
 
 def acting_of(stage: StepSystem, step: Step) -> Acting:

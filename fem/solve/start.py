@@ -18,7 +18,7 @@ from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, stored_energy
-from fem.solve.newton.groups import Loading, Motion
+from fem.solve.newton.groups import Loading, Motion, Scratch
 from fem.solve.rods.start import consistent_accelerations
 from fem.solve.step_system import StepSystem, loading_at
 
@@ -41,15 +41,9 @@ def first_motion(system: System) -> Motion:
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     energies, memory = groups.room(groups.ENERGIES), groups.room(groups.MEMORY)
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
-    flow = groups.room(system.size if system.has_flow else 0)
-    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, initial_state(system))
-
-
-def initial_state(system: System) -> Floats:
-    """(s,) what families remember before anything has moved."""
-    state = groups.room(len(system.state))
+    flow, state = groups.room(system.size if system.has_flow else 0), groups.room(len(system.state))
     state[:] = system.state
-    return state
+    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state)
 
 
 def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
@@ -247,8 +241,7 @@ def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     ``acting`` is one increment that starts now: its factors[0] are the loads that act at the start.
     """
     work = stage.work
-    work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
-    work.multiplier[:] = motion.multiplier
+    _try(motion, work)
     evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work)
     motion.force[:], motion.flow[:] = work.force, work.flow
     combine(acting.vectors, acting.factors, 0, work.load)
@@ -262,12 +255,28 @@ def evaluate_rods(stage: StepSystem, motion: Motion, now: float) -> None:
     motion.force[:], motion.flow[:] = force, flow
 
 
-def energy_stored(stage: StepSystem, motion: Motion, acting: Loading) -> float:
-    """Energy stored in a state, at the start of ``acting``; it becomes the trial state."""
+def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:
+    """Energies that a state stores, and has in its loads, at the start of ``acting``; it becomes the trial state."""
+    work, energies, weights = stage.work, motion.energies, acting.factors[0] * acting.is_gravity
+    _try(motion, work)
+    now, thermal = float(acting.time[0]), acting.thermal_end[0]
+    energies[groups.STRAIN] = stored_energy(now, thermal, stage.problem, motion, work)
+    energies[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
+
+
+def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
+    """Reactions of a state to its forces, at the start of ``acting``."""
     work = stage.work
+    work.force[:] = motion.force
+    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
+    balance_forces(stage.coefficients, False, -1, stage.problem, acting, motion.a, work)
+    motion.reaction[:] = work.reaction
+
+
+def _try(motion: Motion, work: Scratch) -> None:
+    """A state becomes the trial state."""
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
     work.multiplier[:] = motion.multiplier
-    return float(stored_energy(float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work))
 
 
 def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool) -> None:
@@ -277,25 +286,19 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     outside, so the energy error goes on from where it was.
     """
     work, energies = stage.work, motion.energies
-    work.force[:] = motion.force  # with the multipliers that the initial accelerations have brought
-    inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
-    balance_forces(stage.coefficients, False, -1, stage.problem, acting, motion.a, work)
-    motion.reaction[:] = work.reaction
+    write_reactions(stage, motion, acting)  # with the multipliers that the initial accelerations have brought
     before = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
     energies[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
-    energies[groups.STRAIN] = energy_stored(stage, motion, acting)
-    weights = acting.factors[0] * acting.is_gravity
-    energies[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
+    write_energies(stage, motion, acting)
     total = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
     if is_first:
         energies[groups.TOTAL0] = total
     else:
         energies[groups.WORK] += total - before
     energies[groups.ERROR0] = total - energies[groups.TOTAL0] - energies[groups.WORK] + energies[groups.DISSIPATED]
-    for now, start in ((groups.KINETIC, groups.KINETIC0), (groups.STRAIN, groups.STRAIN0),
-                       (groups.POTENTIAL, groups.POTENTIAL0), (groups.WORK, groups.WORK0)):  # fmt: skip
-        energies[start] = energies[now]
+    starts = [groups.KINETIC0, groups.STRAIN0, groups.POTENTIAL0, groups.WORK0]
+    energies[starts] = energies[[groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK]]
     energies[groups.EXCHANGED] = 0.0
     motion.memory[:] = 0.0
     motion.origin[:] = motion.u

@@ -181,7 +181,7 @@ class StepRun:
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
         if self.progress.increment >= self.most:
-            raise NoConvergence(out_of_increments(self.number, self.progress, self.clock, self.most))
+            raise NoConvergence(out_of_increments(self, self.most))
         times, steps = self.clock.plan(self._count())
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]
@@ -257,9 +257,7 @@ class StepRun:
         is_due = self.schedule.is_vtk_due(now.increment, now.time, is_end)
         if is_due or is_end:
             shown = self.events.shown if self.events else self.stage
-            self.sink.frame(
-                frame_of(shown, self.number, now.increment, now.time, now.motion, self.thermal, is_end, is_due)
-            )
+            self.sink.frame(frame_of(shown, self.number, now, self.thermal, is_end, is_due))
 
     def _recover(self, reason: int, control: Ints, increments: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""

@@ -22,27 +22,10 @@ from fem.solve.linear.choice import UNSYMMETRIC, Choice, choose_solver, no_tree
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.matrix import SparseTangent
 from fem.solve.linear.sparse.saddle import SaddleSolver
-from fem.solve.newton.groups import (
-    BAND,
-    BICGSTAB,
-    CG,
-    CHAINS,
-    INCREMENT_ROW,
-    LIMITS,
-    NO_SOLVE,
-    PROJECT_ACCELERATION,
-    TIME_ERROR,
-    Loading,
-    Motion,
-    Nodes,
-    Problem,
-    Record,
-    Ropes,
-    Scratch,
-    room,
-)
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Record, Ropes, Scratch, room
 from fem.solve.rods.waiting import PINNED
-from fem.solve.schemes import CentralDifference, Coefficients, Scheme
+from fem.solve.schemes import Coefficients, Scheme
 
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches none."""
@@ -87,7 +70,7 @@ class StepSystem:
     @property
     def is_explicit(self) -> bool:
         """Nothing is solved: the march is that of ``solve/explicit``."""
-        return isinstance(self.scheme, CentralDifference)
+        return self.scheme.is_explicit
 
     @property
     def tangent(self) -> SparseTangent:
@@ -110,7 +93,7 @@ class StepSystem:
 
     def solver_of(self, phase: int) -> DirectSolver | SaddleSolver:
         """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
-        if phase != PROJECT_ACCELERATION or len(self.bars.rods):
+        if phase != groups.PROJECT_ACCELERATION or len(self.bars.rods):
             return self.direct
         if self.opened_mass is None:
             self.opened_mass = self._open_direct(True)
@@ -138,8 +121,8 @@ def prepare(
         (free != 0).astype(float),
         np.zeros((0, 9)),
     )
-    coefficients = scheme.coefficients()
-    is_static, is_explicit = coefficients.wm == 0.0, isinstance(scheme, CentralDifference)
+    coefficients, is_explicit = scheme.coefficients, scheme.is_explicit
+    is_static = coefficients.wm == 0.0
     is_late = not (is_static or is_explicit or coefficients.secant)
     coefficients = coefficients._replace(
         onset=1.0 / coefficients.vu if is_late else 0.0,
@@ -148,7 +131,8 @@ def prepare(
     )
     symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS])) and are_symmetric(system.families)
     if is_explicit:
-        choice = Choice(NO_SOLVE, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
+        text = "central differences, lumped mass"
+        choice = Choice(groups.NO_SOLVE, no_tree(), np.zeros(0, np.int64), 0, text, "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, equations, may_iterate, wanted, is_static)
@@ -178,7 +162,7 @@ def limits_of(controls: Controls, bars: Bars) -> Floats:
             floor,
             given(controls.energy_drift),
             float(to_floor),
-            *np.zeros(LIMITS - TIME_ERROR),
+            *np.zeros(groups.LIMITS - groups.TIME_ERROR),
         ]
     )
 
@@ -186,13 +170,13 @@ def limits_of(controls: Controls, bars: Bars) -> Floats:
 def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     """Working room of the march."""
     size, count = system.size, len(system.labels)
-    rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
+    rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == groups.BAND else 0
     shapes: dict[str, int | tuple[int, int]] = {
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
         "block": (count, 9),
-        "inverse": (count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0, 9),
-        "krylov": (6, size if choice.solver in (CG, BICGSTAB) else 0),
+        "inverse": (count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0, 9),
+        "krylov": (6, size if choice.solver in (groups.CG, groups.BICGSTAB) else 0),
         "band": (rows, 3 * choice.width + 1),
         "unknowns": rows,
         "multiplier": len(bars.nodes),
@@ -244,7 +228,7 @@ def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
 def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record:
     """Room for what is kept of ``count`` increments."""
     return Record(
-        room((count, INCREMENT_ROW)),
+        room((count, groups.INCREMENT_ROW)),
         nodes,
         room((count, RECORDED["NODE"], len(nodes), 3)),
         stage.system.family[elements],

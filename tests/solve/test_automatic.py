@@ -71,7 +71,7 @@ def test_accuracy_follows_the_tolerance(integrator):
 @pytest.mark.parametrize("integrator", [*INTEGRATORS, "BACKWARD EULER"])
 def test_estimate_is_the_error_of_one_increment(integrator):
     """Against the exact oscillation: one increment from exact u, v and a, its error over the estimate."""
-    lead, change, lag, power = error_constants(SCHEMES[integrator](Dynamic(1.0, 1.0)).coefficients())
+    lead, change, lag, power = error_constants(SCHEMES[integrator](Dynamic(1.0, 1.0)).coefficients)
     shares, estimates = [], []
     for dt in (0.01, 0.005):
         history = run_text(oscillator(dt=dt, period=dt, integrator=integrator, direct=", DIRECT", force="0, 40, 1, 40"))
@@ -90,7 +90,7 @@ def test_newmark_constants():
     """The trapezoidal rule has 1/12, as Zienkiewicz and Xie; the linear acceleration rule does not vanish."""
 
     def constants(**given: float) -> tuple[float, float, float, float]:
-        return error_constants(SCHEMES["NEWMARK"](Dynamic(1.0, 1.0, **given)).coefficients())  # type: ignore[arg-type]
+        return error_constants(SCHEMES["NEWMARK"](Dynamic(1.0, 1.0, **given)).coefficients)  # type: ignore[arg-type]
 
     assert constants() == pytest.approx((0.0, 1 / 12, 0.0, 3.0))
     assert constants(beta=1 / 6) == pytest.approx((0.0, 1 / 12, 0.0, 3.0))

@@ -227,8 +227,8 @@ def test_known_losses_of_sdnl100(card, loss, tolerance):
 
 def test_limits_of_the_families_are_the_trapezoidal_rule():
     """HHT with alpha = 0 is Newmark's row; so is generalized alpha with rho = 1 for its amplification."""
-    assert SCHEMES["HHT"](Dynamic(1, 1, alpha=0.0)).coefficients() == SCHEMES["NEWMARK"](Dynamic(1, 1)).coefficients()
-    row = SCHEMES["GENERALIZED ALPHA"](Dynamic(1, 1, rho=1.0)).coefficients()
+    assert SCHEMES["HHT"](Dynamic(1, 1, alpha=0.0)).coefficients == SCHEMES["NEWMARK"](Dynamic(1, 1)).coefficients
+    row = SCHEMES["GENERALIZED ALPHA"](Dynamic(1, 1, rho=1.0)).coefficients
     assert row[:9] == pytest.approx([2, -1, 0, 4, -4, -1, 0.5, 0.5, 0.5])
 
 

@@ -44,7 +44,7 @@ def error_clock(level: float) -> ErrorClock:
     """Trapezoidal rule, dt = 0.01; ``level``: local error of such an increment, as a share of what is allowed."""
     scheme = SCHEMES["NEWMARK"](Dynamic(1.0, 1.0))
     stage: Any = SimpleNamespace(
-        limits=np.zeros(groups.LIMITS), coefficients=scheme.coefficients(),
+        limits=np.zeros(groups.LIMITS), coefficients=scheme.coefficients,
         system=SimpleNamespace(coordinates=np.array([[0.0, 1.0, 0.0], [3.0, 2.0, 0.0]])),
     )  # fmt: skip
     motion: Any = SimpleNamespace(memory=np.zeros(20))

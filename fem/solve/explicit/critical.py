@@ -20,7 +20,7 @@ from fem.solve.explicit.leapfrog import Moved
 from fem.solve.linear.tangent import multiply
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.schemes import Equilibrium
+from fem.solve.schemes import equilibrium
 from fem.solve.step_system import StepSystem
 
 FAR = 1e200
@@ -81,7 +81,7 @@ def fastest_square(stage: StepSystem, moved: Moved, node: int) -> float:
     """
     work, equations = stage.work, stage.equations
     problem = stage.problem._replace(nodes=stage.nodes._replace(artificial_stiffness=np.zeros((0, 9))))
-    nodal_blocks(Equilibrium().coefficients(), 1.0, problem, work)
+    nodal_blocks(equilibrium().coefficients, 1.0, problem, work)
     scale = np.sqrt(moved.inverse)
     moving = np.flatnonzero(scale > 0.0)
     if len(moving) == 0:

@@ -14,7 +14,7 @@ from fem.model.steps import MOST_INCREMENTS
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
 from fem.solve.explicit.ties import tie
-from fem.solve.increment import OneStep
+from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton.groups import INCREMENT, Loading, Motion, Record
 from fem.solve.step_system import StepSystem
 
@@ -24,12 +24,8 @@ BALANCES = 50
 """The energy balance is closed, and watched, at least this often."""
 
 
-class Explicit:
+class Explicit(Marcher):
     """The explicit march of one step. ``taut``, ``moved``: as in ``leapfrog``."""
-
-    notice = ""
-    can_cut = False
-    lives: tuple[str, ...] = ()
 
     def __init__(self, stage: StepSystem) -> None:
         self.stage = stage
@@ -74,12 +70,6 @@ class Explicit:
                 f"{name} is free and has no mass, which EXPLICIT divides by: give it mass (*DENSITY, *MASS), hold it "
                 "with *BOUNDARY, or leave out EXPLICIT"
             )
-
-    def rope_start(self, step: OneStep) -> None:
-        """It has no ropes."""
-
-    def tell(self, step: OneStep, before: int, times: Floats) -> None:
-        """There are no events."""
 
     def length(self, count: int, increment: int) -> int:
         """Up to where a balance is closed."""
@@ -141,12 +131,9 @@ class Explicit:
 def _moved(stage: StepSystem) -> Moved:
     """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
     if len(stage.bars.off_mass):
-        bar = int(np.flatnonzero(stage.bars.off_mass)[0])
-        system = stage.system
-        element = int(np.flatnonzero((system.family[:, 0] == 0) & (system.family[:, 1] == bar))[0])
+        name = stage.system.name_bar(int(np.flatnonzero(stage.bars.off_mass)[0]))
         raise ModelError(
-            f"element {system.element_labels[element]} couples the masses of its nodes, EXPLICIT needs them apart: use "
-            "MASS=LUMPED in *SOLID SECTION"
+            f"{name} couples the masses of its nodes, EXPLICIT needs them apart: use MASS=LUMPED in *SOLID SECTION"
         )
     equations, free = stage.equations, stage.nodes.dof_kind
     mass = np.where(free == 1, stage.nodes.mass, 0.0)

@@ -16,23 +16,11 @@ from fem.compiled import inner_kernel, kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.equations import Equations, condense, expand
 from fem.forces.families import evaluate_others
-from fem.forces.protocol import Trial
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
+from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
-from fem.solve.newton.evaluate import combine, inertia_forces
-from fem.solve.newton.groups import (
-    DONE,
-    DRIFT,
-    DRIFT_FRACTION,
-    INCREMENT,
-    JUDGED,
-    NOT_FINITE,
-    Loading,
-    Motion,
-    Problem,
-    Record,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton.evaluate import at_end, combine, inertia_forces
+from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
@@ -105,11 +93,8 @@ def set_supports(k: int, equations: Equations, loading: Loading, work: Scratch) 
 @kernel
 def forces(before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch) -> float:
     """Internal force at u1 and the velocity in ``work.v`` into ``work.force``, cleared before; the stored energy."""
-    u, v, force, flow, tangent = work.u, work.v, work.force, work.flow, work.tangent
-    trial = Trial(
-        False, 1.0, 1.0, 0.0, 0.0, before, now, u, v, u, v, work.a, thermal, work.multiplier, problem.nodes.place,
-        motion.state, work.state,
-    )  # fmt: skip
+    force, flow, tangent = work.force, work.flow, work.tangent
+    trial = at_end(1.0, 1.0, 0.0, before, now, thermal, problem, motion, work)
     for dof in range(flow.shape[0]):
         flow[dof] = 0.0
     energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.bar_tangent)
@@ -151,7 +136,7 @@ def leapfrog(
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
     """
     bars, equations = problem.bars, problem.equations
-    first = control[INCREMENT]
+    first = control[groups.INCREMENT]
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
     tied = ties.rods.shape[0] > 0
@@ -179,13 +164,13 @@ def leapfrog(
         if due[k] == 0:
             continue
         if not is_finite(strain, work.v):
-            return NOT_FINITE
+            return groups.NOT_FINITE
         inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
-        control[INCREMENT] = k + 1
-        if k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_FRACTION]):
-            return DRIFT
+        control[groups.INCREMENT] = k + 1
+        if k >= control[groups.JUDGED] and has_drifted(motion, dt, error, limits[groups.DRIFT_FRACTION]):
+            return groups.DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH
-    return DONE
+    return groups.DONE

@@ -174,19 +174,22 @@ def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
 
 
 @inner_kernel
-def measure_rates(longest: float, ties: Ties, bars: Bars, v: Floats) -> float:
-    """G v into the gaps; returns the largest fraction of what a rate consists of (or NaN).
+def measure_rates(longest: float, curved: float, ties: Ties, bars: Bars, v: Floats, x: Floats) -> float:
+    """G x + curved |v_j - v_i|^2 into the gaps; returns the largest fraction of what one consists of (or NaN).
 
-    longest  of the velocities before they were corrected: what is at rest has no size of its own
+    longest  of x before it was corrected: what is at rest has no size of its own
+    curved   0 where x are velocities, 1 where they are accelerations
     """
     fraction = 0.0
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        turns = 0.0 if bars.kinds[e, 0] == LINEAR else curved
         rate, size = 0.0, 0.0
         for c in range(3):
-            rate += ties.gradient[c, r] * (v[j + c] - v[i + c])
-            size += abs(ties.gradient[c, r]) * (abs(v[j + c]) + abs(v[i + c]) + NOTHING * longest)
+            square = turns * (v[j + c] - v[i + c]) ** 2
+            rate += ties.gradient[c, r] * (x[j + c] - x[i + c]) + square
+            size += abs(ties.gradient[c, r]) * (abs(x[j + c]) + abs(x[i + c]) + NOTHING * longest) + square
         ties.gap[r] = rate
         if not abs(rate) <= fraction * size:
             fraction = abs(rate) / size
@@ -194,35 +197,21 @@ def measure_rates(longest: float, ties: Ties, bars: Bars, v: Floats) -> float:
 
 
 @inner_kernel
-def measure_turns(longest: float, ties: Ties, bars: Bars, v: Floats, a: Floats) -> float:
-    """G a + |v_j - v_i|^2 into the gaps; returns the largest fraction of what one consists of (or NaN)."""
-    fraction = 0.0
-    for r in range(ties.rods.shape[0]):
-        e = ties.rods[r]
-        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        curved = 0.0 if bars.kinds[e, 0] == LINEAR else 1.0
-        rate, size = 0.0, 0.0
-        for c in range(3):
-            square = curved * (v[j + c] - v[i + c]) ** 2
-            rate += ties.gradient[c, r] * (a[j + c] - a[i + c]) + square
-            size += abs(ties.gradient[c, r]) * (abs(a[j + c]) + abs(a[i + c]) + NOTHING * longest) + square
-        ties.gap[r] = rate
-        if not abs(rate) <= fraction * size:
-            fraction = abs(rate) / size
-    return fraction
+def correct_rates(curved: float, ties: Ties, bars: Bars, x: Floats, work: Scratch) -> bool:
+    """Velocities or accelerations x that keep the lengths, measured again after each correction; False: they do not.
 
-
-@inner_kernel
-def keep_velocities(ties: Ties, bars: Bars, v: Floats) -> bool:
-    """Velocities that keep the lengths, measured again after each correction; False where they do not."""
-    longest, before = largest(v), np.inf
-    fraction = measure_rates(longest, ties, bars, v)
+    What corrects accelerations goes into the multipliers and the internal force.
+    """
+    longest, before = largest(x), np.inf
+    fraction = measure_rates(longest, curved, ties, bars, work.v, x)
     for _ in range(MOST_SOLVES):
         if fraction <= ROUND_OFF or not fraction < WORTHWHILE * before:
             break
-        push(ties, bars, v)
+        push(ties, bars, x)
+        if curved > 0.0:
+            pull(ties, bars, work.multiplier, work.force)
         before = fraction
-        fraction = measure_rates(longest, ties, bars, v)
+        fraction = measure_rates(longest, curved, ties, bars, work.v, x)
     return fraction <= POOR
 
 
@@ -234,20 +223,11 @@ def keep_rates(inverse: Floats, damping: Floats, ties: Ties, bars: Bars, work: S
     """
     for dof in range(damping.shape[0]):
         work.du[dof] = work.v[dof]
-    if not keep_velocities(ties, bars, work.v):
+    if not correct_rates(0.0, ties, bars, work.v, work):
         return False
     for dof in range(damping.shape[0]):
         work.a[dof] -= inverse[dof] * damping[dof] * (work.v[dof] - work.du[dof])
-    longest, before = largest(work.a), np.inf
-    fraction = measure_turns(longest, ties, bars, work.v, work.a)
-    for _ in range(MOST_SOLVES):
-        if fraction <= ROUND_OFF or not fraction < WORTHWHILE * before:
-            break
-        push(ties, bars, work.a)
-        pull(ties, bars, work.multiplier, work.force)
-        before = fraction
-        fraction = measure_turns(longest, ties, bars, work.v, work.a)
-    return fraction <= POOR
+    return correct_rates(1.0, ties, bars, work.a, work)
 
 
 @inner_kernel

@@ -15,36 +15,8 @@ from fem.forces.values import (
     thermal_work,
 )
 from fem.lanes.choose import every, some, where
-from fem.solve.newton.groups import (
-    DISSIPATED,
-    ERROR0,
-    EXCHANGED,
-    KINETIC,
-    KINETIC0,
-    L_DISSIPATED,
-    L_ERROR,
-    L_FLAGS,
-    L_ITERATIONS,
-    L_KINETIC,
-    L_LARGEST,
-    L_NORM,
-    L_POTENTIAL,
-    L_STRAIN,
-    L_WORK,
-    ONSET,
-    POTENTIAL,
-    POTENTIAL0,
-    STRAIN,
-    STRAIN0,
-    TOTAL0,
-    WORK,
-    WORK0,
-    Loading,
-    Motion,
-    Problem,
-    Record,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.rods.project import projected_work
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -239,21 +211,23 @@ def close_increment(
             for dof in range(u1.shape[0]):
                 loss += ((1.0 - late) * work.momentum[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
         kinetic = kinetic_energy(problem, work)
-        energies[WORK] += work_done
-        energies[DISSIPATED] += loss
+        energies[groups.WORK] += work_done
+        energies[groups.DISSIPATED] += loss
     else:
-        energies[WORK] = strain + potential - energies[TOTAL0] + energies[DISSIPATED] - energies[ERROR0]
-    energies[KINETIC], energies[STRAIN], energies[POTENTIAL] = kinetic, strain, potential
-    energies[EXCHANGED] = max(
-        max(energies[EXCHANGED], abs(kinetic - energies[KINETIC0])),
+        given = strain + potential - energies[groups.TOTAL0]
+        energies[groups.WORK] = given + energies[groups.DISSIPATED] - energies[groups.ERROR0]
+    energies[groups.KINETIC], energies[groups.STRAIN], energies[groups.POTENTIAL] = kinetic, strain, potential
+    energies[groups.EXCHANGED] = max(
+        max(energies[groups.EXCHANGED], abs(kinetic - energies[groups.KINETIC0])),
         max(
-            abs(strain - energies[STRAIN0]),
-            max(abs(potential - energies[POTENTIAL0]), abs(energies[WORK] - energies[WORK0])),
+            abs(strain - energies[groups.STRAIN0]),
+            max(abs(potential - energies[groups.POTENTIAL0]), abs(energies[groups.WORK] - energies[groups.WORK0])),
         ),
     )
-    motion.memory[ONSET] = scheme.onset * loading.dt[k]
+    motion.memory[groups.ONSET] = scheme.onset * loading.dt[k]
     take_over(scheme.lags, problem, motion, work)
-    error: float = kinetic + strain + potential - energies[TOTAL0] - energies[WORK] + energies[DISSIPATED]
+    error: float = kinetic + strain + potential - energies[groups.TOTAL0]
+    error = error - energies[groups.WORK] + energies[groups.DISSIPATED]
     return error
 
 
@@ -261,11 +235,12 @@ def close_increment(
 def has_drifted(motion: Motion, dt: float, error: float, fraction: float) -> bool:
     """The energy error since the start of the step exceeds its fraction of the exchanged energy, beyond round-off."""
     energies = motion.energies
-    change = abs(error - energies[ERROR0])
-    allowed = fraction * energies[EXCHANGED]
+    change = abs(error - energies[groups.ERROR0])
+    allowed = fraction * energies[groups.EXCHANGED]
     if not some((fraction >= 0.0) & (change > allowed)):
         return False
-    size = abs(energies[KINETIC]) + abs(energies[STRAIN]) + abs(energies[POTENTIAL]) + abs(energies[WORK])
+    size = abs(energies[groups.KINETIC]) + abs(energies[groups.STRAIN]) + abs(energies[groups.POTENTIAL])
+    size += abs(energies[groups.WORK])
     noise = NEGLIGIBLE * fraction * size
     for dof in range(motion.u.shape[0]):
         move = abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
@@ -282,16 +257,16 @@ def note_increment(
     """Write the row of increment k."""
     bars, springs = problem.bars, problem.springs
     increments, energies, u = record.increments, motion.energies, motion.u
-    increments[k, L_ITERATIONS] = iterations
-    increments[k, L_NORM] = where(scale > 0.0, norm / scale, norm)
-    increments[k, L_KINETIC], increments[k, L_STRAIN] = energies[KINETIC], energies[STRAIN]
-    increments[k, L_POTENTIAL], increments[k, L_WORK] = energies[POTENTIAL], energies[WORK]
-    increments[k, L_DISSIPATED], increments[k, L_ERROR] = energies[DISSIPATED], error
+    increments[k, groups.L_ITERATIONS] = iterations
+    increments[k, groups.L_NORM] = where(scale > 0.0, norm / scale, norm)
+    increments[k, groups.L_KINETIC], increments[k, groups.L_STRAIN] = energies[groups.KINETIC], energies[groups.STRAIN]
+    increments[k, groups.L_POTENTIAL], increments[k, groups.L_WORK] = energies[groups.POTENTIAL], energies[groups.WORK]
+    increments[k, groups.L_DISSIPATED], increments[k, groups.L_ERROR] = energies[groups.DISSIPATED], error
     largest = 0.0
     for i in range(u.shape[0] // 3):
         largest = max(largest, u[3 * i] * u[3 * i] + u[3 * i + 1] * u[3 * i + 1] + u[3 * i + 2] * u[3 * i + 2])
-    increments[k, L_LARGEST] = math.sqrt(largest)
-    increments[k, L_FLAGS] = flags
+    increments[k, groups.L_LARGEST] = math.sqrt(largest)
+    increments[k, groups.L_FLAGS] = flags
     kinematics = record.kinematics
     for p in range(record.nodes.shape[0]):
         for c in range(3):
@@ -303,5 +278,5 @@ def note_increment(
     if record.elements.shape[0] > 0:
         element_values(
             record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, record.values[k],
-            motion.memory[ONSET],
+            motion.memory[groups.ONSET],
         )  # fmt: skip

@@ -9,25 +9,8 @@ from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel, number_kernel
 from fem.forces.bars.bar import GAP, INV_LENGTH, Bars
 from fem.lanes.choose import common, where
-from fem.solve.newton.groups import (
-    ABSOLUTE,
-    AT_FLOOR,
-    CORRECT,
-    CORRECTION,
-    FLOOR,
-    FORCING,
-    ITERATIONS,
-    LAST_RESIDUAL,
-    LOAD_DIRECTION,
-    LOADS_VANISHED,
-    PREVIOUS,
-    PREVIOUS_GAP,
-    RELATIVE,
-    SMALLEST_SCALE,
-    TO_FLOOR,
-    Motion,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Motion, Scratch
 from fem.solve.newton.iterate import largest
 
 TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
@@ -66,26 +49,27 @@ def is_converged(
     """
     memory = motion.memory
     good, is_vanished = True, False
-    if common(limits[RELATIVE]) >= 0.0:
-        bound, smallest = limits[RELATIVE] * scale, memory[SMALLEST_SCALE]
+    if common(limits[groups.RELATIVE]) >= 0.0:
+        bound, smallest = limits[groups.RELATIVE] * scale, memory[groups.SMALLEST_SCALE]
         is_vanished = (smallest > 0.0) & (scale <= 1e-6 * smallest)
-        good = norm <= where(is_vanished, max(bound, memory[LAST_RESIDUAL]), bound)
+        good = norm <= where(is_vanished, max(bound, memory[groups.LAST_RESIDUAL]), bound)
         is_vanished = is_vanished & (norm > bound)
-    if common(limits[ABSOLUTE]) >= 0.0:
-        good = good & (norm <= limits[ABSOLUTE])
-    if common(limits[CORRECTION]) >= 0.0:
-        good = good & (largest(work.du) <= limits[CORRECTION] * largest_move(motion.u, work.u))
-    gap, gap_before = rod_strain(bars, work), memory[PREVIOUS_GAP]
-    memory[PREVIOUS_GAP] = gap
+    if common(limits[groups.ABSOLUTE]) >= 0.0:
+        good = good & (norm <= limits[groups.ABSOLUTE])
+    if common(limits[groups.CORRECTION]) >= 0.0:
+        good = good & (largest(work.du) <= limits[groups.CORRECTION] * largest_move(motion.u, work.u))
+    gap, gap_before = rod_strain(bars, work), memory[groups.PREVIOUS_GAP]
+    memory[groups.PREVIOUS_GAP] = gap
     closed = gap <= ROD_STRAIN
     good = good & closed
-    is_floor = (iteration > 1) & (not good) & closed & (norm >= STALLED * memory[PREVIOUS]) & (norm <= limits[FLOOR])
-    flags = where(is_floor, AT_FLOOR, where(is_vanished, LOADS_VANISHED, 0))
-    if common(limits[TO_FLOOR]) != 0.0:
-        falls_on = good & (norm + gap > 0.0) & (iteration < limits[ITERATIONS])
-        fall = where(norm <= limits[FLOOR], NOISY, STALLED)
+    stalls = (norm >= STALLED * memory[groups.PREVIOUS]) & (norm <= limits[groups.FLOOR])
+    is_floor = (iteration > 1) & (not good) & closed & stalls
+    flags = where(is_floor, groups.AT_FLOOR, where(is_vanished, groups.LOADS_VANISHED, 0))
+    if common(limits[groups.TO_FLOOR]) != 0.0:
+        falls_on = good & (norm + gap > 0.0) & (iteration < limits[groups.ITERATIONS])
+        fall = where(norm <= limits[groups.FLOOR], NOISY, STALLED)
         is_tight = (gap <= ROD_FLOOR) | (gap >= STALLED * gap_before)
-        good = good & ((not falls_on) | ((iteration > 1) & (norm >= fall * memory[PREVIOUS]) & is_tight))
+        good = good & ((not falls_on) | ((iteration > 1) & (norm >= fall * memory[groups.PREVIOUS]) & is_tight))
         flags = where(falls_on, 0, flags)
     return good | is_floor, flags
 
@@ -113,5 +97,5 @@ def next_forcing(norm: float, previous: float) -> float:
 @kernel
 def forcing_of(phase: int, memory: Floats) -> float:
     """Fraction of the residual that the linear solve of a phase may leave."""
-    forcing: float = memory[FORCING] if phase in (CORRECT, LOAD_DIRECTION) else LEAST_FORCING
+    forcing: float = memory[groups.FORCING] if phase in (groups.CORRECT, groups.LOAD_DIRECTION) else LEAST_FORCING
     return forcing

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from fem.arrays import Flags, Floats, Ints
 from fem.solve.advice import failure_message
-from fem.solve.increment import OneStep
+from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton.convergence import forcing_of
-from fem.solve.newton.groups import NEED_SOLVE, PHASE, Loading, Motion, Record, Ropes
+from fem.solve.newton.groups import NEED_SOLVE, PHASE, Loading, Record, Ropes
 from fem.solve.newton.march import march
 from fem.solve.step_system import NO_ROPES
 
@@ -16,26 +14,10 @@ SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
 
 
-class Newton:
+class Newton(Marcher):
     """The march of implicit schemes and of statics."""
 
-    notice = ""
     can_cut = True
-    lives: tuple[str, ...] = ()
-
-    def rope_start(self, step: OneStep) -> None:
-        """Ropes that are watched set off by themselves."""
-
-    def refuse(self, held: Ints, motion: Motion) -> None:
-        """It goes through everything."""
-
-    def length(self, count: int, increment: int) -> int:
-        """As many increments as there may be."""
-        return count
-
-    def due(self, step: OneStep, chunk: Loading) -> Flags:
-        """(k,) all."""
-        return np.ones(len(chunk.dt), np.bool_)
 
     def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Through a chunk, or up to where ropes change."""
@@ -43,14 +25,10 @@ class Newton:
             return step.watched.march(control, chunk, kept)
         return iterate(step, control, chunk, kept, NO_ROPES)
 
-    def tell(self, step: OneStep, before: int, times: Floats) -> None:
-        """Who watches ropes tells of them."""
-
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
         trouble = step.watched.trouble if step.watched else ""
-        where = step.number, step.stage, step.step, step.clock, step.progress
-        return trouble or failure_message(*where, reason, control, increments, dt)
+        return trouble or failure_message(step, reason, control, increments, dt)
 
 
 def iterate(step: OneStep, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import kernel, shared_kernel
+from fem.compiled import inner_kernel, kernel, shared_kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.families import evaluate_others
 from fem.forces.mass import multiply_mass
@@ -48,27 +48,32 @@ def evaluate_increment(
     return evaluate(trial, problem, work)
 
 
+@inner_kernel
+def at_end(
+    weight: float, rate: float, rate2: float, before: float, now: float, thermal: Floats, problem: Problem,
+    motion: Motion, work: Scratch,
+) -> Trial:  # fmt: skip
+    """The question for the forces in the trial state itself."""
+    return Trial(
+        False, weight, rate, rate2, 0.0, before, now, work.u, work.v, work.u, work.v, work.a, thermal, work.multiplier,
+        problem.nodes.place, motion.state, work.state,
+    )  # fmt: skip
+
+
 @shared_kernel
 def evaluate_instant(
     scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:
     """``evaluate`` in the trial state itself; dt only scales the part of velocities in the tangent."""
-    trial = Trial(
-        False, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt), 0.0, time, time, work.u,
-        work.v, work.u, work.v, work.a, thermal, work.multiplier, problem.nodes.place,
-        motion.state, work.state,
-    )  # fmt: skip
-    return evaluate(trial, problem, work)
+    rate, rate2 = scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt)
+    return evaluate(at_end(scheme.wf, rate, rate2, time, time, thermal, problem, motion, work), problem, work)
 
 
 @kernel
 def stored_energy(time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch) -> float:
     """Energy stored in the trial state; momentum, shift and the tangent are used as room."""
     force, flow = work.momentum, work.shift
-    trial = Trial(
-        False, 0.0, 0.0, 0.0, 0.0, time, time, work.u, work.v, work.u, work.v, work.a, thermal, work.multiplier,
-        problem.nodes.place, motion.state, work.state,
-    )  # fmt: skip
+    trial = at_end(0.0, 0.0, 0.0, time, time, thermal, problem, motion, work)
     energy: float = energy_of_bars(work.u, work.v, problem.bars, thermal, work.multiplier)
     energy += evaluate_others(trial, problem.springs, problem.families, force, flow, work.tangent)
     return energy

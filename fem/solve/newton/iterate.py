@@ -10,13 +10,7 @@ from fem.forces.equations import condense, expand
 from fem.forces.mass import multiply_mass
 from fem.lanes.choose import where
 from fem.solve.newton.evaluate import combine, inertia_forces
-from fem.solve.newton.groups import (
-    Loading,
-    Motion,
-    Nodes,
-    Problem,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
 

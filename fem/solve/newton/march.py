@@ -24,64 +24,12 @@ from fem.compiled import inner_kernel, shared_kernel
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
+from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import is_too_long
 from fem.solve.newton.evaluate import evaluate_increment
-from fem.solve.newton.groups import (
-    BAND,
-    BICGSTAB,
-    CG,
-    CHAIN,
-    CHAINS,
-    CLOSE,
-    CLOSING_FLAGS,
-    CLOSING_NORM,
-    CLOSING_SCALE,
-    CLOSING_STRAIN,
-    CORRECT,
-    DONE,
-    DRIFT,
-    DRIFT_FRACTION,
-    EVENT,
-    FORCING,
-    HIGH_LEVEL,
-    INCREMENT,
-    ITERATION,
-    ITERATIONS,
-    JUDGED,
-    L_FACTOR,
-    L_NORM,
-    LAST_RESIDUAL,
-    LEVEL,
-    LOAD_DIRECTION,
-    LOADS_VANISHED,
-    LOW_LEVEL,
-    NEED_SOLVE,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    OPEN,
-    PHASE,
-    PREVIOUS,
-    PROJECT_ACCELERATION,
-    PROJECT_VELOCITY,
-    RELATIVE,
-    RESIZE,
-    SMALLEST_SCALE,
-    SPENT,
-    TIME_ERROR,
-    TOO_LONG,
-    TRIAL,
-    UNRESOLVED,
-    UNSYMMETRIC_CHAIN,
-    WAITING,
-    WORST,
-    Loading,
-    Motion,
-    Problem,
-    Record,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, worst
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
@@ -114,19 +62,19 @@ def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Probl
     enough               error up to which answers with rods are not refined
     """
     nodes, bars, tree, solver = problem.nodes, problem.bars, problem.tree, problem.solver
-    if bars.rods.shape[0] > 0 and solver in (*CHAINS, BAND):
+    if bars.rods.shape[0] > 0 and solver in (*groups.CHAINS, groups.BAND):
         return solve_with_rods(is_filled, enough, diagonal, problem, work)
-    if solver == CHAIN:
+    if solver == groups.CHAIN:
         return solve_chain(
             True, is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
             work.pinned, work.du, work.tau,
         )  # fmt: skip
-    if solver == UNSYMMETRIC_CHAIN:
+    if solver == groups.UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(
             is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
             work.pinned, work.du, work.tau,
         )  # fmt: skip
-    if solver == BAND:
+    if solver == groups.BAND:
         return solve_in_band(
             problem.equation, bars, work.tangent, work.block, work.residual, work.band, work.unknowns, work.du, work.tau
         )
@@ -142,13 +90,13 @@ def solve_compiled(
     forcing  fraction of the residual that iterative solvers may leave
     """
     nodes, solver = problem.nodes, problem.solver
-    if solver == CG:
+    if solver == groups.CG:
         spent = solve_cg(
             work.tangent, work.block, nodes.mask, forcing, work.residual, work.inverse, work.krylov, work.du
         )
-        memory[SPENT] += max(spent, 0)
+        memory[groups.SPENT] += max(spent, 0)
         return bool(spent >= 0)
-    if solver == BICGSTAB:
+    if solver == groups.BICGSTAB:
         spent = solve_bicgstab(
             work.tangent, work.block, nodes.mask, forcing, work.residual, work.inverse, work.krylov, work.du
         )
@@ -177,111 +125,114 @@ def march(
     nodes, bars, ropes, equations = problem.nodes, problem.bars, problem.ropes, problem.equations
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
-    is_bare = problem.solver in CHAINS and work.tangent.block.shape[0] == 0 and nodes.artificial_stiffness.shape[0] == 0
-    while control[INCREMENT] < end:
-        k = control[INCREMENT]
+    has_blocks = work.tangent.block.shape[0] > 0 or nodes.artificial_stiffness.shape[0] > 0
+    is_bare = problem.solver in groups.CHAINS and not has_blocks
+    band, judged = limits[groups.DRIFT_FRACTION], control[groups.JUDGED]
+    while control[groups.INCREMENT] < end:
+        k = control[groups.INCREMENT]
         dt = loading.dt[k]
         thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
-        phase = control[PHASE]
-        if phase == OPEN:
+        phase = control[groups.PHASE]
+        if phase == groups.OPEN:
             begin(scheme, k, dt, problem, loading, motion, work)
             if on_arc:
                 open_arc(arc, k, loading, work)
-            control[ITERATION] = 0
-            phase = TRIAL
-        if phase == TRIAL:
-            phase = CORRECT
+            control[groups.ITERATION] = 0
+            phase = groups.TRIAL
+        if phase == groups.TRIAL:
+            phase = groups.CORRECT
             strain = evaluate_increment(scheme, k, problem, loading, motion, work)
             norm = residual(scheme, problem, work)
-            if control[ITERATION] == 0:
+            if control[groups.ITERATION] == 0:
                 if loading.support_dofs.shape[0] > 0:
                     lift(scheme, dt, problem, work)
                 if on_arc:
-                    phase = LOAD_DIRECTION
+                    phase = groups.LOAD_DIRECTION
             elif not (norm < HUGE and abs(strain) < HUGE):  # also true for NaN
-                return NOT_FINITE
+                return groups.NOT_FINITE
             else:
-                scale = scale_of(scheme, dt, problem, work) if limits[RELATIVE] >= 0.0 else 0.0
-                good, flags = is_converged(limits, norm, scale, control[ITERATION], bars, motion, work)
+                scale = scale_of(scheme, dt, problem, work) if limits[groups.RELATIVE] >= 0.0 else 0.0
+                good, flags = is_converged(limits, norm, scale, control[groups.ITERATION], bars, motion, work)
                 if good and on_arc:
                     good = not strays(arc, motion, work)
                     if not good:
-                        control[ITERATION] = int(limits[ITERATIONS])
+                        control[groups.ITERATION] = int(limits[groups.ITERATIONS])
                 if good and on_arc and hold_end(arc, motion, work):
                     set_factor(arc, k, loading, work)
-                    control[PHASE] = TRIAL
+                    control[groups.PHASE] = groups.TRIAL
                     continue
-                if good or control[ITERATION] >= limits[ITERATIONS]:
-                    if limits[RELATIVE] < 0.0:
+                if good or control[groups.ITERATION] >= limits[groups.ITERATIONS]:
+                    if limits[groups.RELATIVE] < 0.0:
                         scale = scale_of(scheme, dt, problem, work)
                     if not good:
-                        control[WORST] = worst(work.residual)
-                        record.increments[k, L_NORM] = norm / scale if scale > 0.0 else norm
-                        return NOT_CONVERGED
-                    memory[CLOSING_STRAIN], memory[CLOSING_NORM] = strain, norm
-                    memory[CLOSING_SCALE], memory[CLOSING_FLAGS] = scale, flags
+                        control[groups.WORST] = worst(work.residual)
+                        record.increments[k, groups.L_NORM] = norm / scale if scale > 0.0 else norm
+                        return groups.NOT_CONVERGED
+                    memory[groups.CLOSING_STRAIN], memory[groups.CLOSING_NORM] = strain, norm
+                    memory[groups.CLOSING_SCALE], memory[groups.CLOSING_FLAGS] = scale, flags
                     phase = closing_phase(scheme, problem)
-                    if phase == CLOSE and scheme.lags:
+                    if phase == groups.CLOSE and scheme.lags:
                         end_accelerations(k, nodes, loading, work)
-                memory[FORCING] = next_forcing(norm, memory[PREVIOUS])
-            memory[PREVIOUS] = norm
-        if phase != CLOSE:
-            if control[WAITING] == 0:
-                if phase == LOAD_DIRECTION:
+                memory[groups.FORCING] = next_forcing(norm, memory[groups.PREVIOUS])
+            memory[groups.PREVIOUS] = norm
+        if phase != groups.CLOSE:
+            if control[groups.WAITING] == 0:
+                if phase == groups.LOAD_DIRECTION:
                     load_direction(arc, problem, loading, work)
                 fill_matrix(phase, is_bare, scheme, k, problem, loading, motion, work)
                 diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
-                enough = TOWARDS if phase == CORRECT else ROUND_OFF
+                enough = TOWARDS if phase == groups.CORRECT else ROUND_OFF
                 if not solve_compiled(not is_bare, enough, forcing_of(phase, memory), diagonal, problem, memory, work):
                     fill_blocks(phase, scheme, dt, problem, work)
-                    control[PHASE], control[WAITING] = phase, 1
-                    return NEED_SOLVE
-            control[WAITING] = 0
-            if phase == CORRECT and on_arc:
-                phase = LOAD_DIRECTION
-            elif phase in (CORRECT, LOAD_DIRECTION):
+                    control[groups.PHASE], control[groups.WAITING] = phase, 1
+                    return groups.NEED_SOLVE
+            control[groups.WAITING] = 0
+            if phase == groups.CORRECT and on_arc:
+                phase = groups.LOAD_DIRECTION
+            elif phase in (groups.CORRECT, groups.LOAD_DIRECTION):
                 if on_arc:
-                    if control[ITERATION] == 0:
+                    if control[groups.ITERATION] == 0:
                         predict(arc, problem, work)
                     else:
                         combine_arc(arc, problem, work)
                     set_factor(arc, k, loading, work)
-                shifted = control[ITERATION] == 0 and loading.support_dofs.shape[0] > 0
+                shifted = control[groups.ITERATION] == 0 and loading.support_dofs.shape[0] > 0
                 if not correct(scheme, dt, shifted, problem, work):
-                    return NOT_FINITE
-                control[ITERATION] += 1
-                phase = TRIAL
-            elif phase == PROJECT_VELOCITY:
+                    return groups.NOT_FINITE
+                control[groups.ITERATION] += 1
+                phase = groups.TRIAL
+            elif phase == groups.PROJECT_VELOCITY:
                 move_velocities(equations, work)
-                phase = PROJECT_ACCELERATION
+                phase = groups.PROJECT_ACCELERATION
             else:
                 move_accelerations(scheme, problem, motion, work)
-                phase = CLOSE
-        if phase == CLOSE:
-            phase = OPEN
+                phase = groups.CLOSE
+        if phase == groups.CLOSE:
+            phase = groups.OPEN
             if ropes.bars.shape[0] > 0 and changes(ropes, bars, work):
-                control[PHASE] = OPEN
-                return EVENT
-            flags, norm, scale = memory[CLOSING_FLAGS], memory[CLOSING_NORM], memory[CLOSING_SCALE]
+                control[groups.PHASE] = groups.OPEN
+                return groups.EVENT
+            flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]
             is_unresolved = False
-            if limits[TIME_ERROR] > 0.0:
+            if limits[groups.TIME_ERROR] > 0.0:
                 is_refused, is_unresolved = is_too_long(scheme, limits, dt, nodes, motion, work)
                 if is_refused:
-                    return TOO_LONG
-            if flags != LOADS_VANISHED:
-                memory[LAST_RESIDUAL] = norm
-                if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
-                    memory[SMALLEST_SCALE] = scale
+                    return groups.TOO_LONG
+            if flags != groups.LOADS_VANISHED:
+                memory[groups.LAST_RESIDUAL] = norm
+                if scale > 0.0 and not 0.0 < memory[groups.SMALLEST_SCALE] < scale:
+                    memory[groups.SMALLEST_SCALE] = scale
             if on_arc:
                 close_arc(arc, motion, work)
-            record.increments[k, L_FACTOR] = arc.numbers[FACTOR]
-            error = close_increment(scheme, k, memory[CLOSING_STRAIN], problem, loading, motion, work)
-            flags += UNRESOLVED * is_unresolved
-            note_increment(k, control[ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
-            control[INCREMENT] += 1
-            if scheme.wm != 0.0 and k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_FRACTION]):
-                return DRIFT
-            if limits[TIME_ERROR] > 0.0 and not limits[LOW_LEVEL] <= memory[LEVEL] <= limits[HIGH_LEVEL]:
-                return RESIZE
-        control[PHASE] = phase
-    return DONE
+            record.increments[k, groups.L_FACTOR] = arc.numbers[FACTOR]
+            error = close_increment(scheme, k, memory[groups.CLOSING_STRAIN], problem, loading, motion, work)
+            flags += groups.UNRESOLVED * is_unresolved
+            note_increment(k, control[groups.ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
+            control[groups.INCREMENT] += 1
+            if scheme.wm != 0.0 and k >= judged and has_drifted(motion, dt, error, band):
+                return groups.DRIFT
+            low, level, high = limits[groups.LOW_LEVEL], memory[groups.LEVEL], limits[groups.HIGH_LEVEL]
+            if limits[groups.TIME_ERROR] > 0.0 and not low <= level <= high:
+                return groups.RESIZE
+        control[groups.PHASE] = phase
+    return groups.DONE

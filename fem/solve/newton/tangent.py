@@ -7,17 +7,8 @@ from fem.forces.bars.bar import GAP, Q
 from fem.forces.equations import condense
 from fem.solve.linear.chain import Diagonal, isotropic
 from fem.solve.linear.tangent import add_product
-from fem.solve.newton.groups import (
-    CORRECT,
-    LOAD_DIRECTION,
-    PROJECT_ACCELERATION,
-    PROJECT_VELOCITY,
-    Loading,
-    Motion,
-    Nodes,
-    Problem,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton import groups
+from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.rods.project import acceleration_system, mass_blocks, mass_system, velocity_gaps
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -28,7 +19,7 @@ def diagonal_of(phase: int, is_bare: bool, scheme: Coefficients, dt: float, node
     by_mass, by_damping = 0.0, 0.0
     if is_bare:
         by_mass = 1.0
-        if phase in (CORRECT, LOAD_DIRECTION):
+        if phase in (groups.CORRECT, groups.LOAD_DIRECTION):
             by_mass, by_damping = scheme.wm * scheme.au / (dt * dt), scheme.wc * scheme.vu / dt
     return Diagonal(nodes.mass, nodes.damping, by_mass, by_damping)
 
@@ -37,7 +28,7 @@ def diagonal_of(phase: int, is_bare: bool, scheme: Coefficients, dt: float, node
 def nodal_blocks(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> None:
     """Blocks of the effective tangent within one node, without the bars."""
     nodes, block, own = problem.nodes, work.block, work.tangent.block
-    diagonal = diagonal_of(CORRECT, True, scheme, dt, nodes)
+    diagonal = diagonal_of(groups.CORRECT, True, scheme, dt, nodes)
     for i in range(block.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
         for k in range(9):
@@ -77,7 +68,7 @@ def lift(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> No
 def fill_blocks(phase: int, scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> None:
     """Blocks within one node of the matrix to solve with: the effective tangent's, or the mass."""
     nodes = problem.nodes
-    if phase in (CORRECT, LOAD_DIRECTION):
+    if phase in (groups.CORRECT, groups.LOAD_DIRECTION):
         nodal_blocks(scheme, dt, problem, work)
     else:
         mass_blocks(nodes, work)
@@ -90,10 +81,10 @@ def fill_matrix(
 ) -> None:  # fmt: skip
     """The matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
     bars = problem.bars
-    if phase == PROJECT_VELOCITY:
+    if phase == groups.PROJECT_VELOCITY:
         mass_system(bars, work)
         velocity_gaps(bars, work)
-    elif phase == PROJECT_ACCELERATION:
+    elif phase == groups.PROJECT_ACCELERATION:
         acceleration_system(scheme, k, problem, loading, motion, work)
     if not is_bare:
         fill_blocks(phase, scheme, loading.dt[k], problem, work)

@@ -33,17 +33,9 @@ from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.forces.bars.strain import LINEAR
 from fem.forces.equations import Equations, condense, expand
 from fem.lanes.choose import where
+from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine, inertia_forces
-from fem.solve.newton.groups import (
-    CLOSE,
-    PROJECT_ACCELERATION,
-    PROJECT_VELOCITY,
-    Loading,
-    Motion,
-    Nodes,
-    Problem,
-    Scratch,
-)  # fmt: skip
+from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
 
@@ -52,10 +44,10 @@ def closing_phase(scheme: Coefficients, problem: Problem) -> int:
     """What a converged increment goes on with."""
     bars, equations = problem.bars, problem.equations
     if scheme.projects:
-        return PROJECT_ACCELERATION if scheme.secant else PROJECT_VELOCITY
+        return groups.PROJECT_ACCELERATION if scheme.secant else groups.PROJECT_VELOCITY
     if scheme.lags and (bars.off_mass.shape[0] > 0 or equations.slave.shape[0] > 0):
-        return PROJECT_ACCELERATION
-    return CLOSE
+        return groups.PROJECT_ACCELERATION
+    return groups.CLOSE
 
 
 @inner_kernel

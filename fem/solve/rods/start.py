@@ -95,17 +95,12 @@ def solve_saddle(
     matrix, count = dofs.matrix(mass), len(dofs.unknown)
     if np.any(matrix.diagonal() <= 0.0):
         return None
-    is_small = count + len(target) <= DENSE
-    found = (_solve_small if is_small else _solve_large)(matrix, coupling, np.concatenate([dofs.load(right), target]))
+    whole = np.concatenate([dofs.load(right), target])
+    if len(whole) <= DENSE:
+        rows = dense(coupling)
+        found = solve_dense(np.block([[dense(matrix), rows.T], [rows, np.zeros((len(rows), len(rows)))]]), whole)
+    else:
+        from scipy.sparse import block_array
+
+        found = solve_pivoting(block_array([[matrix, coupling.T], [coupling, None]]).tocsc(), whole)
     return None if found is None else (dofs.spread(found[:count]), found[count:])
-
-
-def _solve_small(matrix: Any, coupling: Any, right: Floats) -> Floats | None:
-    rows = dense(coupling)
-    return solve_dense(np.block([[dense(matrix), rows.T], [rows, np.zeros((len(rows), len(rows)))]]), right)
-
-
-def _solve_large(matrix: Any, coupling: Any, right: Floats) -> Floats | None:
-    from scipy.sparse import block_array
-
-    return solve_pivoting(block_array([[matrix, coupling.T], [coupling, None]]).tocsc(), right)

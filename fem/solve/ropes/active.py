@@ -195,19 +195,18 @@ class ActiveSet(Watched):
 
     def _slack(self) -> str:
         """Which ropes are slack, for a message that says what moves."""
-        names = [self._name(int(e)) for e in self.ropes.bars[~self.taut & self.can_pull]]
-        if not names:
+        slack = ~self.taut & self.can_pull
+        if not slack.any():
             return ""
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         return (
-            f" (slack: {', '.join(names[:NAMED])}{more}; ropes at their length at the start of the step hold it, or "
+            f" (slack: {self._names(slack)}; ropes at their length at the start of the step hold it, or "
             "a damped *DYNAMIC step finds a shape)"
         )
 
     def _cycle(self, wrong: Flags, now: float, kept: Record, tried: int) -> Failed:
         """No set of the ropes tried fits: note which ropes change for ever, and let the increment be cut back."""
         which = "no choice" if tried < MOST_TRIALS else f"none of {tried} choices"
-        names = ", ".join(self._name(int(e)) for e in self.ropes.bars[wrong][:NAMED])
+        names = ", ".join(self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[wrong][:NAMED])
         self.trouble = (
             f"step {self.step_run.number} stopped at t = {now:.9g}: {which} of taut ropes is in equilibrium; {names} "
             "would push when taut and be too long when slack. Smaller increments, or a damped "
@@ -215,6 +214,3 @@ class ActiveSet(Watched):
         )
         control = np.zeros(groups.CONTROL, np.int64)
         return Failed(groups.NOT_CONVERGED, control, kept.increments)
-
-    def _name(self, bar: int) -> str:
-        return self.step_run.system.name_bar(bar)

@@ -155,7 +155,7 @@ class Events(Switched):
 
     def fits(self, motion: Motion, ahead: float = 0.0) -> bool:
         """No slack rope is too long, ``ahead`` of now."""
-        gap = gaps_of(self.stages.first.bars, self.ropes, motion.u + ahead * motion.v)
+        gap = gaps_of(self.stages.first.bars, self.ropes.bars, motion.u + ahead * motion.v)
         return bool(np.all(self.taut | (gap <= self.ropes.allowance)))
 
     @property

@@ -27,7 +27,7 @@ from fem.forces.bars import bar
 from fem.forces.bars.laws import RIGID
 from fem.forces.equations import expand
 from fem.results.record import Event
-from fem.solve.increment import OneStep
+from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.evaluate import combine, evaluate_increment, inertia_forces, stored_energy
@@ -39,7 +39,7 @@ from fem.solve.ropes.states import Stages
 from fem.solve.ropes.stepping.balance import close_with_losses, take_from_motion
 from fem.solve.ropes.stepping.law import Law, support_lag
 from fem.solve.ropes.stepping.lengths import Lengths
-from fem.solve.ropes.stepping.start import SettingOff
+from fem.solve.ropes.switching import SettingOff
 from fem.solve.step_system import StepSystem
 
 AT_LENGTH = 1e-6
@@ -55,14 +55,13 @@ SMALL = 1e-10
 """Fraction of the motion of an increment: corrections of the elastic parts below it end the iteration."""
 
 
-class Moreau:
+class Moreau(Marcher):
     """The march of one dynamic step with ropes among the bars of ``stage`` (no rods there). Ropes and rods: ``index``.
 
     happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user
     """
 
-    can_cut = False
-    lives: tuple[str, ...] = ("pulls", "holds", "spare", "trouble")
+    lives = ("pulls", "holds", "spare", "trouble")
 
     def __init__(self, stage: StepSystem, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
@@ -105,14 +104,6 @@ class Moreau:
             e = int(self.index[r])
             step.sink.event(Event(step.number, before + k + 1, float(times[k + 1]), label(e), what, lost))
         self.happened.clear()
-
-    def length(self, count: int, increment: int) -> int:
-        """As many increments as there may be."""
-        return count
-
-    def due(self, step: OneStep, chunk: Loading) -> Flags:
-        """(k,) all."""
-        return np.ones(len(chunk.dt), np.bool_)
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""

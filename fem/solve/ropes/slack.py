@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import BASE, BASE_CONSTANT, INV_LENGTH, REF, Bars
 from fem.forces.bars.laws import RIGID
@@ -29,6 +29,13 @@ def gap_of(e: int, u: Floats, bars: Bars) -> float:
     else:
         gap += 0.5 * square
     return gap
+
+
+@kernel
+def gaps(index: Ints, bars: Bars, u: Floats, gap: Floats) -> None:
+    """Gaps at u of the bars ``index`` (r,), all taken as slack ropes: (r,) out."""
+    for r in range(index.shape[0]):
+        gap[r] = gap_of(index[r], u, bars)
 
 
 @kernel

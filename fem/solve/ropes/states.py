@@ -14,10 +14,9 @@ from fem.forces.bars.bar import INV_LENGTH, MINUS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID
 from fem.model import Controls, Dynamic, Frequency, Static
-from fem.solve.newton.groups import Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.slack import excesses
-from fem.solve.schemes import Equilibrium, Scheme
+from fem.solve.ropes.slack import gaps
+from fem.solve.schemes import Scheme
 from fem.solve.step_system import StepSystem, prepare
 
 FEW = 20
@@ -34,14 +33,10 @@ def ropes_of(system: System) -> Ints:
     return np.flatnonzero((bars.kinds[:, 1] == RIGID) & (bars.constants[MINUS] == 0.0))
 
 
-def locates_events(controls: Controls, ropes: Ints) -> bool:
-    """EVENT rather than MOREAU."""
-    return controls.impact == "EVENT" or (controls.impact == "AUTO" and len(ropes) <= FEW)
-
-
 def steps_over_impacts(controls: Controls, scheme: Scheme, ropes: Ints) -> bool:
-    """A step with these ropes goes by Moreau-Jean time stepping."""
-    return not isinstance(scheme, Equilibrium) and len(ropes) > 0 and not locates_events(controls, ropes)
+    """A step with these ropes goes by Moreau-Jean time stepping: MOREAU rather than EVENT."""
+    is_wanted = controls.impact == "MOREAU" or (controls.impact == "AUTO" and len(ropes) > FEW)
+    return scheme.coefficients.wm != 0.0 and len(ropes) > 0 and is_wanted
 
 
 def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
@@ -95,10 +90,10 @@ def without_pulls(bars: Bars, ropes: Ints) -> Bars:
     return bars._replace(rods=np.setdiff1d(bars.rods, ropes))
 
 
-def gaps_of(bars: Bars, ropes: Ropes, u: Floats) -> Floats:
-    """(r,) gaps (l^2 - L0^2)/2 of ropes at u."""
-    found = np.zeros(len(ropes.bars))
-    excesses(ropes, with_states(bars, ropes.bars, found > 0.0), u, np.zeros(len(bars.nodes)), found)
+def gaps_of(bars: Bars, index: Ints, u: Floats) -> Floats:
+    """(r,) gaps (l^2 - L0^2)/2 of some bars at u."""
+    found = np.zeros(len(index))
+    gaps(index, bars, u, found)
     return found
 
 
@@ -115,7 +110,7 @@ def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
     if len(ropes) == 0:
         return bars
     square = 1.0 / bars.constants[INV_LENGTH, ropes] ** 2
-    return with_states(bars, ropes, gaps_of(bars, Ropes(ropes, np.zeros(len(ropes))), u) > -SAME_LENGTH * square)
+    return with_states(bars, ropes, gaps_of(bars, ropes, u) > -SAME_LENGTH * square)
 
 
 class Stages:

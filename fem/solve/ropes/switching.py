@@ -7,6 +7,7 @@ the end of the increment: what round-off leaves open cannot go back and forth fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.sharing import Shares
 from fem.solve.ropes.states import Stages
 from fem.solve.ropes.watched import Watched, copy_of, restore
-from fem.solve.start import small_or_sparse_mass
+from fem.solve.start import evaluate_start, small_or_sparse_mass
 from fem.solve.step_system import StepSystem, loading_at
 
 ZENO = 1e-3
@@ -236,3 +237,27 @@ class Switched(Watched):
     def _no_pulls(self, error: NoPulls) -> str:
         name = self.step_run.system.name_bar(error.bar)
         return f"no pulls of ropes and rods keep all lengths: {name} is pulled apart"
+
+
+class SettingOff(Switched):
+    """Ropes of a step over impacts before its first increment: taut ropes, impacts, pulls as those of an instant.
+
+    take_up: is told which are taut (r,)
+    """
+
+    def __init__(self, step_run: OneStep, stages: Stages, take_up: Callable[[Flags], None]) -> None:
+        super().__init__(step_run, stages)
+        self.take_up = take_up
+
+    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
+        """The stage of the states in which ropes set off, the state evaluated; the march is of that without them.
+
+        Without impacts lengths go on to be kept in the middle of increments, as in the step before.
+        """
+        found = self.start(motion, self.step_run.clock.start)
+        if not self._pending:
+            motion.v[:] += self.held_back
+        self.step_run.stage = self.stages.first
+        self.take_up(self.taut)
+        evaluate_start(found, motion, instant)
+        return found

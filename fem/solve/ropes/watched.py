@@ -96,12 +96,12 @@ class Watched:
 
     def _gaps(self, motion: Motion) -> Floats:
         """(r,) gaps of all ropes."""
-        return gaps_of(self.stages.first.bars, self.ropes, motion.u)
+        return gaps_of(self.stages.first.bars, self.ropes.bars, motion.u)
 
     def _lengthening(self, motion: Motion, dt: float) -> Floats:
         """(r,) what the gaps of all ropes would change by in dt at the rates of now (a gap is quadratic in u)."""
-        first, move = self.stages.first.bars, dt * motion.v
-        return 0.5 * (gaps_of(first, self.ropes, motion.u + move) - gaps_of(first, self.ropes, motion.u - move))
+        bars, index, move = self.stages.first.bars, self.ropes.bars, dt * motion.v
+        return 0.5 * (gaps_of(bars, index, motion.u + move) - gaps_of(bars, index, motion.u - move))
 
     def _names(self, chosen: Flags) -> str:
         """Some ropes (r,), for a message."""

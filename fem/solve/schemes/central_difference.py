@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes.coefficients import Coefficients, Scheme
 
 
-@dataclass(frozen=True, slots=True)
-class CentralDifference:
+def central_difference() -> Scheme:
     """Central differences with lumped mass M, written with all quantities at the ends of the increments.
 
     u1 = u + dt v + dt^2/2 a
@@ -22,12 +18,7 @@ class CentralDifference:
     springs: for one mode dt <= 2/omega (sqrt(1 + 4 xi^2) - 2 xi).
 
     Source: Hughes, The Finite Element Method, 9.1; Belytschko, Liu & Moran, Nonlinear Finite Elements, 6.2; the limit
-    with damping is where the amplification matrix of this variant has the eigenvalue -1.
+    with damping is where the amplification matrix of this variant has the eigenvalue -1. vu = 4 is the 4/dt of it.
     """
-
-    secant: ClassVar[bool] = False
-    order: ClassVar[int] = 2
-
-    def coefficients(self) -> Coefficients:
-        """vu = 4 is the 4/dt of the stability condition."""
-        return Coefficients(4.0, 0.0, 0.0, 4.0, 0.0, 0.0, wm=1.0, wf=1.0, wc=1.0, momentum=0.0, viscous=1.0)
+    row = Coefficients(4.0, 0.0, 0.0, 4.0, 0.0, 0.0, wm=1.0, wf=1.0, wc=1.0, momentum=0.0, viscous=1.0)
+    return Scheme(row, is_explicit=True)

@@ -38,3 +38,22 @@ class Coefficients(NamedTuple):
     projects: bool = False
     lags: bool = False
     extrapolation: int = 0
+
+
+class Scheme(NamedTuple):
+    """A time scheme.
+
+    order        of the displacement error in dt
+    is_explicit  nothing is solved: the march is that of ``solve/explicit``
+    damps        it takes energy by design, which is no fault
+    """
+
+    coefficients: Coefficients
+    order: int = 2
+    is_explicit: bool = False
+    damps: bool = False
+
+    @property
+    def secant(self) -> bool:
+        """Forces are those of the whole increment (discrete gradient), not of its end."""
+        return self.coefficients.secant

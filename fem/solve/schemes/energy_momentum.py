@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes.coefficients import Coefficients, Scheme
 
 
-@dataclass(frozen=True, slots=True)
-class EnergyMomentum:
+def energy_momentum() -> Scheme:
     """Midpoint rule with the discrete gradient of the stored energy as internal force.
 
     (v + v1)/2 = (u1 - u)/dt,  a1 = (v1 - v)/dt, the mean acceleration of the increment
@@ -20,12 +16,5 @@ class EnergyMomentum:
     those of rods are projected for the tables (``solve/rods/project.py``).
     Sources: Simo & Tarnow, Z. angew. Math. Phys. 43 (1992) 757-792; Gonzalez, J. Nonlinear Sci. 6 (1996) 449-467.
     """
-
-    secant: ClassVar[bool] = True
-    order: ClassVar[int] = 2
-
-    def coefficients(self) -> Coefficients:
-        """Its numbers."""
-        return Coefficients(
-            2.0, -1.0, 0.0, 2.0, -2.0, 0.0, wm=1.0, wf=1.0, wc=0.5, momentum=2.0, viscous=0.5, secant=True
-        )
+    row = Coefficients(2.0, -1.0, 0.0, 2.0, -2.0, 0.0, wm=1.0, wf=1.0, wc=0.5, momentum=2.0, viscous=0.5, secant=True)
+    return Scheme(row)

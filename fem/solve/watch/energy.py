@@ -14,7 +14,6 @@ from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.groups import Motion
-from fem.solve.schemes import BackwardEuler
 from fem.solve.step_system import StepSystem
 
 SETTLING = 10
@@ -34,7 +33,7 @@ class EnergyWatch:
         self.stage, self.step = stage, step
         self.is_off = step.controls.energy_drift is None
         self.fraction = step.controls.energy_drift or Controls().energy_drift or 0.0
-        self.damps = isinstance(stage.scheme, BackwardEuler)
+        self.damps = stage.scheme.damps
         self.limit = self.fraction
         self.has_left = False
         self.begin = 0.0

@@ -15,8 +15,6 @@ from fem.arrays import Flags, Floats
 from fem.forces.bars.bar import INV_LENGTH
 from fem.forces.mass import multiply_mass
 from fem.solve.newton import groups
-from fem.solve.newton.balance import balance_forces
-from fem.solve.newton.evaluate import inertia_forces
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import multiply, multiply_transposed
 from fem.solve.rods.start import centripetal
@@ -24,8 +22,7 @@ from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
 from fem.solve.ropes.instants.network import Network
 from fem.solve.ropes.instants.redundant import independent, outside
 from fem.solve.ropes.states import Stages, positions
-from fem.solve.start import evaluate_start
-from fem.solve.step_system import StepSystem
+from fem.solve.start import evaluate_start, write_reactions
 
 SLOW = 1e-10
 """Fraction of the largest velocity below which a rope becomes taut without an impact."""
@@ -189,7 +186,7 @@ class Instant:
         basis, pull = independent(network.rows, pull, acts, self.one_sided, first)
         motion.multiplier[stage.bars.rods] += pull
         motion.force[:] += multiply_transposed(stage, pull)
-        self._settle(stage)
+        write_reactions(stage, motion, self.chunk)
         return acts[self.at], basis[self.at]
 
     def _solve(self, chosen: Flags, right: Floats, one_sided: Flags, x: Floats) -> tuple[Floats, Flags]:
@@ -214,11 +211,3 @@ class Instant:
             error = NoPulls(int(relative.argmax()))
             error.bar = int(self.stage.bars.rods[error.worst])
             raise error
-
-    def _settle(self, stage: StepSystem) -> None:
-        """Reactions."""
-        motion, work = self.motion, stage.work
-        work.force[:] = motion.force
-        inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
-        balance_forces(stage.coefficients, False, -1, stage.problem, self.chunk, motion.a, work)
-        motion.reaction[:] = work.reaction

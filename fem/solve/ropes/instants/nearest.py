@@ -16,12 +16,11 @@ import numpy as np
 
 from fem.arrays import Flags
 from fem.forces.bars.bar import INV_LENGTH
-from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import gaps
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
 from fem.solve.ropes.instants.network import Network
-from fem.solve.start import energy_stored, evaluate_start
+from fem.solve.start import evaluate_start, write_energies
 from fem.solve.step_system import StepSystem
 
 CLOSED = 1e-13
@@ -42,9 +41,7 @@ def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Any, 
     except NoPulls as error:
         error.bar = int(stage.bars.rods[error.worst])
         raise
-    energies, weights = motion.energies, now.factors[0] * now.is_gravity
-    energies[groups.STRAIN] = energy_stored(stage, motion, now)
-    energies[groups.POTENTIAL] = -float(weights @ (now.vectors @ motion.u)) if len(weights) else 0.0
+    write_energies(stage, motion, now)
 
 
 def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:

@@ -67,9 +67,11 @@ def _solver(matrix: Any) -> Any:
     count = np.count_nonzero(matrix) if dense else matrix.count_nonzero()
     if count == np.count_nonzero(diagonal):
         return lambda right: right / (diagonal if right.ndim == 1 else diagonal[:, None])
+    if not dense:
+        from scipy.sparse.linalg import splu
     try:
         inverse = np.linalg.inv(matrix) if dense else None
-        once = _factor(matrix).solve if inverse is None else inverse.__matmul__
+        once = splu(matrix.tocsc()).solve if inverse is None else inverse.__matmul__
     except (np.linalg.LinAlgError, RuntimeError) as error:
         raise ModelError(MASSLESS) from error
 
@@ -80,9 +82,3 @@ def _solver(matrix: Any) -> Any:
         return found
 
     return solve
-
-
-def _factor(matrix: Any) -> Any:
-    from scipy.sparse.linalg import splu
-
-    return splu(matrix.tocsc())

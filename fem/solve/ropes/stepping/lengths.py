@@ -8,8 +8,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.constraints import Independent
 from fem.forces.bars import bar
 from fem.forces.bars.strain import LINEAR
-from fem.solve.newton.groups import Ropes
-from fem.solve.ropes.slack import excesses
+from fem.solve.ropes.states import gaps_of
 from fem.solve.step_system import StepSystem
 
 
@@ -22,15 +21,10 @@ class Lengths:
         self.square: Floats = 1.0 / bars.constants[bar.INV_LENGTH, index] ** 2
         self.is_linear = bars.kinds[index, 0] == LINEAR
         self.dofs = Independent(stage.nodes.dof_kind, stage.equations)
-        self._all = Ropes(index, np.zeros(len(index)))
-        kinds = np.column_stack([bars.kinds[:, 0], np.zeros(len(bars.kinds), np.int64)])
-        self._slack = bars._replace(kinds=kinds)
 
     def gaps(self, u: Floats) -> Floats:
         """(l^2 - L0^2)/2."""
-        gap = np.zeros(len(self.index))
-        excesses(self._all, self._slack, u, u, gap)
-        return gap
+        return gaps_of(self.bars, self.index, u)
 
     def relative(self, chosen: Ints, x: Floats) -> Floats:
         """(c, 3) x_j - x_i of some of them; zero where the bar is geometrically linear."""
