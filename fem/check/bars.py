@@ -81,7 +81,7 @@ def collect_bars(model: Model) -> Bars:
     connectivity = np.array([pairs[index] for index in chosen], np.int64).reshape(-1, 2)
     ends = model.mesh.coordinates[connectivity]
     return Bars(
-        labels=model.mesh.element_labels[chosen] if chosen else np.zeros(0, np.int64),
+        labels=model.mesh.element_names[chosen] if chosen else np.zeros(0, np.int64),
         connectivity=connectivity,
         length0=np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1),
         area=np.array([section.area for section in sections], float),
@@ -105,5 +105,5 @@ def first_smallest(values: Floats) -> int:
 
 def some(labels: Iterable[int]) -> str:
     """A few labels of many."""
-    listed = [int(label) for label in labels]
+    listed = list(labels)
     return ", ".join(map(str, listed[:LISTED])) + (f" and {len(listed) - LISTED} more" if len(listed) > LISTED else "")

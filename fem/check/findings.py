@@ -28,7 +28,7 @@ def loose_nodes(model: Model, bars: Bars) -> list[str]:
     used = np.zeros(len(model.mesh.node_labels), bool)
     for a, b in _links(model):
         used[[a, b]] = True
-    labels = model.mesh.node_labels
+    labels = model.mesh.node_names
     found = []
     if not used.all():
         found.append(f"nodes attached to nothing: {some(labels[~used])}")
@@ -63,7 +63,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
         )
     seen: dict[frozenset[int], int] = {}
     for label, pair in zip(bars.labels, bars.connectivity.tolist(), strict=True):
-        other = seen.setdefault(frozenset(pair), int(label))
+        other = seen.setdefault(frozenset(pair), label)
         if other != label:
             found.append(f"bars {other} and {label} join the same two nodes")
     return found[:LISTED]
@@ -88,9 +88,10 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     held = {root(int(k)) for boundary in given for k in model.mesh.nodes_of(boundary.target)}
     held |= {root(int(k)) for block in model.mesh.blocks if block.kind == "SPRING1" for k in block.connectivity[:, 0]}
     parts: dict[int, list[int]] = {}
+    labels = model.mesh.node_names
     for k in sorted({node for link in links for node in link}):
         if root(k) not in held:
-            parts.setdefault(root(k), []).append(int(model.mesh.node_labels[k]))
+            parts.setdefault(root(k), []).append(labels[k])
     return [f"a free body, held by no support: nodes {some(part)}" for part in parts.values()][:LISTED]
 
 
@@ -165,7 +166,7 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     if not loose.any():
         return []
     return [
-        f"nodes {some(model.mesh.node_labels[loose])}: loaded where nothing holds them, across their bars, in the "
+        f"nodes {some(model.mesh.node_names[loose])}: loaded where nothing holds them, across their bars, in the "
         "first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
     ]
 
@@ -211,7 +212,7 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     if model.equations or not massless.any():
         return []
     return [
-        f"nodes {some(mesh.node_labels[massless])}: no mass, so a *DYNAMIC step cannot find its initial accelerations; "
+        f"nodes {some(mesh.node_names[massless])}: no mass, so a *DYNAMIC step cannot find its initial accelerations; "
         "give *DENSITY or *MASS, or say SINGULAR MASS=WARNING"
     ]
 

@@ -45,6 +45,20 @@ class Instance(NamedTuple):
     added: int
 
 
+class Label(int):
+    """A label of the model that shows as ``name``: what the deck has."""
+
+    name: str
+
+    def __new__(cls, value: int, name: str = "") -> Label:
+        label = super().__new__(cls, value)
+        label.name = name
+        return label
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh(ArrayData):
     """The geometry as the user numbered it.
@@ -69,6 +83,21 @@ class Mesh(ArrayData):
         """A label as the deck has it: ``INSTANCE.label`` where it is of an instance."""
         found = next((each for each in reversed(self.instances) if label > each.added), None)
         return str(label) if found is None else f"{found.name}.{label - found.added}"
+
+    @property
+    def node_names(self) -> Ints:
+        """(n,) ``node_labels`` that show as the deck has them: for messages."""
+        return self._shown(self.node_labels)
+
+    @property
+    def element_names(self) -> Ints:
+        """(m,) the same of ``element_labels``."""
+        return self._shown(self.element_labels)
+
+    def _shown(self, labels: Ints) -> Ints:
+        if not self.instances:
+            return labels
+        return np.array([Label(label, self.named(label)) for label in labels.tolist()], dtype=object)
 
     @property
     def element_labels(self) -> Ints:

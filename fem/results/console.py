@@ -47,7 +47,7 @@ class ConsoleSink(SilentSink):
         if node is None:
             motion = [("largest |u|", width, ".5e")]
         else:
-            label = int(self._model.mesh.node_labels[node])
+            label = self._model.mesh.named(int(self._model.mesh.node_labels[node]))
             motion = [(f"U{axis}({label})", max(width, len(f"U{axis}({label})")), ".5e") for axis in (1, 2, 3)]
         columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *motion]
         self._columns = ["step", "increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]

@@ -93,7 +93,7 @@ def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
     fastest = int(square.argmax())
     family = stage.system.family
     element = int(np.flatnonzero((family[:, 0] == BAR_FAMILY) & (family[:, 1] == fastest))[0])
-    return int(stage.system.element_labels[element]), float(2.0 * np.pi / np.sqrt(square[fastest]))
+    return stage.system.element_labels[element], float(2.0 * np.pi / np.sqrt(square[fastest]))
 
 
 def _against_dt(stage: Stage, dt: float) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.deck.draft import Draft
+from fem.deck.draft import MOST_NAMED, Draft
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, MAX_LABEL, Labels
 from fem.deck.lexical.source import Mistake
@@ -103,6 +103,10 @@ def with_final_labels(model: Model, draft: Draft) -> Model:
             for number, instance in enumerate(draft.parts.instances, 1)
         ),
     )
+    added = ", ".join(f"{each.name} {each.added}" for each in mesh.instances[:MOST_NAMED] if each.added)
+    if added:
+        more = ", ..." if len(mesh.instances) > MOST_NAMED else ""
+        draft.notice(f"labels in tables and fields are those of the deck plus, by instance: {added}{more}")
     return with_targets(replace(model, mesh=mesh), lambda label: int(final(label)))
 
 
