@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -69,7 +70,7 @@ class Mesh(ArrayData):
                  ``element_sets`` runs through the blocks one after the other
     node_sets    name (upper case) -> sorted node indices
     element_sets name (upper case) -> sorted element indices
-    instances    those of a deck with parts, labels rising
+    instances    those of a deck with parts, labels rising: where the labels come from
     """
 
     node_labels: Ints
@@ -77,12 +78,12 @@ class Mesh(ArrayData):
     blocks: tuple[ElementBlock, ...] = ()
     node_sets: dict[str, Ints] = field(default_factory=dict)
     element_sets: dict[str, Ints] = field(default_factory=dict)
-    instances: tuple[Instance, ...] = ()
+    instances: tuple[Instance, ...] = field(default=(), compare=False)
 
     def named(self, label: int) -> str:
         """A label as the deck has it: ``INSTANCE.label`` where it is of an instance."""
-        found = next((each for each in reversed(self.instances) if label > each.added), None)
-        return str(label) if found is None else f"{found.name}.{label - found.added}"
+        at = bisect_left(self.instances, label, key=lambda each: each.added) - 1
+        return str(label) if at < 0 else f"{self.instances[at].name}.{label - self.instances[at].added}"
 
     @property
     def node_names(self) -> Ints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,9 +54,7 @@ def test_written_flat_and_read_again(path: Path) -> None:
     """The deck of the model is flat and has its labels; only where they come from is no longer known."""
     model = read_deck(path)
     again = parse_deck(write_deck(model))
-    assert again.mesh == replace(model.mesh, instances=())
-    for name in ("materials", "sections", "springs", "dashpots", "masses", "equations", "links", "boundaries"):
-        assert same(getattr(again, name), getattr(model, name)), name
+    assert again == model and model.mesh.instances and not again.mesh.instances
 
 
 MATERIAL = "*MATERIAL, NAME=M\n*ELASTIC\n1e6\n*DENSITY\n1e3\n"
