@@ -155,6 +155,20 @@ def test_a_sweep_has_the_numbers_of_the_flat_deck() -> None:
         (deck().replace("ELSET=ALL, MATERIAL", "ELSET=@AL, MATERIAL"), "there is no element set AL; did you mean ALL?"),
         (deck("@*RIGID BODY, REF NODE=1\n*END ASSEMBLY\n"), "*RIGID BODY"),
         (deck().replace("*NSET", "@*SURFACE, NAME=S\n*NSET", 1), "*SURFACE"),
+        (
+            deck()
+            .replace("T3D2", "T2D2")
+            .replace("1, 1, 2", "@1, 1, 2")
+            .replace("0, 1\n*E", "0, 1\n, , , , 1, , 30\n*E"),
+            "node B.2 of T2D2 element B.1 lies outside the plane z = 0",
+        ),
+        (
+            deck()
+            .replace("2, 1, 0", "900000000000000, 1, 0")
+            .replace("1, 1, 2", "1, 1, 900000000000000")
+            .replace("*INSTANCE, NAME=B", "@*INSTANCE, NAME=B"),
+            "too large together",
+        ),
         (deck().replace("T3D2", "@T3D3", 1), "element type 'T3D3' is not supported"),
         (deck().replace("*ELASTIC", "*ELASTIK".replace("*", "@*")), "unknown keyword *ELASTIK; did you mean *ELASTIC?"),
         (deck().replace("*NSET", "@*NSETT", 1), "unknown keyword *NSETT; did you mean *NSET?"),

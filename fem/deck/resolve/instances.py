@@ -86,8 +86,9 @@ def with_final_labels(model: Model, draft: Draft) -> Model:
     written = np.concatenate([model.mesh.node_labels, model.mesh.element_labels])
     step, first = 10 ** len(str((written % INSTANCE).max())), int((written >= INSTANCE).all())
     if step * len(draft.instances) > MAX_LABEL:
-        place = draft.parts.instances[-1].place
-        raise Mistake(place, f"{len(draft.instances)} instances with labels up to {step:g} have no labels together")
+        message = f"the labels of {len(draft.instances)} instances, below {step:g} each, are too large together"
+        draft.report(Mistake(draft.parts.instances[-1].place, message))
+        draft.raise_problems()
 
     def final(labels: Any) -> Any:
         number, own = np.divmod(labels, INSTANCE)
