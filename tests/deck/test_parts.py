@@ -71,6 +71,20 @@ PART = """*PART, NAME=BAR
 *END PART
 """
 TWO = "*ASSEMBLY\n*INSTANCE, NAME=A, PART=BAR\n*END INSTANCE\n*INSTANCE, NAME=B, PART=BAR\n0, 1\n*END INSTANCE\n"
+USES = """*ELEMENT, TYPE=SPRINGA, ELSET=E
+1, A.1, B.2
+*SPRING, ELSET=E
+
+1.
+*NSET, NSET=S, INSTANCE=B
+2, LEFT
+*NSET, NSET=T
+B.LEFT, A.1
+*EQUATION
+2
+A.2, 1, 1., B.2, 1, -1.
+*END ASSEMBLY
+"""
 STEP = "*STEP, NLGEOM\n*STATIC\n*DLOAD\n, GRAV, 10, 0, -1\n*END STEP\n"
 
 
@@ -116,6 +130,27 @@ def test_a_sweep_has_the_numbers_of_the_flat_deck() -> None:
     path = next(path for path in TWINS if path.stem == "parameters")
     own, twin = (fem.sweep(each, {"force": [2.0, 4.0], "lift": [0.25, 0.5]}) for each in (path, twin_of(path)))
     assert len(own) == 4 and not own.failed.any() and same(own.columns, twin.columns)
+
+
+BROKEN = [
+    ("*INSTANCE, NAME=B, PART=BAR", "*INSTANCE, NAME=B, PART=@BOR", "there is no part BOR"),
+    ("*INSTANCE, NAME=B, PART=BAR", "*INSTANCE, @NAM=B, PART=BAR", "has no parameter 'NAM'"),
+    ("0, 1\n", "0, @x\n", "expected the shift"),
+    ("1, 0, 0\n2", "1, @a, 0\n2", "expected the x coordinate"),
+    ("1, 1, 2\n", "1, 1@\n", "expected node 2"),
+    ("1, 1, 2\n", "1, 1, @4\n", "element 1 names node 4"),
+    ("*NODE\n1", "@*NOD\n1", "unknown keyword *NOD"),
+    ("*NSET, NSET=LEFT\n1", "*NSET, NSET=LEFT\n@5", "set LEFT: there is no node 5"),
+    ("ELSET=ALL, MATERIAL=M", "ELSET=ALL, MATERIAL=@MM", "there is no material MM"),
+    ("*ASSEMBLY\n", "*ASSEMBLY, @FOO\n", "*ASSEMBLY has no parameter 'FOO'"),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "message"), BROKEN)
+def test_nothing_is_blamed_on_what_uses_a_broken_instance(good: str, bad: str, message: str) -> None:
+    text = deck(USES, "*BOUNDARY\nA.1, 1, 3\nB.LEFT, 1\nS, 2\nT, 3\n*INITIAL CONDITIONS, TYPE=STRESS\nB.ALL, 1.\n")
+    assert parse_deck(text).equations
+    test_mistakes(text.replace(good, bad, 1), message)
 
 
 @pytest.mark.parametrize(

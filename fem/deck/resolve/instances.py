@@ -16,8 +16,8 @@ from fem.deck.draft import MOST_NAMED, Draft
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, MAX_LABEL, Labels
 from fem.deck.lexical.source import Mistake
-from fem.deck.mesh_draft import SetTable
-from fem.deck.part_draft import Instance
+from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
+from fem.deck.part_draft import OPENING, Instance
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.references import SET_CARDS, check_uses
 from fem.model import Model, Static
@@ -42,13 +42,14 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
         build_mesh(own)
         check_uses(own)
         known: Container[int] = own.nodes.index.rows.keys() | own.elements.index.rows.keys()
-        if len(draft.mistakes) > before:
+        if len(draft.mistakes) > before or draft.has_failed(*OPENING):
             draft.failed.update(("PROPERTY", *SET_CARDS["node"], *SET_CARDS["element"]))
-        if len(draft.mistakes) > before or draft.has_failed("PART", "INSTANCE"):
             known = range(MAX_LABEL)
-        else:
-            join(draft, own, instance, number * INSTANCE)
+            own.nodes, own.elements, own.properties, own.equations, own.links = NodeTable(), ElementTable(), [], [], []
+        join(draft, own, instance, number * INSTANCE)
         labels[instance.name] = Labels(number * INSTANCE, known)
+    if draft.has_failed(*OPENING):
+        labels[""] = Labels(0, range(MAX_LABEL))
     return labels
 
 
