@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, Row
 from fem.deck.lexical.source import Mistake, Place, listing
-from fem.deck.mesh_draft import ElementTable, LabelIndex, NodeTable, SetTable
+from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError, Problem
@@ -218,16 +218,16 @@ class Draft:
             setattr(own, name, getattr(self, name))
         return own
 
-    def index(self, family: str) -> LabelIndex:
-        """The labels of all nodes (elements)."""
-        return (self.nodes if family == "node" else self.elements).index
+    def rows_of(self, family: str) -> dict[int, int]:
+        """Label -> running number of all nodes (elements)."""
+        return (self.nodes if family == "node" else self.elements).index.rows
 
     def hint_at_instances(self, label: int, family: str) -> str:
         """For a label that is not there: the instances that have it."""
-        found = [f"{name}.{label}" for name, own in self.instances.items() if label in own.index(family).rows]
+        found = [f"{name}.{label}" for name, own in self.instances.items() if label in own.rows_of(family)]
         return f"labels of instances are qualified: {listing(found[:MOST_NAMED])}" if found else ""
 
-    def named(self, label: int) -> str:
+    def shown(self, label: int) -> str:
         """A label as it stands in the deck: ``INSTANCE.label``, or the label itself."""
         number, own = divmod(label, INSTANCE)
         return f"{list(self.instances)[number - 1]}.{own}" if number else str(label)

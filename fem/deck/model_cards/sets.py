@@ -52,11 +52,11 @@ def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, fam
     if own is None:
         hint = did_you_mean(instance, draft.instances, "" if draft.instances else "the deck has no *INSTANCE")
         raise Mistake(card.field("INSTANCE").place, f"there is no instance {instance}", hint)
-    members, index = SetTable(), own.index(family)
+    members, known = SetTable(), own.rows_of(family)
     members.chunks = {**(own.node_sets if family == "node" else own.element_sets).chunks, "": []}
     add_members(replace(card, instances=None), draft, members, "", family)
     for chunk in members.chunks[""]:
-        missing = index.missing(chunk.labels.tolist())
+        missing = next((at for at, label in enumerate(chunk.labels.tolist()) if label not in known), None)
         if chunk.where is not None and missing is not None and not draft.has_failed(*OPENING, "NODE", "ELEMENT"):
             message = f"set {name}: instance {instance} has no {family} {chunk.labels[missing]}"
             draft.report(Mistake(chunk.where(missing), message))

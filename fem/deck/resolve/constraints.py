@@ -30,7 +30,7 @@ def check_supports(draft: Draft, mesh: Mesh) -> None:
             for earlier in np.unique(owner[dofs]).tolist():
                 if earlier >= 0 and contradict(entry, group[earlier][0]):
                     dof = dofs[owner[dofs] == earlier][0]
-                    name = draft.named(int(mesh.node_labels[dof // 3]))
+                    name = draft.shown(int(mesh.node_labels[dof // 3]))
                     message = f"node {name}, dof {dof % 3 + 1} is prescribed twice in different ways"
                     draft.report(Mistake(place, message, f"first at {group[earlier][1]}"))
                     break
@@ -56,7 +56,7 @@ def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
                 if len(set(dofs)) < len(dofs):
                     raise Mistake(terms[0].place, "the equation names the same dof of the same node twice")
                 if dofs[0] in eliminated:
-                    node, dof = draft.named(int(mesh.node_labels[dofs[0][0]])), dofs[0][1]
+                    node, dof = draft.shown(int(mesh.node_labels[dofs[0][0]])), dofs[0][1]
                     message = f"node {node}, dof {dof} comes first in two equations"
                     raise Mistake(terms[0].place, message, f"the other is at {eliminated[dofs[0]]}")
                 eliminated[dofs[0]] = terms[0].place
@@ -94,7 +94,7 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
                 raise Mistake(place, f"the sets of *MPC have different sizes: {len(columns[0])} and {len(columns[1])}")
             for pair in zip(columns[0].tolist(), columns[1].tolist(), strict=False):
                 if np.array_equal(*mesh.coordinates[list(pair)]):
-                    first, second = map(draft.named, mesh.node_labels[list(pair)].tolist())
+                    first, second = map(draft.shown, mesh.node_labels[list(pair)].tolist())
                     raise Mistake(
                         place, f"nodes {first} and {second} of *MPC are at the same place: no distance to keep"
                     )

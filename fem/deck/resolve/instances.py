@@ -18,8 +18,8 @@ from fem.deck.lexical.fields import INSTANCE, MAX_LABEL, Labels
 from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
 from fem.deck.part_draft import OPENING, Instance
-from fem.deck.resolve.mesh import build_mesh
-from fem.deck.resolve.references import SET_CARDS, check_uses
+from fem.deck.resolve.mesh import ELEMENT_CARDS, NODE_CARDS, build_mesh
+from fem.deck.resolve.references import check_uses
 from fem.model import Model, Static
 from fem.model import mesh as model_mesh
 
@@ -37,13 +37,13 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
         own, before = draft.inner(), len(draft.mistakes)
         draft.instances[instance.name] = own
         read(instance.cards, own)
-        draft.uses += [use for use in own.uses if use.family not in SET_CARDS]
-        own.uses = [use for use in own.uses if use.family in SET_CARDS]
+        draft.uses += [use for use in own.uses if use.family not in ("node", "element")]
+        own.uses = [use for use in own.uses if use.family in ("node", "element")]
         build_mesh(own)
         check_uses(own)
-        known: Container[int] = own.nodes.index.rows.keys() | own.elements.index.rows.keys()
+        known: Container[int] = own.rows_of("node").keys() | own.rows_of("element").keys()
         if len(draft.mistakes) > before or draft.has_failed(*OPENING):
-            draft.failed.update(("PROPERTY", *SET_CARDS["node"], *SET_CARDS["element"]))
+            draft.failed.update(("PROPERTY", "NSET", "ELSET", *NODE_CARDS, *ELEMENT_CARDS))
             known = range(MAX_LABEL)
             own.nodes, own.elements, own.properties, own.equations, own.links = NodeTable(), ElementTable(), [], [], []
         join(draft, own, instance, number * INSTANCE)

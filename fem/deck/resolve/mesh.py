@@ -85,7 +85,7 @@ def blame_unknown_nodes(draft: Draft, chunk: ElementChunk, found: Flags) -> None
         place = chunk.where(row)
         field = place._replace(column=column_of_entry(place.source.lines[place.line - 1], column + 1, place.column))
         label, node = int(chunk.labels[row]), int(chunk.nodes[row, column])
-        message = f"element {draft.named(label)} names node {draft.named(node)}, which does not exist"
+        message = f"element {draft.shown(label)} names node {draft.shown(node)}, which does not exist"
         draft.report(Mistake(field, message, draft.hint_at_instances(node, "node")))
 
 
@@ -102,7 +102,7 @@ def blame_no_length(draft: Draft, chunk: ElementChunk, ends: Floats) -> None:
     """Axial elements need two different points; nodes named twice have been blamed before."""
     coincident = (ends[:, 0] == ends[:, 1]).all(axis=1) & (chunk.nodes[:, 0] != chunk.nodes[:, 1])
     for row in np.nonzero(coincident)[0][:MAX_PER_CARD].tolist():
-        label, first, second = map(draft.named, (int(chunk.labels[row]), *chunk.nodes[row].tolist()))
+        label, first, second = map(draft.shown, (int(chunk.labels[row]), *chunk.nodes[row].tolist()))
         message = f"element {label} has no length: nodes {first} and {second} lie at the same point"
         draft.report(Mistake(chunk.where(row), message))
 
@@ -110,7 +110,7 @@ def blame_no_length(draft: Draft, chunk: ElementChunk, ends: Floats) -> None:
 def blame_not_flat(draft: Draft, chunk: ElementChunk, heights: Floats) -> None:
     """T2D2 lies in the plane z = 0."""
     for row, column in np.argwhere(heights != 0.0)[:MAX_PER_CARD].tolist():
-        node, label = draft.named(int(chunk.nodes[row, column])), draft.named(int(chunk.labels[row]))
+        node, label = draft.shown(int(chunk.nodes[row, column])), draft.shown(int(chunk.labels[row]))
         message = f"node {node} of T2D2 element {label} lies outside the plane z = 0"
         draft.report(Mistake(chunk.where(row), message, "use T3D2 in space"))
 
@@ -127,7 +127,7 @@ def build_sets(draft: Draft, table: SetTable, lookup: Lookup, family: str, cards
             if chunk.where is not None and not silent and not found.all():
                 row = int(np.argmin(found))
                 label = int(chunk.labels[row])
-                message = f"set {name}: there is no {family} {draft.named(label)}"
+                message = f"set {name}: there is no {family} {draft.shown(label)}"
                 draft.report(Mistake(chunk.where(row), message, draft.hint_at_instances(label, family)))
         sets[name] = np.unique(joined(members))
     return sets

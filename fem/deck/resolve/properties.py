@@ -42,7 +42,7 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
             taken = members[owner[members] >= 0]
             owner[members] = number
             if len(taken):
-                label = draft.named(int(mesh.element_labels[taken[0]]))
+                label = draft.shown(int(mesh.element_labels[taken[0]]))
                 message = f"element {label} gets a second property by *{entry.card.keyword}"
                 raise Mistake(entry.place, message, f"{len(taken)} elements of {entry.element_set} have one already")
             if names or entry.value is not None:
@@ -80,7 +80,7 @@ def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.n
             label = int(mesh.element_labels[bare[0]])
             count = "1 element" if len(bare) == 1 else f"{len(bare)} elements"
             card = f"*{CARD_OF[block.kind]}"
-            message = f"{count} of type {block.kind} without {card}, the first is {draft.named(label)}"
+            message = f"{count} of type {block.kind} without {card}, the first is {draft.shown(label)}"
             draft.report(Mistake(draft.elements.place_of(draft.elements.index.rows[label]), message))
 
 

@@ -29,9 +29,9 @@ def check_target(draft: Draft, use: Use) -> Mistake | None:
     """A node or element label, or the name of a set."""
     nodes = use.family == "node"
     if isinstance(use.name, int):
-        if use.name in draft.index(use.family).rows or draft.has_failed(*(NODE_CARDS if nodes else ELEMENT_CARDS)):
+        if use.name in draft.rows_of(use.family) or draft.has_failed(*(NODE_CARDS if nodes else ELEMENT_CARDS)):
             return None
-        message = f"there is no {use.family} {draft.named(use.name)}"
+        message = f"there is no {use.family} {draft.shown(use.name)}"
         return Mistake(use.place, message, draft.hint_at_instances(use.name, use.family))
     table, other = (draft.node_sets, draft.element_sets) if nodes else (draft.element_sets, draft.node_sets)
     if use.name in table or draft.has_failed(*SET_CARDS[use.family]):
