@@ -99,8 +99,8 @@ class _Builder:
 
     def _name(self, index: int) -> str:
         if index < len(self.axial):
-            return f"element {self.labels[self.axial[index]]}"
-        first, second = self.mesh.node_labels[self.ends[index]]
+            return f"element {self.mesh.element_names[self.axial[index]]}"
+        first, second = self.mesh.node_names[self.ends[index]]
         return f"*MPC LINK of nodes {first} and {second}"
 
     def add_section(self, section: BarSection) -> None:
@@ -223,7 +223,7 @@ class _Builder:
             System(
                 model=model,
                 coordinates=np.ascontiguousarray(mesh.coordinates, float),
-                labels=mesh.node_labels,
+                labels=mesh.node_names,
                 bars=bars,
                 springs=springs,
                 families=(),
@@ -235,7 +235,7 @@ class _Builder:
                 damping=self.damping,
                 family=self.family,
                 element_nodes=self.nodes,
-                element_labels=self.labels,
+                element_labels=mesh.element_names,
                 element_mass=self.element_mass,
                 element_damping=self.element_damping,
                 volume=self.volume,

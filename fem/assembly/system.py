@@ -99,7 +99,7 @@ class System:
         """``element 7``, or what joins two nodes without being an element."""
         label = self.label_of_bar(index)
         if label:
-            return f"element {label}"
+            return f"element {self.model.mesh.named(label)}"
         first, second = self.labels[self.bars.nodes[index]]
         return f"*MPC LINK of nodes {first} and {second}"
 

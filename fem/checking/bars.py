@@ -72,7 +72,7 @@ def collect_bars(model: Model) -> Bars:
     connectivity = mesh.element_nodes[chosen]
     ends = mesh.coordinates[connectivity]
     return Bars(
-        labels=mesh.element_labels[chosen],
+        labels=mesh.element_names[chosen],
         connectivity=connectivity,
         length0=np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1),
         area=np.array([section.area for section in sections], float),
@@ -96,5 +96,5 @@ def first_smallest(values: Floats) -> int:
 
 def some(labels: Iterable[int]) -> str:
     """A few labels of many."""
-    listed = [int(label) for label in labels]
+    listed = list(labels)
     return ", ".join(map(str, listed[:LISTED])) + (f" and {len(listed) - LISTED} more" if len(listed) > LISTED else "")

@@ -25,7 +25,7 @@ SOFT_STRAIN = 0.1
 
 def loose_nodes(model: Model, bars: Bars) -> list[str]:
     """Nodes of no element and no equation; nodes in one place that nothing joins."""
-    labels, links = model.mesh.node_labels, _links(model)
+    labels, links = model.mesh.node_names, _links(model)
     used = np.isin(np.arange(len(labels)), links)
     found = [] if used.all() else [f"nodes attached to nothing: {some(labels[~used])}"]
     first: dict[tuple[float, ...], int] = {}
@@ -59,7 +59,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
         )
     seen: dict[frozenset[int], int] = {}
     for label, pair in zip(bars.labels, bars.connectivity.tolist(), strict=True):
-        other = seen.setdefault(frozenset(pair), int(label))
+        other = seen.setdefault(frozenset(pair), label)
         if other != label:
             found.append(f"bars {other} and {label} join the same two nodes")
     return found[:LISTED]
@@ -81,7 +81,7 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     held.append(mesh.element_nodes[mesh.is_of("SPRING1"), 0])
     linked = np.unique(links)
     free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
-    parts = [mesh.node_labels[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
+    parts = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
     return [f"a free body, held by no support: nodes {some(labels)}" for labels in parts][:LISTED]
 
 
@@ -159,7 +159,7 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     if not unheld.any():
         return []
     return [
-        f"nodes {some(model.mesh.node_labels[unheld])}: loaded where nothing holds them, across their bars, in the "
+        f"nodes {some(model.mesh.node_names[unheld])}: loaded where nothing holds them, across their bars, in the "
         "first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
     ]
 
@@ -196,7 +196,7 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     if model.equations or not massless.any():
         return []
     return [
-        f"nodes {some(mesh.node_labels[massless])}: no mass, so a *DYNAMIC step cannot find its initial accelerations; "
+        f"nodes {some(mesh.node_names[massless])}: no mass, so a *DYNAMIC step cannot find its initial accelerations; "
         "give *DENSITY or *MASS, or say SINGULAR MASS=WARNING"
     ]
 

@@ -11,6 +11,8 @@ from fem.arrays import Floats
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Place
 
+OPENING = ("PART", "ASSEMBLY", "INSTANCE")
+
 
 class Position(NamedTuple):
     """Of an instance: shifted first, then turned about the line from ``start`` to ``end`` (right-handed, degrees)."""
@@ -21,7 +23,7 @@ class Position(NamedTuple):
     degrees: float = 0.0
 
     def applied(self, coordinates: Floats) -> Floats:
-        """(n, 3) positions in the assembly; quarter turns about an axis through the origin are exact.
+        """(n, 3) positions in the assembly; quarter turns have sines and cosines without round-off.
 
         With p from the start of the line, k along it: p' = k (k.p) + cos (p - k (k.p)) + sin k x p.
         Source: Rodrigues' formula, Goldstein, Classical Mechanics, section 4.7.

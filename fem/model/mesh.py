@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -46,6 +47,20 @@ class Instance(NamedTuple):
     added: int
 
 
+class Label(int):
+    """A label of the model that shows as ``name``: what the deck has."""
+
+    name: str
+
+    def __new__(cls, value: int, name: str = "") -> Label:
+        label = super().__new__(cls, value)
+        label.name = name
+        return label
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh(ArrayData):
     """The geometry as the user numbered it.
@@ -56,7 +71,7 @@ class Mesh(ArrayData):
                  ``element_sets`` runs through the blocks one after the other
     node_sets    name (upper case) -> sorted node indices
     element_sets name (upper case) -> sorted element indices
-    instances    those of a deck with parts, labels rising
+    instances    those of a deck with parts, labels rising: where the labels come from
     """
 
     node_labels: Ints
@@ -64,12 +79,27 @@ class Mesh(ArrayData):
     blocks: tuple[ElementBlock, ...] = ()
     node_sets: dict[str, Ints] = field(default_factory=dict)
     element_sets: dict[str, Ints] = field(default_factory=dict)
-    instances: tuple[Instance, ...] = ()
+    instances: tuple[Instance, ...] = field(default=(), compare=False)
 
     def named(self, label: int) -> str:
         """A label as the deck has it: ``INSTANCE.label`` where it is of an instance."""
-        found = next((each for each in reversed(self.instances) if label > each.added), None)
-        return str(label) if found is None else f"{found.name}.{label - found.added}"
+        at = bisect_left(self.instances, label, key=lambda each: each.added) - 1
+        return str(label) if at < 0 else f"{self.instances[at].name}.{label - self.instances[at].added}"
+
+    @property
+    def node_names(self) -> Ints:
+        """(n,) ``node_labels`` that show as the deck has them: for messages."""
+        return self._shown(self.node_labels)
+
+    @property
+    def element_names(self) -> Ints:
+        """(m,) the same of ``element_labels``."""
+        return self._shown(self.element_labels)
+
+    def _shown(self, labels: Ints) -> Ints:
+        if not self.instances:
+            return labels
+        return np.array([Label(label, self.named(label)) for label in labels.tolist()], dtype=object)
 
     @property
     def element_labels(self) -> Ints:

@@ -187,6 +187,7 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
         "heading": model.heading,
         "solver": solver,
         "nodes": len(mesh.node_labels),
+        **({"instances": [each._asdict() for each in mesh.instances]} if mesh.instances else {}),
         "elements": {block.kind: len(block.labels) for block in mesh.blocks},
         "materials": [asdict(material) for material in model.materials.values()],
         **{name: list(map(asdict, getattr(model, name))) for name in ("sections", "springs", "dashpots", "masses")},

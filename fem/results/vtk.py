@@ -17,10 +17,10 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.files.room import Room
 from fem.files.whole import replace_file
-from fem.model import BarSection, Dashpot, Model, PointMass, Spring, outputs_in_force
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, outputs_in_force
 from fem.model.quantities import QUANTITIES, Quantity, meant
 from fem.results.record import Frame, Modes, SilentSink, StepStart
 
@@ -61,6 +61,13 @@ class Appended:
         return "".join(lines)
 
 
+def text_array(name: str, words: Sequence[str]) -> str:
+    """Names as a string array of the field data."""
+    codes = " ".join(str(code) for word in words for code in (*word.encode(), 0))
+    head = f'<DataArray type="String" Name={quoteattr(name)} NumberOfTuples="{len(words)}" format="ascii">'
+    return f"{head}{codes}</DataArray>\n"
+
+
 class Skeleton:
     """What does not change from field to field, encoded once; ``field`` adds what does."""
 
@@ -74,14 +81,15 @@ class Skeleton:
         parts: list[dict[str, np.ndarray]] = [
             {"": mesh.coordinates},
             {"connectivity": nodes, "offsets": np.cumsum(sizes), "types": types},
-            {"node": mesh.node_labels},
-            {"element": mesh.element_labels, "section": section, "radius": radius},
+            {"node": mesh.node_labels, **instance_of(mesh, mesh.node_labels)},
+            {"element": mesh.element_labels, "section": section, "radius": radius}
+            | instance_of(mesh, mesh.element_labels),
         ]
         self._appended = Appended()
         points, cells, self._node_labels, self._constant = map(self._appended.heads, parts)
-        codes = " ".join(str(code) for name in names for code in (*name.encode(), 0))
-        head = f'<DataArray type="String" Name="section_names" NumberOfTuples="{len(names)}" format="ascii">'
-        self._names = f"{head}{codes}</DataArray>\n"
+        self._names = text_array("section_names", names)
+        if mesh.instances:
+            self._names += text_array("instance_names", [instance.name for instance in mesh.instances])
         self._piece = (
             f'</FieldData>\n<Piece NumberOfPoints="{len(mesh.node_labels)}" NumberOfCells="{len(types)}">\n'
             f"<Points>\n{points}</Points>\n<Cells>\n{cells}</Cells>\n"
@@ -102,6 +110,15 @@ class Skeleton:
             '</Piece>\n</UnstructuredGrid>\n<AppendedData encoding="raw">\n_'
         )
         return b"".join([head.encode(), *appended.blobs, b"\n</AppendedData>\n</VTKFile>\n"])
+
+
+def instance_of(mesh: Mesh, labels: Ints) -> dict[str, np.ndarray]:
+    """The number of the instance (-1: none) and the label in it, where a model has instances."""
+    if not mesh.instances:
+        return {}
+    added = np.array([instance.added for instance in mesh.instances])
+    instance = np.searchsorted(added, labels) - 1
+    return {"instance": instance, "label": labels - np.where(instance < 0, 0, added[instance])}
 
 
 def section_of_elements(model: Model) -> tuple[list[str], np.ndarray, Floats]:

@@ -74,7 +74,7 @@ def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
     )
 
 
-def stiffest_bar(stage: StepSystem) -> tuple[int, float] | None:
+def stiffest_bar(stage: StepSystem) -> tuple[str, float] | None:
     """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
     constants, nodes = stage.bars.constants, stage.bars.nodes
     stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
@@ -86,7 +86,9 @@ def stiffest_bar(stage: StepSystem) -> tuple[int, float] | None:
     if len(square) == 0 or not np.any(square > 0.0):
         return None
     fastest = int(square.argmax())
-    return stage.system.label_of_bar(fastest), float(2.0 * np.pi / np.sqrt(square[fastest]))
+    return stage.system.model.mesh.named(stage.system.label_of_bar(fastest)), float(
+        2.0 * np.pi / np.sqrt(square[fastest])
+    )
 
 
 def _against_dt(stage: StepSystem, dt: float) -> str:

@@ -20,7 +20,8 @@ SNIPPETS = (
     "nan", "inf", "1e400", "-1", "0", "99999999999999999999", "1e308", "9**9**9**9", "<k>", "<nope>", "*STEP",
     "*END STEP", "*MATERIAL, NAME=X", "GENERATE", "1, 1000000, 1", "**", "* ---", "*INCLUDE, INPUT=.",
     "*INCLUDE, INPUT=\x00", "*NODE", "*PARAMETER", "ALL", "1e-320", ",,,,,,,,,,,,,,,,,,", "OP=NEW", "NLGEOM=NO",
-    "*ELEMENT, TYPE=MASS", "*PART", "*SHELL SECTION",
+    "*ELEMENT, TYPE=MASS", "*SHELL SECTION", "*PART, NAME=P", "*END PART", "*ASSEMBLY", "*INSTANCE, NAME=I, PART=P",
+    "*END INSTANCE", "*END ASSEMBLY",
 )  # fmt: skip
 
 
@@ -82,8 +83,8 @@ def check(text: str) -> tuple[bool, float]:
 def fuzz(count: int, seed: int) -> tuple[int, float]:
     """(decks that still read, slowest in seconds)."""
     seeds = list(GOOD)
-    for path in sorted((Path(__file__).parent / "bad").glob("*.inp")):
-        seeds.append(path.read_text())
+    for folder in ("bad", "parts"):
+        seeds += [path.read_text() for path in sorted((Path(__file__).parent / folder).glob("*.inp"))]
     reads, slowest = 0, 0.0
     for text in decks(count, seed, seeds):  # type: ignore[attr-defined]
         try:

@@ -43,6 +43,12 @@ def step(procedure: str, head: str = "*STEP, NLGEOM", cards: str = "") -> object
         ("*DYNAMIC, INITIAL=NO, SINGULAR MASS=WARNING\n0.1, 2, , 0.2\n",
          Dynamic(0.1, 2.0, dt_max=0.2, initial_acceleration=False, singular_mass="WARNING")),
         ("*DYNAMIC, ALPHA=-0.1\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.1)),
+        ("*DYNAMIC, APPLICATION=TRANSIENT FIDELITY\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.05)),
+        ("*DYNAMIC, application=Moderate Dissipation\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.41421)),
+        ("*DYNAMIC, APPLICATION=MODERATE DISSIPATION, ALPHA=-0.1\n0.1, 2\n",
+         Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.1)),
+        ("*DYNAMIC, APPLICATION=QUASI-STATIC\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="BACKWARD EULER")),
+        ("*DYNAMIC, APPLICATION=QUASI-STATIC, TIME INTEGRATOR=NEWMARK\n0.1, 2\n", Dynamic(0.1, 2.0)),
         ("*DYNAMIC, TIME INTEGRATOR=HHT\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.05)),
         ("*DYNAMIC, TIME INTEGRATOR=HHT, ALPHA=0\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=0.0)),
         ("*DYNAMIC, TIME INTEGRATOR=Generalized Alpha\n0.1, 2\n",
@@ -65,6 +71,10 @@ def test_undamped_notice() -> None:
     assert notices("*DYNAMIC, ALPHA=0") == ""
     assert notices("*DYNAMIC, TIME INTEGRATOR=NEWMARK") == ""
     assert "small increments" in notices("*DYNAMIC, ALPHA=0, BETA=0.1")
+    chosen = notices("*DYNAMIC, APPLICATION=MODERATE DISSIPATION")
+    assert "HHT, ALPHA=-0.41421" in chosen and "at once" not in chosen and "undamped" not in chosen
+    assert "BACKWARD EULER" in notices("*DYNAMIC, APPLICATION=QUASI-STATIC")
+    assert "ALPHA=-0.2" in notices("*DYNAMIC, APPLICATION=TRANSIENT FIDELITY, ALPHA=-0.2")
 
 
 @pytest.mark.parametrize(
@@ -77,6 +87,8 @@ def test_undamped_notice() -> None:
         ("*DYNAMIC, ALPHA=-0.1, RHO=0.8", "RHO belongs"),
         ("*DYNAMIC, TIME INTEGRATOR=BACKWARD EULER, GAMMA=0.6", "GAMMA belongs"),
         ("*DYNAMIC, EXPLICIT, TIME INTEGRATOR=NEWMARK", "contradicts"),
+        ("*DYNAMIC, EXPLICIT, APPLICATION=QUASI-STATIC", "contradicts"),
+        ("*DYNAMIC, ALPHA=-0.1, APPLICATION=QUASI-STATIC", "contradicts"),
         ("*DYNAMIC, ALPHA=-0.1, TIME INTEGRATOR=NEWMARK", "contradicts"),
         ("*DYNAMIC, TIME INTEGRATOR=HHT, BETA=0.3", "BETA belongs"),
         ("*DYNAMIC, BETA=0", "BETA must be positive"),

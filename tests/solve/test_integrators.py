@@ -225,6 +225,24 @@ def test_known_losses_of_sdnl100(card, loss, tolerance):
     assert run_text(text).energy_error[-1] == pytest.approx(loss, abs=tolerance)
 
 
+@pytest.mark.parametrize(("alpha", "left"), [(-0.05, 0.95 / 1.05), (-1 / 3, 0.5), (-0.41421, 0.70709), (-0.5, 1.0)])
+def test_hht_never_grows_and_leaves_of_fast_motion_what_is_known(alpha, left):
+    """Spectral radius: at most 1 for any increment, and the known limit for long ones.
+
+    Of (u, v dt, a dt^2) of a linear oscillator. Limits: (1 + alpha)/(1 - alpha) down to alpha = -1/3, there on
+    -alpha/(1 + alpha) (Hughes, The Finite Element Method, section 9.3: the roots of the amplification at w dt -> oo).
+    """
+    beta, gamma = (1 - alpha) ** 2 / 4, 0.5 - alpha
+    radius = []
+    for square in np.geomspace(1e-6, 1e12, 400):  # (w dt)^2
+        after = np.array([[1.0, 0.0, -beta], [0.0, 1.0, -gamma], [(1 + alpha) * square, 0.0, 1.0]])
+        before = np.array([[1.0, 1.0, 0.5 - beta], [0.0, 1.0, 1.0 - gamma], [alpha * square, 0.0, 0.0]])
+        radius.append(np.abs(np.linalg.eigvals(np.linalg.solve(after, before))).max())
+    assert max(radius) <= 1.0 + 1e-6 and radius[-1] == pytest.approx(left, abs=2e-4)
+    row = SCHEMES["HHT"](Dynamic(1, 1, alpha=alpha)).coefficients()
+    assert row.wf == row.wc == 1 + alpha
+
+
 def test_limits_of_the_families_are_the_trapezoidal_rule():
     """HHT with alpha = 0 is Newmark's row; so is generalized alpha with rho = 1 for its amplification."""
     assert SCHEMES["HHT"](Dynamic(1, 1, alpha=0.0)).coefficients == SCHEMES["NEWMARK"](Dynamic(1, 1)).coefficients

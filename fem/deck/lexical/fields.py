@@ -171,15 +171,19 @@ def trimmed(text: str, column: int) -> tuple[str, int, bool]:
 
 
 def label_in(field: Field, instances: Mapping[str, Labels]) -> int | None:
-    """The label that ``INSTANCE.label`` stands for; None where the field is something else."""
+    """The label that ``INSTANCE.label`` stands for; None where the field is something else.
+
+    instances  by name; one without a name stands for all that could not be read
+    """
     if field.is_number():
         return None
     name, _, label = field.text.rpartition(".")
     if not (label.isascii() and label.isdigit()):
         return None
-    if name.upper() not in instances:
+    found = instances.get(name.upper(), instances.get(""))
+    if found is None:
         raise Mistake(field.place, f"there is no instance {shown(name)}", did_you_mean(name, instances))
-    added, own = instances[name.upper()]
+    added, own = found
     if len(label) > MAX_DIGITS or int(label) not in own:
         raise Mistake(field.place, f"instance {name.upper()} has no node or element {shown(label)[1:-1]}")
     return added + int(label)

@@ -12,14 +12,13 @@ from fem.deck.handler import Handler, keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, did_you_mean
-from fem.deck.part_draft import Instance, Position
+from fem.deck.part_draft import OPENING, Instance, Position
 
 INSIDE = (
     "NODE", "ELEMENT", "NGEN", "NFILL", "ELGEN", "NSET", "ELSET", "SOLID SECTION", "SPRING", "DASHPOT", "MASS",
     "EQUATION", "MPC", "INCLUDE",
 )  # fmt: skip
 """What may stand in a part or an instance."""
-OPENING = ("PART", "ASSEMBLY", "INSTANCE")
 CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")
 """Cards on which nothing is blamed that may follow from a mistake in a part."""
 

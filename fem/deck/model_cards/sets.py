@@ -14,6 +14,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, Field, Row
 from fem.deck.lexical.source import Hint, Mistake, Place, did_you_mean, said
 from fem.deck.mesh_draft import SetTable
+from fem.deck.part_draft import OPENING
 
 
 @keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE", "ELSET"), needs=("NSET",), ignores=("INTERNAL",))
@@ -50,6 +51,8 @@ def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, fam
     instance = card.needed("INSTANCE")
     own = draft.instances.get(instance)
     table.chunks.setdefault(name, [])
+    if own is None and draft.has_failed(*OPENING):
+        return
     if own is None:
         hint = did_you_mean(instance, draft.instances, "" if draft.instances else "the deck has no *INSTANCE")
         raise Mistake(card.field("INSTANCE").place, f"there is no instance {instance}", hint)
@@ -58,7 +61,7 @@ def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, fam
     add_members(replace(card, instances=None), draft, members, "", family)
     for chunk in members.chunks[""]:
         missing = next((at for at, label in enumerate(chunk.labels.tolist()) if label not in rows), None)
-        if chunk.where is not None and missing is not None and not draft.has_failed("PART", "INSTANCE", "NODE"):
+        if chunk.where is not None and missing is not None and not draft.has_failed(*OPENING, "NODE", "ELEMENT"):
             message = f"set {name}: instance {instance} has no {family} {chunk.labels[missing]}"
             draft.report(Mistake(chunk.where(missing), message))
         added = INSTANCE * (1 + list(draft.instances).index(instance))
@@ -111,6 +114,8 @@ def spread(row: Row, draft: Draft) -> Ints:
 def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str) -> None:
     """All members of an earlier set."""
     other = field.name(f"{'a' if family == 'node' else 'an'} {family} label or the name of an earlier set")
+    if other not in table and draft.has_failed(*OPENING):
+        return
     if other == name or other not in table:
         message = f"there is no {family} set {other} so far"
         raise Mistake(field.place, message, "it is this one" if other == name else hint_at_set(other, table))

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from fem.deck.draft import Draft
+from fem.deck.draft import MOST_NAMED, Draft
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, MAX_LABEL, Labels
 from fem.deck.lexical.source import Mistake
-from fem.deck.mesh_draft import SetTable
-from fem.deck.part_draft import Instance
-from fem.deck.resolve.mesh import build_mesh
-from fem.deck.resolve.references import SET_CARDS, check_uses
+from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
+from fem.deck.part_draft import OPENING, Instance
+from fem.deck.resolve.mesh import ELEMENT_CARDS, NODE_CARDS, build_mesh
+from fem.deck.resolve.references import check_uses
 from fem.model import Model, Static
 from fem.model import mesh as model_mesh
 
@@ -37,18 +37,19 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
         own, before = draft.inner(), len(draft.mistakes)
         draft.instances[instance.name] = own
         read(instance.cards, own)
-        draft.uses += [use for use in own.uses if use.family not in SET_CARDS]
-        own.uses = [use for use in own.uses if use.family in SET_CARDS]
+        draft.uses += [use for use in own.uses if use.family not in ("node", "element")]
+        own.uses = [use for use in own.uses if use.family in ("node", "element")]
         build_mesh(own)
         check_uses(own)
         known: Container[int] = own.nodes.rows.keys() | own.elements.rows.keys()
-        if len(draft.mistakes) > before:
-            draft.failed.update(("PROPERTY", *SET_CARDS["node"], *SET_CARDS["element"]))
-        if len(draft.mistakes) > before or draft.has_failed("PART", "INSTANCE"):
+        if len(draft.mistakes) > before or draft.has_failed(*OPENING):
+            draft.failed.update(("PROPERTY", "NSET", "ELSET", *NODE_CARDS, *ELEMENT_CARDS))
             known = range(MAX_LABEL)
-        else:
-            join(draft, own, instance, number * INSTANCE)
+            own.nodes, own.elements, own.properties, own.equations, own.links = NodeTable(), ElementTable(), [], [], []
+        join(draft, own, instance, number * INSTANCE)
         labels[instance.name] = Labels(number * INSTANCE, known)
+    if draft.has_failed(*OPENING):
+        labels[""] = Labels(0, range(MAX_LABEL))
     return labels
 
 
@@ -86,8 +87,9 @@ def with_final_labels(model: Model, draft: Draft) -> Model:
     written = np.concatenate([model.mesh.node_labels, model.mesh.element_labels])
     step, first = 10 ** len(str((written % INSTANCE).max())), int((written >= INSTANCE).all())
     if step * len(draft.instances) > MAX_LABEL:
-        place = draft.parts.instances[-1].place
-        raise Mistake(place, f"{len(draft.instances)} instances with labels up to {step:g} have no labels together")
+        message = f"the labels of {len(draft.instances)} instances, below {step:g} each, are too large together"
+        draft.report(Mistake(draft.parts.instances[-1].place, message))
+        draft.raise_problems()
 
     def final(labels: Any) -> Any:
         number, own = np.divmod(labels, INSTANCE)
@@ -103,6 +105,10 @@ def with_final_labels(model: Model, draft: Draft) -> Model:
             for number, instance in enumerate(draft.parts.instances, 1)
         ),
     )
+    added = ", ".join(f"{each.name} {each.added}" for each in mesh.instances[:MOST_NAMED] if each.added)
+    if added:
+        more = ", ..." if len(mesh.instances) > MOST_NAMED else ""
+        draft.notice(f"labels in tables and fields are those of the deck plus, by instance: {added}{more}")
     return with_targets(replace(model, mesh=mesh), lambda label: int(final(label)))
 
 
