@@ -6,8 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Floats
@@ -24,6 +26,7 @@ from fem.pictures.style import (
     curve,
     finish,
     labelled,
+    legend_beside,
     panels,
     share_of,
     shortened,
@@ -91,31 +94,36 @@ def envelope(results: Results) -> Figure:
     found = read_tensions(results)
     if len(found.labels) == 1:
         raise Missing("there is one bar: its force is in the figure of tension")
-    edges = [found.time[0], *results.boundaries[(results.boundaries > found.time[0])], found.time[-1]]
-    spans = [(a, b) for a, b in pairwise(edges) if b > a]
-    shown = spans[-MOST_STEPS:]
-    parts = [(a, b, *ranges(found, (found.time >= a) & (found.time <= b))) for a, b in shown]
-    title = f"Least, mean and greatest force of the bars{', the last steps' if len(spans) > len(shown) else ''}"
+    edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
+    spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
+    spans = [span for span in spans if span[2].any()]
+    parts = [(f"time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
+    title = f"Least, mean and greatest force of the bars{', the last steps' if len(spans) > len(parts) else ''}"
     try:
-        nodes, elements = chain_of(results)
+        figure = along(results, found, parts, title, *chain_of(results))
     except Missing:
         figure = maps(results, found, parts, title)
-    else:
-        figure, rows = panels(len(parts), title, height=2.6)
-        order = [label for label in elements if label in set(found.labels)]
-        columns = [found.labels.index(label) for label in order]
-        x = arc_length(results, nodes)[[elements.index(label) for label in order]]
-        for (panel,), (a, b, least, mean, greatest) in zip(rows, parts, strict=True):
-            panel.fill_between(x, least[columns], greatest[columns], color=OKABE_ITO[5], alpha=0.3, lw=0)
-            for place, (name, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
-                curve(panel, x, values[columns], place, name, marker="." if len(x) <= 30 else None)
-            panel.set_ylabel(labelled(results, f"T, time {a:g} to {b:g}", "force"))
-        finish(results, rows)
-        for (panel,) in rows:
-            for line in [line for line in panel.lines if line.get_zorder() == 0.5]:  # boundaries are times
-                line.remove()
-        rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
     figure.set_label(found.source)
+    return figure
+
+
+def along(
+    results: Results, found: Tensions, parts: list[Any], title: str, nodes: list[int], elements: list[int]
+) -> Figure:
+    """Over the length of a chain of nodes and elements; a panel for each step."""
+    figure, rows = panels(len(parts), title, height=2.6)
+    column_of = {label: column for column, label in enumerate(found.labels)}
+    places = [place for place, label in enumerate(elements) if label in column_of]
+    columns = [column_of[elements[place]] for place in places]
+    x = arc_length(results, nodes)[places]
+    for (panel,), (when, least, mean, greatest) in zip(rows, parts, strict=True):
+        panel.fill_between(x, least[columns], greatest[columns], color=OKABE_ITO[5], alpha=0.3, lw=0)
+        for place, (name, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
+            curve(panel, x, values[columns], place, name, marker="." if len(x) <= 30 else None)
+        panel.set_ylabel(labelled(results, f"T, {when}", "force"))
+        tidy(panel)
+    rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
+    legend_beside(rows[0][0])
     return figure
 
 
@@ -140,67 +148,68 @@ def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Fig
     ends = mesh.ends[order[np.searchsorted(mesh.element_labels[order], found.labels)]]
     # Seen from where the model is widest.
     across = np.sort(np.argsort(-np.ptp(mesh.coordinates, axis=0), kind="stable")[:2])
-    scale, _ = tension_scale(np.array([part[2:] for part in parts]))
+    scale, _ = tension_scale(np.array([part[1:] for part in parts]))
     figure = Figure(figsize=(10.5, 1.0 + 3.0 * len(parts)), layout="constrained")
     figure.suptitle(title, fontsize=TITLE)
-    axes = figure.subplots(len(parts), 3, squeeze=False, sharex=True, sharey=True)
-    for row, (a, b, *values) in zip(axes, parts, strict=True):
+    axes = figure.subplots(len(parts), 3, squeeze=False, sharex=True, sharey=True, subplot_kw={"aspect": "equal"})
+    for row, (when, *values) in zip(axes, parts, strict=True):
         for panel, name, forces in zip(row, ("least", "mean", "greatest"), values, strict=True):
-            lines: Any = mesh.coordinates[ends][:, :, across]
-            panel.add_collection(LineCollection(lines, array=forces, cmap=scale.cmap, norm=scale.norm, linewidths=1.8))
+            draw_bars(panel, mesh.coordinates[ends][:, :, across], forces, scale)
             panel.autoscale()
-            panel.set_aspect("equal")
-            panel.set_title(f"{name}, time {a:g} to {b:g}", fontsize=SMALL)
+            panel.set_title(f"{name}, {when}", fontsize=SMALL)
             tidy(panel)
-    for panel in axes[-1]:
-        panel.set_xlabel(f"{AXES[across[0]]} [{results.unit('length')}]")
-    for panel in axes[:, 0]:
-        panel.set_ylabel(f"{AXES[across[1]]} [{results.unit('length')}]")
+    for side, panels_there, axis in (("x", axes[-1], across[0]), ("y", axes[:, 0], across[1])):
+        for panel in panels_there:
+            panel.set(**{f"{side}label": f"{AXES[axis]} [{results.unit('length')}]"})
     figure.colorbar(scale, ax=axes, shrink=0.8, label=f"T [{results.unit('force')}]")
     return figure
 
 
+def draw_bars(panel: Any, lines: Any, forces: Floats | None, scale: ScalarMappable | None) -> None:
+    """Bars (m, 2, axes) in the colours of their T (m,); black without."""
+    kind: Any = Line3DCollection if lines.shape[2] == 3 else LineCollection
+    look = {"colors": "#222222"} if scale is None else {"array": forces, "cmap": scale.cmap, "norm": scale.norm}
+    panel.add_collection(kind(lines, linewidths=1.8, **look))
+
+
 def shapes(results: Results) -> Figure:
     """Where the bars are at six instants, coloured by T."""
-
     motion = whole_motion(results, even_times(results.boundaries, INSTANTS))
     mesh, axes = results.mesh, plane_of(results)
     x = (mesh.coordinates + motion.values["U"])[:, :, axes]
     bars = mesh.ends[mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])]
-    is_space = len(axes) == 3
+    held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     low, high = x.min(axis=(0, 1)), x.max(axis=(0, 1))
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
-    limits = list(zip(0.5 * (low + high) - half, 0.5 * (low + high) + half, strict=True))
-    flat = half[0] / half[1] if not is_space else 1.0
-    rows, columns = (6, 1) if flat > 2.5 else (1, 6) if flat < 0.4 else (2, 3)
-    figure = Figure(figsize=(11.0, 8.4 if rows == 6 else 6.8), layout="constrained")
+    flat = half[0] / half[1] if len(axes) == 2 else 1.0
+    margins = ConstrainedLayoutEngine(w_pad=0.04 if len(axes) == 2 else 0.3)
+    rows, columns = (INSTANTS, 1) if flat > 2.5 else (1, INSTANTS) if flat < 0.4 else (2, INSTANTS // 2)
+    figure = Figure(figsize=(11.0, 8.4 if columns == 1 else 6.8), layout=margins)
     figure.suptitle(shortened(results.heading), fontsize=TITLE)
-    kind: dict[str, Any] = {"projection": "3d"} if is_space else {"aspect": "equal"}
+    kind: dict[str, Any] = {"aspect": "equal"} if len(axes) == 2 else {"projection": "3d"}
     grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
-    look: dict[str, Any] = {"colors": "#222222"}
-    if motion.tension is not None:
-        scale, _ = tension_scale(motion.tension)
-        look = {"cmap": scale.cmap, "norm": scale.norm}
+    scale = None if motion.tension is None else tension_scale(motion.tension)[0]
+    if scale is not None:
         figure.colorbar(scale, ax=grid, shrink=0.8, label=f"T [{results.unit('force')}]")
-    held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     shown = some_of(motion.time.tolist(), INSTANTS)
     for panel in grid[len(shown) :]:
         panel.set_axis_off()
     for place, panel in zip(shown, grid, strict=False):
-        lines: Any = Line3DCollection if is_space else LineCollection
-        lines = lines(x[place][bars], linewidths=1.8, **look)
-        if motion.tension is not None:
-            lines.set_array(motion.tension[place])
-        panel.add_collection(lines)
+        draw_bars(panel, x[place][bars], None if motion.tension is None else motion.tension[place], scale)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
-        panel.set(**dict(zip(("xlim", "ylim", "zlim"), limits, strict=False)))
-        unit = f" {results.unit('time')}" if results.is_si else ""
-        panel.set_title(f"t = {motion.time[place]:.6g}{unit}", fontsize=SMALL)
-        for letter, axis in zip("xyz", axes, strict=False):
-            getattr(panel, f"set_{letter}label")(f"{AXES[axis]} [{results.unit('length')}]", fontsize=SMALL)
-        panel.tick_params(labelsize=SMALL - 2)
-        if is_space:
-            panel.set_box_aspect(half / half.max())
-            panel.locator_params(nbins=4)
-            panel.locator_params(axis="z", nbins=2)
+        panel.set_title(f"t = {motion.time[place]:.6g} {results.unit('time') if results.is_si else ''}", fontsize=SMALL)
+        dress(results, panel, axes, 0.5 * (low + high), half)
     return figure
+
+
+def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
+    """Limits and names of the axes."""
+    for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
+        name = f"{AXES[axis]} [{results.unit('length')}]"
+        panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
+        getattr(panel, f"set_{letter}label")(name, fontsize=SMALL)
+        if len(axes) == 3:
+            panel.locator_params(axis=letter, nbins=4 if reach > 0.3 * half.max() else 1, min_n_ticks=1)
+    if len(axes) == 3:
+        panel.set_box_aspect(half / half.max())
+    panel.tick_params(labelsize=SMALL - 2)
