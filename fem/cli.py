@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import gc
+import math
 import os
 import sys
 import traceback
@@ -25,7 +26,7 @@ from fem.pendulums.options import add_options
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift or a missed validation target, 4 the machine cannot (disk full, memory spent),
 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
-FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase")
+FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase", "tension")
 SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 
@@ -150,6 +151,10 @@ def add_pictures(commands: Any) -> None:
     film.add_argument("--fps", type=option.positive, default=30.0, help="frames per second (default: 30)")
     many = "at most so many frames (default: 300)"
     film.add_argument("--frames", metavar="N", type=option.positive_count, default=300, help=many)
+    film.add_argument("--from", dest="start", metavar="T", type=option.number, default=-math.inf, help="first time")
+    film.add_argument("--to", dest="end", metavar="T", type=option.number, default=math.inf, help="last time")
+    where = "time of the motion in a second of the film (1: as fast as it happens), in place of --frames"
+    film.add_argument("--speed", metavar="S", type=option.positive, help=where)
     film.set_defaults(command=animate_command)
     for command in (plot, film):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")

@@ -118,20 +118,27 @@ class Mesh(ArrayData):
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one node label; KeyError when there is none."""
-        return chosen("node", target, self.node_sets, self.node_labels)
+        if isinstance(target, str):
+            return of_set("node", target, self.node_sets)
+        return of_label("node", target, self.node_labels)
 
     def elements_of(self, target: str | int) -> Ints:
         """Element indices of a set name or of one element label; KeyError when there is none."""
-        return chosen("element", target, self.element_sets, self.element_labels)
+        if isinstance(target, str):
+            return of_set("element", target, self.element_sets)
+        return of_label("element", target, self.element_labels)
 
 
-def chosen(what: str, target: str | int, sets: dict[str, Ints], labels: Ints) -> Ints:
-    """Indices of a set name or of one label; KeyError when there is none."""
-    if isinstance(target, str):
-        if target.upper() not in sets:
-            raise unknown(f"{what} set", target, sets)
-        return sets[target.upper()]
-    (index,) = np.nonzero(labels == target)
+def of_set(what: str, name: str, sets: dict[str, Ints]) -> Ints:
+    """Indices in a set; KeyError when there is none of that name."""
+    if name.upper() not in sets:
+        raise unknown(f"{what} set", name, sets)
+    return sets[name.upper()]
+
+
+def of_label(what: str, label: int, labels: Ints) -> Ints:
+    """(1,) the index of a label; KeyError when there is none."""
+    (index,) = np.nonzero(labels == label)
     if index.size == 0:
-        raise unknown(what, target, labels)
+        raise unknown(what, label, labels)
     return index

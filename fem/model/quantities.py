@@ -66,7 +66,14 @@ NODAL = (
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
     vector("RF", "reaction", "force", filed=True, shown=True),
-    vector("COORD", "position", "length", component="COOR", derived=lambda of: of.coordinates + of["U"]),
+    vector(
+        "COORD",
+        "position",
+        "length",
+        component="COOR",
+        figure="positions",
+        derived=lambda of: of.coordinates + of["U"],
+    ),
 )
 ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, alias="E11"),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
@@ -22,8 +21,9 @@ from fem.files.own import check_file
 from fem.pictures import FILM
 from fem.pictures.film import Picture, check_film, write_film
 from fem.pictures.folder import Missing, Results, open_results
-from fem.pictures.motion import REST, Motion, Pick, overview, plane_of, read_motion
+from fem.pictures.motion import Pick, overview, plane_of
 from fem.pictures.style import AXES, LABEL, SMALL, TITLE, shortened
+from fem.pictures.tension import nearest, tension_scale, whole_motion
 from fem.results.console import Bar
 
 DPI = 100
@@ -31,9 +31,7 @@ WIDEST, LEAST, LOWEST, HIGHEST = 8.0, 5.5, 4.0, 7.0
 BESIDE, ABOVE = 2.2, 1.5
 """Inches: bounds of width and height of a picture; what is beside and above the motion."""
 TRAILS = ("#009E73", "#CC79A7", "#E69F00", "#000000")
-PULLED = LinearSegmentedColormap.from_list("pulled", ("#b4b4b4", "#56B4E9", "#0072B2", "#06263d"))
-PUSHED = LinearSegmentedColormap.from_list("pushed", ("#b4b4b4", "#E69F00", "#D55E00", "#5a2300"))
-"""Tension from grey to dark blue, compression from grey to brown: apart also for colour-blind readers."""
+MOST_FRAMES = 10_000
 MARKED = 60
 """Nodes get a mark of their own up to so many."""
 NO_COLOURS = "without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)"
@@ -41,13 +39,16 @@ NO_COLOURS = "without colours: the results hold no T of all bars (*EL FILE or *E
 
 def animate(
     folder: str | Path, output: str | Path | None = None, *, fps: float = 30.0, trail: int = 30, frames: int = 300,
-    nodes: Sequence[int] = (), force: bool = False, say: Callable[[str], None] | None = None,
+    nodes: Sequence[int] = (), start: float = -np.inf, end: float = np.inf, speed: float | None = None,
+    force: bool = False, say: Callable[[str], None] | None = None,
 ) -> Path:  # fmt: skip
     """Draw the motion of a run as a film, from its files. The file that was written.
 
     folder  of the results of a run (``fem.run(deck, output=folder)``)
     output  file ending in .gif, .mp4 or .html; None: ``motion.gif`` in the folder
-    fps     frames per second; at most ``frames`` instants are drawn
+    fps     frames per second; at most ``frames`` instants are drawn, evenly spaced in time
+    start, end  total times that the film shows
+    speed   time of the motion in a second of the film (1: as fast as it happens), in place of ``frames``
     trail   frames of the trail behind a node, 0: none; nodes: labels of those that have one, none: free ends
     force   write over a file that is not ours
     say     is told what is written; a terminal then has a progress bar, too
@@ -66,7 +67,7 @@ def animate(
     check_film(path, fps)
     check_file(path, (), force, is_marked(path, results.mark))
     try:
-        scene = Scene(results, trail, frames, nodes)
+        scene = Scene(results, trail, frames, nodes, Window(start, end, speed and speed / fps))
     except Missing as missing:
         raise CommandError(f"no animation: {missing}") from None
     notes = [results.remark, "" if scene.has_colours else NO_COLOURS]
@@ -106,15 +107,49 @@ def even_times(boundaries: Floats, most: int) -> Pick:
     return pick
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a film shows: total times from ``start`` to ``end``; ``step``: time between frames, None: as it comes."""
+
+    start: float = -np.inf
+    end: float = np.inf
+    step: float | None = None
+
+    def pick(self, boundaries: Floats, most: int) -> Pick:
+        """``even_times`` among the times of the window. Missing: it holds none."""
+
+        def pick(time: Floats) -> Ints:
+            (inside,) = np.nonzero((time >= self.start) & (time <= self.end))
+            if not len(inside):
+                raise Missing(f"nothing is written in that window: the results go from {time[0]:g} to {time[-1]:g}")
+            count = most if self.step is None else len(self.frames(time[inside]))
+            return inside[even_times(boundaries, count)(time[inside])]
+
+        return pick
+
+    def frames(self, time: Floats) -> Ints:
+        """Which instants are drawn, one after the other. CommandError: too many."""
+        if self.step is None:
+            return np.arange(len(time))
+        count = (time[-1] - time[0]) / self.step
+        if count >= MOST_FRAMES:
+            raise CommandError(f"{count:.3g} frames, at most {MOST_FRAMES}: raise --speed or narrow --from --to")
+        return nearest(time, time[0] + self.step * np.arange(int(count) + 1))
+
+
+ALL = Window()
+
+
 class Scene:
     """A drawn figure whose moving parts are drawn anew for each frame."""
 
-    def __init__(self, results: Results, trail: int, frames: int, nodes: Sequence[int]) -> None:
+    def __init__(self, results: Results, trail: int, frames: int, nodes: Sequence[int], window: Window = ALL) -> None:
         mesh = results.mesh
         self.title = results.heading
         self._results = results
-        motion = whole_motion(results, even_times(results.boundaries, frames))
+        motion = whole_motion(results, window.pick(results.boundaries, frames))
         self.time = motion.time
+        self._frames = window.frames(motion.time)
         self._x = mesh.coordinates + motion.values["U"]
         self._axes = plane_of(results)
         lines = mesh.ends[:, 0] != mesh.ends[:, 1]
@@ -132,10 +167,11 @@ class Scene:
         return self._tension is not None or not len(self._bars)
 
     def __len__(self) -> int:
-        return len(self.time)
+        return len(self._frames)
 
-    def draw(self, place: int) -> Picture:
-        """Frame ``place``: (height, width, 3)."""
+    def draw(self, frame: int) -> Picture:
+        """(height, width, 3)."""
+        place = int(self._frames[frame])
         self._canvas.restore_region(self._still)
         x = self._x[place][:, self._axes]
         self._bar_lines.set_segments(x[self._bars])
@@ -186,7 +222,7 @@ class Scene:
         width, height = (round(inches * DPI / 2) * 2 / DPI for inches in (width, height))
         figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
         self._canvas = cast(Any, FigureCanvasAgg(figure))
-        figure.suptitle(shortened(self.title, 70), fontsize=TITLE)
+        figure.suptitle(shortened(self.title, int(10 * width)), fontsize=TITLE)
         projection: dict[str, Any] = {"projection": "3d"} if self._is_space else {"aspect": "equal"}
         self._panel: Any = figure.add_subplot(**projection)
         limits = dict(zip(("xlim", "ylim", "zlim"), zip(middle - half, middle + half, strict=True), strict=False))
@@ -265,30 +301,3 @@ class Scene:
             line.set_data_3d(*x.T)
         else:
             line.set_data(*x.T)
-
-
-def whole_motion(results: Results, pick: Pick) -> Motion:
-    """All nodes, with T of all bars where it was written."""
-    mesh = results.mesh
-    bars = mesh.element_labels[mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])].tolist()
-    labels = mesh.node_labels.tolist()
-    try:
-        return read_motion(results, labels, (), bars or None, pick)
-    except Missing:
-        return read_motion(results, labels, (), None, pick)
-
-
-def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
-    """Colours of T on one linear scale through grey at zero; and the size below which a bar is slack.
-
-    Where every bar is pulled all the time by nearly the same force, the scale begins at the smallest one.
-    """
-    low, high = float(np.nanmin(tension)), float(np.nanmax(tension))
-    slack = REST * max(high, -low)
-    if not 0.5 * high < low < 0.999 * high:
-        low, high = min(0.0, low) if low < -slack else 0.0, max(0.0, high)
-    high = high if high > low else 1.0
-    values = np.linspace(low, high, 512)
-    fraction = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
-    colours = np.where((values >= 0.0)[:, None], PULLED(fraction), PUSHED(fraction))
-    return ScalarMappable(Normalize(low, high), ListedColormap(colours)), slack

@@ -21,6 +21,7 @@ from fem.pictures.figures.links import angles, links
 from fem.pictures.figures.nodes import MOTIONS, displacements
 from fem.pictures.figures.phase import phase, phase_angles
 from fem.pictures.figures.reactions import reactions
+from fem.pictures.figures.tension import envelope, shapes, tension
 from fem.pictures.folder import Missing, Results, open_results
 
 Drawing: TypeAlias = Callable[[Results], Figure]
@@ -31,6 +32,7 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "links": (angles, links),
     "reactions": (reactions, joints),
     "phase": (phase, phase_angles),
+    "tension": (tension, envelope, shapes),
 }
 """What ``--what`` offers; a figure has the name of its function."""
 MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
@@ -55,7 +57,7 @@ def plot(
     """Draw figures of a run from its files: those asked for, or all that it has data for. The files that were written.
 
     folder  of the results of a run (``fem.run(deck, output=folder)``)
-    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase
+    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
     force   write among files that are not ours, and over them

@@ -108,9 +108,12 @@ def some_of(labels: Sequence[int], most: int = MOST_CURVES) -> list[int]:
     return [round(place) for place in places.tolist()]
 
 
-def share_of(chosen: int, every: int) -> str:
-    """How many of them are drawn, where it is not all."""
-    return f", {chosen} of {every}" if chosen < every else ""
+def share_of(chosen: Sequence[int], every: int) -> str:
+    """Which of them are drawn, where it is not all."""
+    if len(chosen) == every:
+        return ""
+    named = ", ".join(map(str, chosen[:MOST_CURVES])) + (", ..." if len(chosen) > MOST_CURVES else "")
+    return f": {len(chosen)} of {every} ({named})"
 
 
 def moving(values: Floats) -> list[int]:

@@ -48,7 +48,7 @@ def joints(results: Results) -> Figure:
     bars = np.flatnonzero(results.mesh.is_bar[links[:, 0]])
     chosen = bars[some_of(bars.tolist())]
     labels = results.mesh.element_labels[links[chosen, 0]].tolist()
-    title = f"Forces in the joints, on each link at its end nearer to the support{share_of(len(chosen), len(bars))}"
+    title = f"Forces on the links at their joints nearer to the support{share_of(labels, len(bars))}"
     names = [f"link {label}" for label in labels]
     source = f"{motion.source or 'the tables'}; {balance}"
     tension = tension_of(results, labels, None if motion.keys is None else motion.keys[kept])

@@ -97,7 +97,7 @@ def angles(results: Results) -> Figure:
     down, across, name = frame_of(results)
     angle, speed = angles_of(found, down, across)
     what = f"angle from {name}" if across is not None else f"inclination from {name}"
-    title = f"Angles of the links{share_of(len(found.labels), found.every)}"
+    title = f"Angles of the links{share_of(found.labels, found.every)}"
     figure, rows = panels(1 if speed is None else 2, title, height=2.5)
     for place, label in enumerate(found.labels):
         curve(rows[0][0], found.time, angle[:, place], place, f"link {label}")
@@ -115,7 +115,7 @@ def links(results: Results) -> Figure:
     """Position, velocity and acceleration of the centre of each link."""
     found = read_links(results, ("U", "V", "A"))
     axes = plane_of(results)
-    title = f"Centres of the links{share_of(len(found.labels), found.every)}"
+    title = f"Centres of the links{share_of(found.labels, found.every)}"
     figure, rows = panels(len(found.centre), title, len(axes))
     for row, (name, values) in zip(rows, found.centre.items(), strict=True):
         word = "position" if name == "U" else NODES[name].field

@@ -1,4 +1,4 @@
-"""What is printed of nodes against time: displacements, velocities, accelerations, one figure each."""
+"""What is printed of nodes against time: displacements, positions, velocities, ..., one figure each."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from matplotlib.figure import Figure
 
 from fem.arrays import Floats
 from fem.model.quantities import NODAL, Quantity
+from fem.pictures.figures.tension import shade
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
+from fem.pictures.motion import NODES, nodes_at
 from fem.pictures.style import curve, finish, labelled, moving, panels, share_of, some_of
+from fem.pictures.tension import slack_spells
 
 
 def drawing(quantity: Quantity) -> Callable[[Results], Figure]:
@@ -34,22 +37,29 @@ def motion_figure(results: Results, quantity: Quantity) -> Figure:
         name = quantity.name
         raise Missing(f"nodes.csv holds fewer than three instants of it: request *NODE PRINT, NSET=... of {name}")
     chosen = [list(motion)[place] for place in some_of(list(motion))]
-    columns = moving(np.concatenate([motion[label][1] for label in chosen]))
-    title = f"{quantity.figure.capitalize()} of the printed nodes{share_of(len(chosen), len(motion))}"
+    parts = [motion[label][1] for label in chosen]
+    columns = moving(np.concatenate([part - part[0] for part in parts] if quantity.name == "COORD" else parts))
+    title = f"{quantity.figure.capitalize()} of the printed nodes{share_of(chosen, len(motion))}"
     figure, rows = panels(len(columns), title)
     for place, label in enumerate(chosen):
         time, values = motion[label]
         for (panel,), column in zip(rows, columns, strict=True):
             curve(panel, time, values[:, column], place, f"node {label}")
+    spells = slack_spells(results, *(float(edge(motion[chosen[0]][0])) for edge in (np.min, np.max)))
     for (panel,), column in zip(rows, columns, strict=True):
+        shade(panel, spells)
         panel.set_ylabel(labelled(results, quantity.columns[column], quantity.unit))
     finish(results, rows)
     return figure
 
 
 def printed(results: Results, quantity: Quantity) -> dict[int, tuple[Floats, Floats]]:
-    """Label -> time (k,) and values (k, c), where ``nodes.csv`` holds at least three."""
+    """Label -> time (k,) and values (k, c), where ``nodes.csv`` holds at least three; positions follow from U."""
     table = results.nodes
+    if quantity.name == "COORD" and quantity.columns[0] not in table.columns and results.fields:
+        u = printed(results, NODES["U"])
+        places = results.mesh.coordinates[nodes_at(results, list(u))]
+        return {label: (time, x + values) for (label, (time, values)), x in zip(u.items(), places, strict=True)}
     if quantity.columns[0] not in table.columns:
         return {}
     labels = [label for label, lines in table.lines_of.items() if lines >= LEAST_INSTANTS]

@@ -15,7 +15,7 @@ from fem.pictures.figures.links import angles_of, frame_of, read_links
 from fem.pictures.figures.nodes import printed
 from fem.pictures.folder import Missing, Results
 from fem.pictures.motion import NODES, REST, overview, read_motion
-from fem.pictures.style import DASHES, OKABE_ITO, TITLE, legend_beside, moving, shortened, some_of, tidy
+from fem.pictures.style import DASHES, OKABE_ITO, TITLE, legend_beside, moving, share_of, shortened, some_of, tidy
 
 MOST_ORBITS = 4
 MOST_POINTS = 10_000
@@ -36,7 +36,7 @@ def phase(results: Results) -> Figure:
         u, v = pair["U"], pair["V"]
         motion[label] = (u[:, 0], v[:, 0]) if support is None else (u[:, 0] - u[:, 1], v[:, 0] - v[:, 1])
     axes = moving(np.concatenate([motion[label][1] for label in chosen]))
-    figure, panels = orbit_panels(len(axes), "Phase plane of the printed nodes")
+    figure, panels = orbit_panels(len(axes), f"Phase plane of the printed nodes{share_of(chosen, len(labels))}")
     beside = "" if support is None else f" relative to node {support}"
     for panel, axis in zip(panels, axes, strict=True):
         for place, label in enumerate(chosen):
@@ -64,7 +64,7 @@ def phase_angles(results: Results) -> Figure:
     angle, speed = angles_of(links, down, across)
     if across is None or speed is None:
         raise Missing("the motion is in space" if across is None else "no velocities of both ends of every bar (V)")
-    figure, (panel,) = orbit_panels(1, "Phase plane of the links")
+    figure, (panel,) = orbit_panels(1, f"Phase plane of the links{share_of(links.labels, links.every)}")
     for place, label in enumerate(links.labels):
         orbit(panel, angle[:, place], speed[:, place], place, f"link {label}")
     panel.set_xlabel(f"angle from {name} [rad]")

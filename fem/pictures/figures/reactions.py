@@ -21,7 +21,7 @@ def reactions(results: Results) -> Figure:
     if "RF" not in motion.values:
         raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) hold reactions")
     force = motion.values["RF"]
-    title = f"Reactions of the supports{share_of(len(chosen), len(labels))}"
+    title = f"Reactions of the supports{share_of(chosen, len(labels))}"
     return force_figure(
         results, motion.time, force, [f"node {label}" for label in chosen], title, "RF{}", "123", motion.source
     )
