@@ -112,8 +112,9 @@ class Variant:
             leaves = self.listed(arguments)
         except (TypeError, ValueError):  # nested in another way
             return None
-        fits = tuple(map(type, leaves)) == self.types
-        return leaves if fits and all(leaves[k].kind == kind for k, kind in self.special) else None
+        if tuple(map(type, leaves)) != self.types:
+            return None
+        return leaves if not self.special or all(leaves[k].kind == kind for k, kind in self.special) else None
 
     def run(self, leaves: list[Any]) -> tuple[bool, Any]:
         """Whether the arrays are those it was made for, and what the kernel returns."""
