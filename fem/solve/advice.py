@@ -134,9 +134,12 @@ def _cure_of_drift(step: Step, error: float) -> str:
 
 def out_of_increments(number: int, progress: Progress, clock: Clock | ArcClock, most: int) -> str:
     """Why a step stopped that may have no more increments."""
+    cure = "give more"
+    if not clock.is_direct and not clock.is_static:
+        cure = "give more, let increments have a larger local error (*CONTROLS, TIME ERROR=), or say DIRECT"
     return (
         f"step {number} stopped at t = {progress.time:.9g}, before its end at {clock.end:.9g}: "
-        f"it used up its {most} increments (INC= of *STEP)"
+        f"it used up its {most} increments (INC= of *STEP): {cure}. Everything computed so far is written"
     )
 
 
