@@ -117,5 +117,9 @@ class NoConvergence(FemError):
         self.history = history
 
 
+class OutOfIncrements(NoConvergence):
+    """A step spent its INC= before its end; the motion so far is kept."""
+
+
 class EnergyDrift(NoConvergence):
     """The energy balance of a dynamic step left its allowed band; the motion so far is kept."""

@@ -27,6 +27,7 @@ from fem.results.run_record import (
     COMPLETED,
     ENERGY_DRIFT,
     NO_CONVERGENCE,
+    OUT_OF_INCREMENTS,
     RESULTS,
     RUN_RECORD,
     RUNNING,
@@ -47,7 +48,7 @@ from fem.solve.checkpoint import TYPES, Checkpoints, Guard, handed_on
 TOLD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
 TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "frequencies.csv")
-FINAL = (COMPLETED, NO_CONVERGENCE, ENERGY_DRIFT)
+FINAL = (COMPLETED, NO_CONVERGENCE, ENERGY_DRIFT, OUT_OF_INCREMENTS)
 """Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -20,9 +22,8 @@ from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, I
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
-MAX_GENERATED = 1_000_000
-"""Nodes, elements and set members the generators of one deck may make."""
-MAX_COPIED = 10_000_000
+BYTES_EACH = 2000
+"""Of memory for a node or element: fewer in sets, more while a model is solved."""
 MOST_NAMED = 5
 
 
@@ -74,7 +75,6 @@ class Draft:
         self.ignored: dict[str, None] = {}
         self.extensions: dict[str, None] = {}
         self.generated = 0
-        self.copied = 0
         self.mesh_paths: dict[Place, Path] = {}
         self.parts = Parts()
         self.instances: dict[str, Draft] = {}
@@ -177,16 +177,11 @@ class Draft:
         return self.step
 
     def spend(self, count: int, place: Place) -> None:
-        """Generators must not fill the memory."""
-        if count > MAX_GENERATED or self.generated + count > MAX_GENERATED:
-            raise Mistake(place, f"the deck generates more than {MAX_GENERATED} nodes, elements or set members")
+        """Nodes, elements, equations and set members that a deck makes at once must not fill the memory."""
+        if (self.generated + count) * BYTES_EACH > machine_memory():
+            what = f"the {self.generated + count:.3g} entries generated"
+            raise Mistake(place, f"the memory of this machine has no room for {what}")
         self.generated += count
-
-    def copy(self, count: int, place: Place) -> None:
-        """Sets of sets must not fill the memory either."""
-        self.copied += count
-        if self.copied > MAX_COPIED:
-            raise Mistake(place, f"sets named in sets have more than {MAX_COPIED} members in all")
 
     def use(self, family: str, name: str | int, place: Place) -> None:
         """A name or label that is looked up when all cards are read."""
@@ -251,6 +246,15 @@ class Draft:
         """DeckError with the first problems in reading order, if there are any."""
         if self.mistakes:
             raise DeckError(sorted_problems(self.mistakes))
+
+
+@cache
+def machine_memory() -> float:
+    """Bytes; 8 GB where the system does not say."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return 8e9
 
 
 def sorted_problems(mistakes: Iterable[Mistake]) -> list[Problem]:

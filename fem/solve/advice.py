@@ -129,9 +129,12 @@ def _cure_of_drift(step: Step, error: float) -> str:
 
 def out_of_increments(step: OneStep, most: int) -> str:
     """Why a step stopped that may have no more increments."""
+    cure = "give more"
+    if not step.clock.is_direct and not step.clock.is_static:
+        cure = "give more, let increments have a larger local error (*CONTROLS, TIME ERROR=), or say DIRECT"
     return (
         f"step {step.number} stopped at t = {step.progress.time:.9g}, before its end at {step.clock.end:.9g}: "
-        f"it used up its {most} increments (INC= of *STEP)"
+        f"it used up its {most} increments (INC= of *STEP): {cure}. Everything computed so far is written"
     )
 
 

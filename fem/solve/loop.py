@@ -13,7 +13,7 @@ from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, first_environment, next_environment
 from fem.assembly.system import System, linearised
-from fem.errors import CommandError, ModelError
+from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bars.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
 from fem.results.record import Sink, StepStart
@@ -66,15 +66,16 @@ def solve(
     if wanted not in SOLVERS:
         raise CommandError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
     keep_memory()
-    with overflow_told():
+    with errors_told(model):
         run = Run(model, sink, wanted, record_all, fields, checkpoints)
     run.run()
 
 
 @contextmanager
-def overflow_told(where: str = "") -> Iterator[None]:
-    """ModelError where numbers outside the compiled loops overflow, or become none; there NOT_FINITE says so.
+def errors_told(model: Model, step: int = 0) -> Iterator[None]:
+    """Errors name the deck and the step.
 
+    ModelError where numbers outside the compiled loops overflow, or become none; there NOT_FINITE says so.
     What the caller ignores (kernels as Python functions) stays ignored.
     """
     warned: dict[str, Any] = {
@@ -84,9 +85,18 @@ def overflow_told(where: str = "") -> Iterator[None]:
         with np.errstate(**warned):
             yield
     except (FloatingPointError, OverflowError) as error:
-        raise ModelError(
-            f"{where}numbers of this model are too large or too small to be reckoned with ({error}): {OUT_OF_RANGE}"
-        ) from error
+        what = f"numbers of this model are too large or too small to be reckoned with ({error}): {OUT_OF_RANGE}"
+        raise ModelError(placed(model, step, what)) from error
+    except (ModelError, NoConvergence) as error:
+        error.args = (placed(model, step, str(error)),)
+        raise
+
+
+def placed(model: Model, step: int, what: str) -> str:
+    """A message with the deck and the step, where it does not name them."""
+    where = f"step {step}"
+    text = what if not step or what.startswith(where) else f"{where}: {what}"
+    return f"{model.source}: {text}" if model.source else text
 
 
 def keep_memory() -> None:
@@ -124,7 +134,7 @@ class Run:
         first = self.checkpoints.take_up(self)
         for number, step in enumerate(self.model.steps[first - 1 :], first):
             self.checkpoints.begin(self, number)
-            with overflow_told(f"step {number}: "):
+            with errors_told(self.model, number):
                 self._step(number, step)
             self.checkpoints.ended(self, number)
 

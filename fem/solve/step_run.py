@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.errors import ModelError, NoConvergence
+from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
@@ -181,7 +181,7 @@ class StepRun:
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
         if self.progress.increment >= self.most:
-            raise NoConvergence(out_of_increments(self, self.most))
+            raise OutOfIncrements(out_of_increments(self, self.most))
         times, steps = self.clock.plan(self._count())
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]

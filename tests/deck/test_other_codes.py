@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -91,7 +93,7 @@ def test_sets_named_by_numbers() -> None:
     assert model.boundaries == (Boundary("12", 1), Boundary(2, 2))
     assert model.sections[0].element_set == "7"
     assert parse_deck(write_deck(model)) == model
-    with pytest.raises(fem.DeckError, match='no node 12; the set of that name is written "12" here'):
+    with pytest.raises(fem.DeckError, match=r'no node 12; the set of that name is written "12" here'):
         parse_deck(text.replace('"12"', "12"))
 
 
@@ -175,3 +177,31 @@ def test_supports_are_fixed_where_they_are() -> None:
     np.testing.assert_allclose(history.reactions[-1, 3], 10.0, rtol=1e-9)
     assert parse_deck(write_deck(model)) == model
     assert any("stay where they are" in notice for notice in model.notices)
+
+
+def test_a_chain_of_300000_bars_with_three_sets_reads() -> None:
+    count = 300_000
+    text = f"*NODE\n1, 0, 0\n{count + 1}, {count}, 0\n*NGEN, NSET=ALL\n1, {count + 1}\n*ELEMENT, TYPE=T3D2\n1, 1, 2\n"
+    text += f"*ELGEN, ELSET=BARS\n1, {count}\n" + "".join(f"*NSET, NSET=S{k}\nALL\n" for k in range(3))
+    model = parse_deck(text + MATERIAL + STEP)
+    assert [len(model.mesh.node_sets[f"S{k}"]) for k in range(3)] == [count + 1] * 3
+    assert len(model.mesh.element_labels) == count
+
+
+def test_running_out_of_increments_is_no_failure_to_converge(tmp_path) -> None:
+    step = "*STEP, NLGEOM=NO, INC=3\n*DYNAMIC, ALPHA=0{}\n0.01, 1.\n*CLOAD\n2, 1, 10.\n*END STEP\n"
+    for direct, cure in (("", r"TIME ERROR=\), or say DIRECT"), (", DIRECT", "give more. ")):
+        deck = tmp_path / f"spring{len(direct)}.inp"
+        deck.write_text(SPRING + step.format(direct))
+        with pytest.raises(
+            fem.NoConvergence, match=rf"spring\d\.inp: step 1 stopped at (.*)used up its 3 increments(.*){cure}"
+        ):
+            fem.run(deck, output=tmp_path / f"out{len(direct)}")
+        assert json.loads((tmp_path / f"out{len(direct)}" / "run.json").read_text())["verdict"] == "out of increments"
+
+
+def test_errors_while_solving_name_the_deck_and_the_step() -> None:
+    text = SPRING.replace("*MASS, ELSET=M\n1.", "*MASS, ELSET=M\n0.")
+    dynamic = "*STEP, NLGEOM=NO\n*STATIC\n*END STEP\n*STEP, NLGEOM=NO\n*DYNAMIC, DIRECT, ALPHA=0\n0.1, 1.\n*END STEP\n"
+    with pytest.raises(fem.ModelError, match=r"^swing: step 2: "):
+        fem.run(parse_deck(text + dynamic, name="swing"))

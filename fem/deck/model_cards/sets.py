@@ -120,7 +120,7 @@ def add_set(field: Field, draft: Draft, table: SetTable, name: str, family: str)
         message = f"there is no {family} set {other} so far"
         raise Mistake(field.place, message, "it is this one" if other == name else hint_at_set(other, table))
     members = table.ordered(other)
-    draft.copy(len(members), field.place)
+    draft.spend(len(members), field.place)
     table.add(name, members)
 
 
