@@ -40,7 +40,7 @@ from fem.forces.bars.bar import GAP, P, Q
 from fem.forces.bars.strain import LINEAR
 from fem.forces.mass import multiply_mass
 from fem.forces.protocol import Trial
-from fem.solve.linear.chain import Diagonal
+from fem.solve.linear.block import Diagonal
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton.evaluate import evaluate, inertia_forces
 from fem.solve.newton.groups import (

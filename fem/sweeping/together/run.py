@@ -188,7 +188,7 @@ def template(first: Sample, time: Floats) -> StepSystem | None:
         first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
         step.controls, "AUTO",
     )  # fmt: skip
-    if stage.choice.solver not in CHAINS or acting_families(first.system.families):
+    if stage.choice.solver not in CHAINS or len(first.system.pairs) or acting_families(first.system.families):
         return None
     motion = first_motion(first.system)
     evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
