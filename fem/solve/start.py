@@ -12,13 +12,12 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.equations import expand
 from fem.forces.families import has_flow
-from fem.forces.mass import multiply_mass
 from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
 from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
-from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, stored_energy
+from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.start import consistent_accelerations
 from fem.solve.step_system import StepSystem, loading_at
@@ -120,7 +119,7 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     if len(unknown) == 0 or not (procedure.initial_acceleration or stage.coefficients.lags):
         expand(stage.equations, motion.a)
         return ""
-    multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
+    multiply_masses(stage.problem, known, work.inertia)
     right = work.load - motion.force - work.inertia - work.damping_force
     motion.a[:] = known
     if len(bars.rods):
@@ -283,7 +282,7 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     balance_forces(stage.coefficients, False, -1, stage.problem, acting, motion.a, work)
     motion.reaction[:] = work.reaction
     before = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
-    multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
+    multiply_masses(stage.problem, motion.v, work.momentum)
     energies[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     energies[groups.STRAIN] = energy_stored(stage, motion, acting)
     weights = acting.factors[0] * acting.is_gravity

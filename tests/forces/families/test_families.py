@@ -88,6 +88,21 @@ def test_tangent_is_the_derivative_of_the_force(deck, secant, seed):
         assert exact[:, dof] == pytest.approx((8 * near - far) / (12 * h), abs=1e-7 * np.abs(exact).max())
 
 
+@pytest.mark.parametrize(("family", "text"), EXAMPLES, ids=lambda each: getattr(each, "name", ""))
+def test_smooth_forces_of_an_increment_are_the_same_with_its_ends_exchanged(family, text):
+    """Time runs back then. Tangent maps take from it what the start of an increment does to its force."""
+    if not family.smooth:
+        return
+    with known():
+        system = assemble(fem.parse_deck(text.format(procedure="*DYNAMIC\n1, 1")))
+        u0, u1 = 0.1 * np.random.default_rng(1).normal(size=(2, system.size))
+        there, back = (
+            asked(system, *ends, u0, secant=True, rate=rate)[1] for ends, rate in (((u0, u1), 20.0), ((u1, u0), -20.0))
+        )
+    assert np.abs(there).max() > 0.1
+    assert back == pytest.approx(there, abs=1e-12)
+
+
 @pytest.mark.parametrize(("integrator", "order"), ORDERS)
 def test_order_and_energy(deck, integrator, order):
     """Halving dt divides the error of u by 2^order; the energy error at the end does at least as well."""
