@@ -11,13 +11,12 @@ from fem.assembly.constraints import reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.equations import expand
-from fem.forces.mass import multiply_mass
 from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
 from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
-from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, stored_energy
+from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
 from fem.solve.newton.groups import Loading, Motion, Scratch
 from fem.solve.rods.start import consistent_accelerations
 from fem.solve.step_system import StepSystem, loading_at
@@ -113,7 +112,7 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     if len(unknown) == 0 or not (procedure.initial_acceleration or stage.coefficients.lags):
         expand(stage.equations, motion.a)
         return ""
-    multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
+    multiply_masses(stage.problem, known, work.inertia)
     right = work.load - motion.force - work.inertia - work.damping_force
     motion.a[:] = known
     if len(bars.rods):
@@ -288,7 +287,7 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     work, energies = stage.work, motion.energies
     write_reactions(stage, motion, acting)  # with the multipliers that the initial accelerations have brought
     before = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
-    multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
+    multiply_masses(stage.problem, motion.v, work.momentum)
     energies[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     write_energies(stage, motion, acting)
     total = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]

@@ -18,6 +18,7 @@ from fem.forces.families import are_symmetric
 from fem.forces.protocol import Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
+from fem.solve.linear.block import JOINED
 from fem.solve.linear.choice import UNSYMMETRIC, Choice, choose_solver, no_tree
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.matrix import SparseTangent
@@ -175,7 +176,10 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
         "block": (count, 9),
-        "inverse": (count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0, 9),
+        "inverse": (
+            count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0,
+            JOINED if len(choice.tree.pair) else 9,
+        ),
         "krylov": (6, size if choice.solver in (groups.CG, groups.BICGSTAB) else 0),
         "band": (rows, 3 * choice.width + 1),
         "unknowns": rows,

@@ -26,11 +26,10 @@ from fem.chaos.variation.groups import DA, DF, DU, DV, END, KNOWN, START_A, STAR
 from fem.compiled import inner_kernel
 from fem.forces.bars.bar import GAP, P, Q
 from fem.forces.bars.strain import LINEAR
-from fem.forces.mass import multiply_mass
 from fem.forces.protocol import Trial
-from fem.solve.linear.chain import Diagonal
+from fem.solve.linear.block import Diagonal
 from fem.solve.linear.tangent import add_product
-from fem.solve.newton.evaluate import evaluate, inertia_forces
+from fem.solve.newton.evaluate import evaluate, inertia_forces, multiply_dampings
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
@@ -197,7 +196,7 @@ def turn_rods(order: int, problem: Problem, motion: Motion, pull: Floats, vector
     nodes, bars = problem.nodes, problem.bars
     is_whole, is_damped = order == ACCELERATION, nodes.damping.shape[0] > 0
     if is_whole and is_damped:
-        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, vector[DV], work.damping_force)
+        multiply_dampings(problem, vector[DV], work.damping_force)
     for dof in range(work.residual.shape[0]):
         damping_force = work.damping_force[dof] if is_damped else 0.0
         work.residual[dof] = -nodes.mask[dof] * (vector[DF, dof] + damping_force) if is_whole else 0.0

@@ -1,16 +1,41 @@
-"""The 3 x 3 block of one node: its inverse, restricted to what is free there."""
+"""3 x 3 blocks of an elimination: that of one node, inverted over what is free there, and those between two nodes."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from fem.arrays import Floats, Index
+from fem.arrays import Floats, Index, Ints
 from fem.compiled import inner_kernel, kernel, number_kernel
+from fem.forces.protocol import Tangent
 from fem.lanes.choose import some
 
 ONE, TWO, THREE = np.uintp(1), np.uintp(2), np.uintp(3)
 SMALLEST_PIVOT = 1e-13
 """A pivot below this fraction of its diagonal entry means: ask for a solver that pivots."""
+MOST_GROWTH = 1e6
+"""How far what an elimination takes from a block may exceed the numbers it comes from, for the same reason."""
+# Places of the blocks E (rows of a node, columns of its parent) and F (the other way) behind the inverse of the node
+E, F, JOINED = 9, 18, 27
+
+
+class Diagonal(NamedTuple):
+    """The multiple of the unit matrix in the block of a node: by_mass mass + by_damping damping (3n,; empty: none)."""
+
+    mass: Floats
+    damping: Floats
+    by_mass: float
+    by_damping: float
+
+
+@inner_kernel
+def isotropic(diagonal: Diagonal, row: Index) -> float:
+    """That multiple for the node whose first dof is ``row``."""
+    value: float = diagonal.by_mass * diagonal.mass[row]
+    if diagonal.damping.shape[0] > 0:
+        value += diagonal.by_damping * diagonal.damping[row]
+    return value
 
 
 @number_kernel
@@ -87,3 +112,63 @@ def is_fixed(i: Index, free: Floats) -> bool:
     """Nothing of node i is free: it leaves the rod to its parent to that node."""
     row = THREE * np.uintp(i)
     return bool(free[row] == 0.0 and free[row + ONE] == 0.0 and free[row + TWO] == 0.0)
+
+
+@inner_kernel
+def join(i: Index, b: float, pair: Index, further: Ints, tangent: Tangent, inverse: Floats) -> None:
+    """E = K_ij - b I and F = K_ji - b I of node i and its parent j: b of their bar, K of pair ``pair`` and those after.
+
+    further (p,)  the next pair of the same two nodes, -1: no more
+    inverse (n, JOINED)  E and F of node i are written behind its inverse
+    """
+    for c in range(E, JOINED):
+        inverse[i, c] = 0.0
+    for c in range(3):
+        inverse[i, E + 4 * c], inverse[i, F + 4 * c] = -b, -b
+    while pair >= 0:
+        first, second = (E, F) if tangent.pairs[pair, 0] == i else (F, E)
+        for c in range(9):
+            inverse[i, first + c] += tangent.cross[pair, c]
+            inverse[i, second + c] += tangent.cross[pair, 9 + c]
+        pair = further[pair]
+
+
+@inner_kernel
+def times(at: int, i: Index, inverse: Floats, x0: float, x1: float, x2: float) -> tuple[float, float, float]:
+    """B x, B the block of node i at ``at``: 0 (X), E or F."""
+    y0 = inverse[i, at] * x0 + inverse[i, at + 1] * x1 + inverse[i, at + 2] * x2
+    y1 = inverse[i, at + 3] * x0 + inverse[i, at + 4] * x1 + inverse[i, at + 5] * x2
+    y2 = inverse[i, at + 6] * x0 + inverse[i, at + 7] * x1 + inverse[i, at + 8] * x2
+    return y0, y1, y2
+
+
+@inner_kernel
+def times_transposed(at: int, i: Index, inverse: Floats, x0: float, x1: float, x2: float) -> tuple[float, float, float]:
+    """B^T x."""
+    y0 = inverse[i, at] * x0 + inverse[i, at + 3] * x1 + inverse[i, at + 6] * x2
+    y1 = inverse[i, at + 1] * x0 + inverse[i, at + 4] * x1 + inverse[i, at + 7] * x2
+    y2 = inverse[i, at + 2] * x0 + inverse[i, at + 5] * x1 + inverse[i, at + 8] * x2
+    return y0, y1, y2
+
+
+@inner_kernel
+def hand_over(
+    i: Index, j: Index, xr0: float, xr1: float, xr2: float, inverse: Floats, block: Floats, du: Floats
+) -> bool:
+    """D_j -= F X E and r_j -= F X r of node i; False where D_j outgrows what it comes from, so that digits are lost."""
+    size, most = 0.0, 0.0
+    for c in range(9):
+        size = max(size, max(abs(block[j, c]), max(abs(inverse[i, E + c]), abs(inverse[i, F + c]))))
+    for c in range(3):
+        x0, x1, x2 = times(0, i, inverse, inverse[i, E + c], inverse[i, E + 3 + c], inverse[i, E + 6 + c])
+        y0, y1, y2 = times(F, i, inverse, x0, x1, x2)
+        block[j, c] -= y0
+        block[j, 3 + c] -= y1
+        block[j, 6 + c] -= y2
+        most = max(most, max(abs(y0), max(abs(y1), abs(y2))))
+    y0, y1, y2 = times(F, i, inverse, xr0, xr1, xr2)
+    row = THREE * j
+    du[row] -= y0
+    du[row + ONE] -= y1
+    du[row + TWO] -= y2
+    return most <= MOST_GROWTH * size

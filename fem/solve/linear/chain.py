@@ -7,6 +7,11 @@ t, alpha, p, q the bar's numbers, o its off-diagonal mass, b = t - o and r the r
     Dj += t I - b^2 X + s (p - b Xp)(q - b X^T q)^T,          rj += b X r + s (p - b Xp)(q.Xr)
     back: tau = s (q - b X^T q).dj - s (q.Xr),                di = Xr + Xp tau + b X dj
 
+Where pairs couple i and j beside the bar, or without one, E = K_ij - b I and F = K_ji - b I take the place of - b I:
+
+    Dj += t I - F X E + s (p + F Xp)(q + E^T X^T q)^T,  rj += - F X r + s (p + F Xp)(q.Xr)
+    back: tau = s (q + E^T X^T q).dj - s (q.Xr),        di = Xr + Xp tau - X E dj
+
 The stiff alpha never enters a subtraction, so EA = 1e8 costs no digits, and a rod is the limit alpha = inf:
 s = 1/(q.Xp), with its gap g beside q.Xr. Where q.Xp is small (a rod at a fixed node, or in line with one that holds
 node i already) its multiplier waits for the node's parent, whose X it projects (``rods/waiting.py``).
@@ -24,7 +29,22 @@ from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
 from fem.lanes.choose import common, some, where
-from fem.solve.linear.block import ONE, SMALLEST_PIVOT, THREE, TWO, invert, is_fixed
+from fem.solve.linear.block import (
+    ONE,
+    SMALLEST_PIVOT,
+    THREE,
+    TWO,
+    Diagonal,
+    E,
+    F,
+    hand_over,
+    invert,
+    is_fixed,
+    isotropic,
+    join,
+    times,
+    times_transposed,
+)
 from fem.solve.rods.waiting import BEFORE, LAST, NOT_WAITING, STIFF, WAITING, pin, unpin, wait
 
 
@@ -33,10 +53,12 @@ class Tree(NamedTuple):
 
     sequence (n,)  nodes, leaves first
     parent   (n,)  node that takes over the equations of a node, -1 at a root
-    link     (n,)  bar between a node and its parent, -1 at a root
+    link     (n,)  bar between a node and its parent, -1 at a root, or where pairs alone join the two
     sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
     child    (n,)  the first child of a node, -1 for none (empty where there are no rods)
     sibling  (n,)  the next child of the same parent, -1 for none (likewise)
+    pair     (n,)  the first pair of ``Tangent.pairs`` between a node and its parent, -1 for none (empty: no pairs)
+    further  (p,)  the next pair between the same two nodes, -1 for none
     role     (n,)  LEAF: no node hands over to it; FIRST: it is the first to hand over to its parent
     """
 
@@ -46,28 +68,12 @@ class Tree(NamedTuple):
     sign: Floats
     child: Ints
     sibling: Ints
+    pair: Ints
+    further: Ints
     role: Ints
 
 
 LEAF, FIRST = 1, 2
-
-
-class Diagonal(NamedTuple):
-    """The multiple of the unit matrix in the block of a node: by_mass mass + by_damping damping (3n,; empty: none)."""
-
-    mass: Floats
-    damping: Floats
-    by_mass: float
-    by_damping: float
-
-
-@inner_kernel
-def isotropic(diagonal: Diagonal, row: Index) -> float:
-    """That multiple for the node whose first dof is ``row``."""
-    value: float = diagonal.by_mass * diagonal.mass[row]
-    if diagonal.damping.shape[0] > 0:
-        value += diagonal.by_damping * diagonal.damping[row]
-    return value
 
 
 @inner_kernel
@@ -87,15 +93,12 @@ def hold(
     """Add bar e to the block of node j: its other node i is fixed. Of a rod only t: its pull waits for node j."""
     t, alpha = bar_tangent[GEOMETRIC, e], bar_tangent[ALPHA, e]
     second = P if symmetric else Q
-    if has_rods:
-        pinned[i, BEFORE] = NOT_WAITING
-        if common(alpha) == np.inf:
-            alpha = 0.0
-            wait(
-                i, bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e], bar_tangent[second, e],
-                bar_tangent[second + 1, e], bar_tangent[second + 2, e], 0.0,
-                -tree.sign[i] * bar_tangent[GAP, e], pinned,
-            )  # fmt: skip
+    if has_rods and common(alpha) == np.inf:
+        alpha = 0.0
+        wait(
+            i, bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e], bar_tangent[second, e],
+            bar_tangent[second + 1, e], bar_tangent[second + 2, e], 0.0, -tree.sign[i] * bar_tangent[GAP, e], pinned,
+        )  # fmt: skip
     for a in range(3):
         for c in range(a if symmetric else 0, 3):
             block[j, 3 * a + c] += alpha * bar_tangent[P + a, e] * bar_tangent[second + c, e]
@@ -104,18 +107,19 @@ def hold(
 
 @number_kernel
 def solve_chain(
-    symmetric: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent,
+    symmetric: bool, has_pairs: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent,
     block: Floats, residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
-    symmetric         K is: p = q, and only upper halves of blocks are kept up (a literal, so that the rest falls away)
+    symmetric         K is: p = q, and only upper halves of blocks are kept up
+    has_pairs         there are: blocks are filled, and K counts as unsymmetric. Both are literals: the rest falls away
     is_filled         ``block`` holds something; False: only room. Memory is then gone through once less
     diagonal          adds to it
-    tangent            of the bars; it has no pairs
+    tangent            of the bars and pairs
     free     (3n,)     1.0 free, 0.0 fixed;  residual (3n,) right-hand side, kept
     block    (n, 9)    nodal blocks of the effective tangent without the bars and the diagonal; overwritten
-    inverse  (n, 9), pinned (n or 0, PINNED)  scratch
+    inverse  (n, 9; JOINED with pairs), pinned (n or 0, PINNED)  scratch
     du       (3n,)     out, zero at fixed dofs; on the way the reduced right-hand side
     tau      (m,)      out, change of the multipliers of rods
     """
@@ -127,7 +131,7 @@ def solve_chain(
             du[k] = 0.0
     for k in range(count):
         i = np.uintp(sequence[k])
-        e, row, is_root = np.uintp(max(link[i], 0)), THREE * i, parent[i] < 0
+        e, row, is_root, has_bar = np.uintp(max(link[i], 0)), THREE * i, parent[i] < 0, link[i] >= 0
         j = np.uintp(max(parent[i], 0))
         role = 0 if is_filled else tree.role[i]
         is_first = role & FIRST != 0
@@ -137,9 +141,12 @@ def solve_chain(
             if not is_root:
                 if is_first:
                     clear(j, block, du)
-                hold(symmetric, has_rods, i, e, j, tree, bar_tangent, block, pinned)
+                if has_rods:
+                    pinned[i, BEFORE] = NOT_WAITING
+                if has_bar:
+                    hold(symmetric, has_rods, i, e, j, tree, bar_tangent, block, pinned)
             continue
-        t = bar_tangent[GEOMETRIC, e] if not is_root else 0.0
+        t = bar_tangent[GEOMETRIC, e] if has_bar else 0.0
         is_safe = is_safe & invert(symmetric, block, i, t + isotropic(diagonal, row), free, inverse)
         if not some(is_safe):
             return is_safe
@@ -164,12 +171,14 @@ def solve_chain(
         du[row], du[row + ONE], du[row + TWO] = xr0, xr1, xr2
         if is_root:
             continue
-        alpha = bar_tangent[ALPHA, e]
-        p0, p1, p2 = bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e]
-        q0, q1, q2 = p0, p1, p2
-        if not symmetric:
-            q0, q1, q2 = bar_tangent[Q, e], bar_tangent[Q + 1, e], bar_tangent[Q + 2, e]
-        b = t - off[e] if off.shape[0] > 0 else t
+        alpha, b, p0, p1, p2, q0, q1, q2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        if has_bar or not has_pairs:
+            alpha = bar_tangent[ALPHA, e]
+            p0, p1, p2 = bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e]
+            q0, q1, q2 = p0, p1, p2
+            if not symmetric:
+                q0, q1, q2 = bar_tangent[Q, e], bar_tangent[Q + 1, e], bar_tangent[Q + 2, e]
+            b = t - off[e] if off.shape[0] > 0 else t
         x00, x01, x02 = inverse[i, 0], inverse[i, 1], inverse[i, 2]
         x10, x11, x12 = inverse[i, 3], inverse[i, 4], inverse[i, 5]
         x20, x21, x22 = inverse[i, 6], inverse[i, 7], inverse[i, 8]
@@ -182,6 +191,13 @@ def solve_chain(
             c0 = q0 - b * (x00 * q0 + x10 * q1 + x20 * q2)
             c1 = q1 - b * (x01 * q0 + x11 * q1 + x21 * q2)
             c2 = q2 - b * (x02 * q0 + x12 * q1 + x22 * q2)
+        if has_pairs:
+            join(i, b, tree.pair[i], tree.further, tangent, inverse)
+            a0, a1, a2 = times(F, i, inverse, xp0, xp1, xp2)
+            c0, c1, c2 = times_transposed(0, i, inverse, q0, q1, q2)
+            c0, c1, c2 = times_transposed(E, i, inverse, c0, c1, c2)
+            a0, a1, a2, c0, c1, c2 = p0 + a0, p1 + a1, p2 + a2, q0 + c0, q1 + c1, q2 + c2
+            b = 0.0  # it is in E and F
         flexible = q0 * xp0 + q1 * xp1 + q2 * xp2
         along = q0 * xr0 + q1 * xr1 + q2 * xr2
         if has_rods and common(alpha) != 0.0:
@@ -205,6 +221,10 @@ def solve_chain(
             s = alpha / pivot
         pull, z0, z1, z2 = s * along, s * c0, s * c1, s * c2
         if not is_fixed(j, free):
+            if has_pairs:
+                is_safe = is_safe & hand_over(i, j, xr0, xr1, xr2, inverse, block, du)
+                if not some(is_safe):
+                    return is_safe
             bb, above = b * b, THREE * j
             y00, y01, y02, y11, y12, y22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             y10, y20, y21, f0, f1, f2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -248,10 +268,18 @@ def solve_chain(
         d0, d1, d2 = du[above], du[above + ONE], du[above + TWO]
         pull = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
         b = block[i, 7]
+        y0, y1, y2 = b * d0, b * d1, b * d2
+        if has_pairs:
+            y0, y1, y2 = times(E, i, inverse, -d0, -d1, -d2)
+            z0, z1, z2 = times(0, i, inverse, y0, y1, y2)
+            x0, x1, x2 = x0 + z0, x1 + z1, x2 + z2
         if has_rods:
-            tau[link[i]] = tree.sign[i] * pull
-            p0, p1, p2 = bar_tangent[P, link[i]], bar_tangent[P + 1, link[i]], bar_tangent[P + 2, link[i]]
-            unpin(i, link, tree.sign, pinned, block, b * d0 + p0 * pull, b * d1 + p1 * pull, b * d2 + p2 * pull, tau)
+            if link[i] >= 0 or not has_pairs:
+                tau[link[i]] = tree.sign[i] * pull
+                y0 += bar_tangent[P, link[i]] * pull
+                y1 += bar_tangent[P + 1, link[i]] * pull
+                y2 += bar_tangent[P + 2, link[i]] * pull
+            unpin(i, link, tree.sign, pinned, block, y0, y1, y2, tau)
         du[row] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
         du[row + ONE] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
         du[row + TWO] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
@@ -264,4 +292,17 @@ def solve_unsymmetric_chain(
     residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
 ) -> bool:  # fmt: skip
     """``solve_chain`` for any K."""
-    return solve_chain(False, is_filled, tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau)
+    if tangent.pairs.shape[0] > 0:
+        return solve_joined_chain(tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau)
+    return solve_chain(
+        False, False, is_filled, tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau
+    )
+
+
+@called_kernel
+def solve_joined_chain(
+    tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent, block: Floats, residual: Floats, inverse: Floats,
+    pinned: Floats, du: Floats, tau: Floats,
+) -> bool:  # fmt: skip
+    """``solve_chain`` where pairs couple nodes."""
+    return solve_chain(False, True, True, tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau)

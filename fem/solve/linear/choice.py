@@ -73,6 +73,9 @@ def choose_solver(
     if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
         tree = find_tree(system, free)
         if tree is not None:
+            if len(system.pairs):
+                reason = "bars and what else couples nodes form paths or trees"
+                return replace(direct, solver=UNSYMMETRIC_CHAIN, tree=tree, reason=reason)
             return replace(direct, solver=CHAIN, tree=tree, reason="bars form paths or trees")
     if count == 0:
         return replace(direct, reason="nothing is free to move")
@@ -87,4 +90,4 @@ def choose_solver(
 def no_tree() -> Tree:
     """For solvers that follow no elimination order."""
     nothing = np.zeros(0, np.int64)
-    return Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing, nothing)
+    return Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing, nothing, nothing, nothing)

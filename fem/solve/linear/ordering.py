@@ -40,16 +40,20 @@ def _spread(first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Int
 
 
 def find_tree(system: System, free: Ints) -> Tree | None:
-    """Elimination order where the bars form a forest (paths, trees) and nothing else couples nodes; else None.
+    """Elimination order where bars and pairs form a forest (paths, trees) and no equations couple nodes; else None.
+
+    Pairs may stand beside one bar, or alone between two nodes.
 
     The root lies half-way along the longest path from a supported node (or the first node): two independent
     eliminations then meet in the middle, which a processor overlaps. With more than ``IN_CACHE`` nodes it waits for
     memory, and one end alone is faster. Rods are followed to a supported node: what hangs on the outer end of a rod
     then is free to move along it, and nothing but masses is added up on the way.
     """
-    if len(system.pairs) or system.equations:
+    if system.equations:
         return None
-    count, nodes = len(system.labels), system.bars.nodes
+    count, nodes, pairs = len(system.labels), system.bars.nodes, system.pairs
+    if len(pairs):
+        nodes = np.concatenate([nodes, _alone(pairs, nodes, count)])
     ends = np.concatenate([nodes[:, 0], nodes[:, 1]])
     others = np.concatenate([nodes[:, 1], nodes[:, 0]])
     links = np.tile(np.arange(len(nodes)), 2)
@@ -67,8 +71,20 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     linked = np.flatnonzero(via >= 0)
     is_first = np.isin(np.arange(count), linked[nodes[via[linked], 0] == linked])
     leaves_first = np.ascontiguousarray(sequence[::-1])
-    lists = _children(parent) if len(system.bars.rods) else (nodes[:0, 0], nodes[:0, 0])
-    return Tree(leaves_first, parent, via, np.where(is_first, 1.0, -1.0), *lists, _roles(leaves_first, parent))
+    nobody = np.zeros(0, np.int64)
+    children = _lists(parent, count) if len(system.bars.rods) else (nobody, nobody)
+    child = np.where(parent[pairs[:, 0]] == pairs[:, 1], pairs[:, 0], pairs[:, 1])
+    joining = _lists(child, count) if len(pairs) else (nobody, nobody)
+    return Tree(
+        leaves_first, parent, np.where(via < len(system.bars.nodes), via, -1), np.where(is_first, 1.0, -1.0),
+        *children, *joining, _roles(leaves_first, parent),
+    )  # fmt: skip
+
+
+def _alone(pairs: Ints, bars: Ints, count: int) -> Ints:
+    """(k, 2) nodes that pairs join and no bar does, each two of them once."""
+    numbers = [each.min(axis=1) * count + each.max(axis=1) for each in (pairs, bars)]
+    return np.column_stack(np.divmod(np.setdiff1d(*numbers), count))
 
 
 def _roles(sequence: Ints, parent: Ints) -> Ints:
@@ -81,16 +97,19 @@ def _roles(sequence: Ints, parent: Ints) -> Ints:
     return role
 
 
-def _children(parent: Ints) -> tuple[Ints, Ints]:
-    """Children as lists: the first one of each node, the next one of the same parent; -1: no more."""
-    child, sibling = np.full(len(parent), -1, np.int64), np.full(len(parent), -1, np.int64)
-    (nodes,) = np.nonzero(parent >= 0)
-    nodes = nodes[np.argsort(parent[nodes], kind="stable")]
-    is_first = np.diff(parent[nodes], prepend=-1) != 0
-    child[parent[nodes[is_first]]] = nodes[is_first]
+def _lists(owner: Ints, count: int) -> tuple[Ints, Ints]:
+    """What has an owner (-1: none) as lists: the first one of each of ``count`` owners, the next one of the same.
+
+    -1: no more.
+    """
+    first, further = np.full(count, -1, np.int64), np.full(len(owner), -1, np.int64)
+    (owned,) = np.nonzero(owner >= 0)
+    owned = owned[np.argsort(owner[owned], kind="stable")]
+    is_first = np.diff(owner[owned], prepend=-1) != 0
+    first[owner[owned[is_first]]] = owned[is_first]
     (later,) = np.nonzero(~is_first)
-    sibling[nodes[later - 1]] = nodes[later]
-    return child, sibling
+    further[owned[later - 1]] = owned[later]
+    return first, further
 
 
 def _middle(sequence: Ints, parent: Ints) -> int:

@@ -7,7 +7,6 @@ import math
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.equations import condense, expand
-from fem.forces.mass import multiply_mass
 from fem.forces.values import (
     element_values,
     energy_of_bars,
@@ -16,6 +15,7 @@ from fem.forces.values import (
 )
 from fem.lanes.choose import every, some, where
 from fem.solve.newton import groups
+from fem.solve.newton.evaluate import multiply_dampings, multiply_masses
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.rods.project import projected_work
 from fem.solve.schemes.coefficients import Coefficients
@@ -94,7 +94,7 @@ def support_work(
     exact for mass of their own; and where their velocity jumps at the start, the jump of kinetic energy.
     ``work.reaction`` holds the reactions of the trial state; known_force, shift and momentum are used as room.
     """
-    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
+    equations = problem.equations
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.known_force, work.momentum, work.shift
     total = 0.0
@@ -116,8 +116,8 @@ def support_work(
         for c in range(supports.shape[0]):
             jumped[supports[c]] = start[k, c]
         expand(equations, jumped)
-        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, motion.v, old)
-        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, jumped, new)
+        multiply_masses(problem, motion.v, old)
+        multiply_masses(problem, jumped, new)
         for dof in range(jumped.shape[0]):
             total += 0.5 * (jumped[dof] * new[dof] - motion.v[dof] * old[dof])
     inertia_at(dynamic, problem, jumped, old)
@@ -131,10 +131,9 @@ def support_work(
 @inner_kernel
 def inertia_at(dynamic: bool, problem: Problem, x: Floats, product: Floats) -> None:
     """product = M x with the part of dependent dofs handed to their masters; zero in statics."""
-    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     if dynamic:
-        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, x, product)
-        condense(equations, product)
+        multiply_masses(problem, x, product)
+        condense(problem.equations, product)
     else:
         for dof in range(product.shape[0]):
             product[dof] = 0.0
@@ -146,7 +145,7 @@ def kinetic_energy(problem: Problem, work: Scratch) -> float:
     nodes, bars = problem.nodes, problem.bars
     mass, v = nodes.mass, work.v
     if bars.off_mass.shape[0] > 0:
-        multiply_mass(mass, bars.off_mass, bars.nodes, v, work.momentum)
+        multiply_masses(problem, v, work.momentum)
     energy = 0.0
     for dof in range(v.shape[0]):
         energy += 0.5 * v[dof] * (mass[dof] * v[dof] if bars.off_mass.shape[0] == 0 else work.momentum[dof])
@@ -207,7 +206,7 @@ def close_increment(
                 u0, u1, work.v, bars, loading.thermal_end[before], loading.thermal_end[now], work.multiplier
             )
         if nodes.damping.shape[0] > 0:
-            multiply_mass(nodes.damping, bars.off_damping, bars.nodes, motion.v, work.momentum)
+            multiply_dampings(problem, motion.v, work.momentum)
             for dof in range(u1.shape[0]):
                 loss += ((1.0 - late) * work.momentum[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
         kinetic = kinetic_energy(problem, work)

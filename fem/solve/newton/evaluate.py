@@ -80,12 +80,23 @@ def stored_energy(time: float, thermal: Floats, problem: Problem, motion: Motion
 
 
 @kernel
+def multiply_masses(problem: Problem, x: Floats, product: Floats) -> None:
+    """product = M x: the one place that knows what has mass."""
+    multiply_mass(problem.nodes.mass, problem.bars.off_mass, problem.bars.nodes, x, product)
+
+
+@kernel
+def multiply_dampings(problem: Problem, x: Floats, product: Floats) -> None:
+    """product = C x, mass-proportional damping of a model that has some."""
+    multiply_mass(problem.nodes.damping, problem.bars.off_damping, problem.bars.nodes, x, product)
+
+
+@kernel
 def inertia_forces(problem: Problem, v: Floats, a: Floats, inertia: Floats, damping_force: Floats) -> None:
     """inertia = M a, damping_force = C v (mass-proportional part)."""
-    nodes, bars = problem.nodes, problem.bars
-    multiply_mass(nodes.mass, bars.off_mass, bars.nodes, a, inertia)
-    if nodes.damping.shape[0] > 0:
-        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, v, damping_force)
+    multiply_masses(problem, a, inertia)
+    if problem.nodes.damping.shape[0] > 0:
+        multiply_dampings(problem, v, damping_force)
 
 
 @kernel

@@ -7,9 +7,8 @@ import math
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.forces.equations import condense, expand
-from fem.forces.mass import multiply_mass
 from fem.lanes.choose import where
-from fem.solve.newton.evaluate import combine, inertia_forces
+from fem.solve.newton.evaluate import combine, inertia_forces, multiply_dampings, multiply_masses
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -91,15 +90,14 @@ def lag_supports(lag: float, k: int, problem: Problem, loading: Loading, motion:
     Accelerations of free dofs take on such a lag by themselves (Erlicher, Bonaventura & Bursi, Comput. Mech. 28
     (2002) 83-104); those of supports do not, and over a coupled mass would leave the scheme with first order.
     """
-    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     change = work.momentum
     for dof in range(change.shape[0]):
         change[dof] = 0.0
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         change[dof] = lag * (loading.support_a[k, c] - motion.a[dof])
-    expand(equations, change)
-    multiply_mass(nodes.mass, bars.off_mass, bars.nodes, change, work.inertia)
+    expand(problem.equations, change)
+    multiply_masses(problem, change, work.inertia)
     for dof in range(change.shape[0]):
         work.known_force[dof] -= work.inertia[dof]
 
@@ -114,9 +112,9 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     is_lumped = bars.off_mass.shape[0] == 0
     if not is_lumped:
-        multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.a, work.inertia)
+        multiply_masses(problem, work.a, work.inertia)
     if nodes.damping.shape[0] > 0:
-        multiply_mass(nodes.damping, bars.off_damping, bars.nodes, work.v, work.damping_force)
+        multiply_dampings(problem, work.v, work.damping_force)
     rest, known_force, force, inertia, damping_force, is_open = (
         work.residual, work.known_force, work.force, work.inertia, work.damping_force, nodes.mask,
     )  # fmt: skip
@@ -153,7 +151,7 @@ def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -
         if is_lumped:
             momentum = largest_product(nodes.mass, work.v)
         else:
-            multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
+            multiply_masses(problem, work.v, work.momentum)
             momentum = largest(work.momentum)
         scale = max(scale, scheme.momentum / dt * momentum)
     return scale

@@ -22,7 +22,8 @@ from __future__ import annotations
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, shared_kernel
 from fem.solve.linear.band import solve_in_band
-from fem.solve.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
+from fem.solve.linear.block import Diagonal
+from fem.solve.linear.chain import solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
@@ -66,7 +67,7 @@ def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Probl
         return solve_with_rods(is_filled, enough, diagonal, problem, work)
     if solver == groups.CHAIN:
         return solve_chain(
-            True, is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
+            True, False, is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
             work.pinned, work.du, work.tau,
         )  # fmt: skip
     if solver == groups.UNSYMMETRIC_CHAIN:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import GAP, Q
 from fem.forces.equations import condense
-from fem.solve.linear.chain import Diagonal, isotropic
+from fem.solve.linear.block import Diagonal, isotropic
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch

@@ -18,7 +18,8 @@ import numpy as np
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.solve.linear.band import solve_in_band
-from fem.solve.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
+from fem.solve.linear.block import Diagonal, isotropic
+from fem.solve.linear.chain import solve_unsymmetric_chain
 from fem.solve.newton.groups import BAND, Nodes, Problem, Scratch
 
 ROUND_OFF = 1e-14

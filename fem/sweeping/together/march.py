@@ -13,7 +13,8 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.protocol import Tangent
 from fem.lanes.choose import common, some, where
-from fem.solve.linear.chain import Diagonal, solve_chain
+from fem.solve.linear.block import Diagonal
+from fem.solve.linear.chain import solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.convergence import is_converged
@@ -69,8 +70,8 @@ def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None
     its = work.tangent
     mass = Tangent(its.ends, its.bar_tangent, bars.off_mass, its.block, its.pairs, its.cross)
     is_safe = solve_chain(
-        True, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.mask, mass, work.block, work.residual,
-        work.inverse, work.pinned, work.du, work.tau,
+        True, False, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.mask, mass, work.block,
+        work.residual, work.inverse, work.pinned, work.du, work.tau,
     )  # fmt: skip
     fail(not is_safe, NEED_SOLVE, k, outcome)
 
@@ -193,7 +194,7 @@ def march_lanes(
                 nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
             is_safe = solve_chain(
-                symmetric, not is_bare, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual,
+                symmetric, False, not is_bare, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual,
                 work.inverse, work.pinned, work.du, work.tau,
             )  # fmt: skip
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)

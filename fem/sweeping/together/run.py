@@ -155,7 +155,7 @@ def template(first: Sample, time: Floats) -> StepSystem | None:
         first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
         step.controls, "AUTO",
     )  # fmt: skip
-    if stage.choice.solver not in CHAINS or not first.system.is_passive:
+    if stage.choice.solver not in CHAINS or len(first.system.pairs) or not first.system.is_passive:
         return None
     motion = first_motion(first.system)
     evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))

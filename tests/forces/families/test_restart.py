@@ -30,7 +30,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_bytes(family, deck, integrato
         if count == 2:
             raise Crash
 
-    with known(family):
+    with known():
         run_to_files("deck.inp", "whole", quiet=True)
         monkeypatch.setattr(run_files, "write_checkpoint", stops)
         with pytest.raises(Crash):

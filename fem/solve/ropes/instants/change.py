@@ -13,8 +13,8 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 from fem.forces.bars.bar import INV_LENGTH
-from fem.forces.mass import multiply_mass
 from fem.solve.newton import groups
+from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import multiply, multiply_transposed
 from fem.solve.rods.start import centripetal
@@ -163,7 +163,7 @@ class Instant:
 
     def _kinetic(self) -> float:
         stage, momentum = self.stage, self.stage.work.momentum
-        multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, self.motion.v, momentum)
+        multiply_masses(stage.problem, self.motion.v, momentum)
         return 0.5 * float(self.motion.v @ momentum)
 
     def _pull(self, stays: Flags, held: Flags) -> tuple[Flags, Flags]:
@@ -173,7 +173,7 @@ class Instant:
         """
         stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
         evaluate_start(stage, motion, self.chunk)
-        multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, self.known, work.inertia)
+        multiply_masses(stage.problem, self.known, work.inertia)
         free = self.known + network.respond(work.load - motion.force - work.inertia - work.damping_force)
         keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
         keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held

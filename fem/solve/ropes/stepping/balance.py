@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fem.compiled import kernel
-from fem.forces.mass import multiply_mass
 from fem.solve.newton.balance import close_increment, note_increment
+from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import DISSIPATED, Loading, Motion, Problem, Record, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.step_system import StepSystem
@@ -32,8 +32,8 @@ QUICKER = 1e-2
 
 def take_from_motion(stage: StepSystem, energy: float) -> float:
     """Take energy from the velocities (a negative one is given back), as far as they have it; how much it was."""
-    work, bars = stage.work, stage.bars
-    multiply_mass(stage.nodes.mass, bars.off_mass, bars.nodes, work.v, work.momentum)
+    work = stage.work
+    multiply_masses(stage.problem, work.v, work.momentum)
     kinetic = 0.5 * float(work.v @ work.momentum)
     taken = min(max(energy, -QUICKER * kinetic), kinetic)
     if kinetic > 0.0:
