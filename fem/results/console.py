@@ -59,7 +59,7 @@ class ConsoleSink(SilentSink):
             heads = [f"U{axis}({label})" for axis in (1, 2, 3)]
         size = STEP_SIZE if start.increments is None else ()
         columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *((head, 12, ".5e") for head in heads)]
-        self._columns = ["step", "increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
+        self._columns = ["increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
         self._line = " ".join(f"%{width}{code}" for _, width, code in columns) + "\n"
         self._before = sum(self._periods[: start.step - 1]) - start.time
         known = "automatic increments" if start.increments is None else f"{start.increments} increments"
