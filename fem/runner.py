@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fem.deck import read_deck
-from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence, from_system
+from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
 from fem.files.checkpoint import NAME
 from fem.model import Model
 from fem.outlet import FanOut, InterruptGuard
@@ -178,7 +178,7 @@ def verdict_of(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "error: not enough memory"
     if isinstance(error, NoConvergence):
-        return run_record.ENERGY_DRIFT if isinstance(error, EnergyDrift) else run_record.NO_CONVERGENCE
+        return error.verdict
     if isinstance(error, OSError):
         error = from_system(error, "cannot write")
     text = str(error).partition("\n")[0]

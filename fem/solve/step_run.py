@@ -7,7 +7,7 @@ import time as wall
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.errors import ModelError, NoConvergence
+from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
@@ -182,7 +182,7 @@ class StepRun:
     def advance(self) -> None:
         """A chunk of increments; raises where it cannot go on."""
         if self.progress.increment >= self.most:
-            raise NoConvergence(out_of_increments(self.number, self.progress, self.clock, self.most))
+            raise OutOfIncrements(out_of_increments(self.number, self.progress, self.clock, self.most))
         times, steps = self.clock.plan(self._count())
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]
@@ -243,7 +243,9 @@ class StepRun:
                 return int(reason)
             phase = int(control[groups.PHASE])
             if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, self.progress.motion.memory)):
-                return SINGULAR
+                if phase != groups.FILTER:
+                    return SINGULAR
+                stage.work.du[:] = stage.work.momentum  # what cannot be filtered counts in full
             self.patience.note_refusal(stage)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:

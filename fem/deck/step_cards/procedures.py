@@ -15,10 +15,17 @@ INTEGRATORS = (
 )  # fmt: skip
 EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
-AUTOMATIC = "is not supported: automatic increments follow convergence, not the half-increment residual"
+AUTOMATIC = (
+    "is not supported: automatic increments keep the local error of displacements below *CONTROLS, TIME ERROR=, not "
+    "the half-increment residual"
+)
 UNDAMPED = (
-    "*DYNAMIC without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is undamped "
-    "(NEWMARK, trapezoidal rule)"
+    "*DYNAMIC, DIRECT without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is "
+    "undamped (NEWMARK, trapezoidal rule)"
+)
+DAMPED = (
+    "*DYNAMIC without ALPHA: automatic increments take ALPHA=-0.05 (HHT, numerical damping), as in Abaqus and "
+    "CalculiX; ALPHA=0 is undamped"
 )
 
 
@@ -154,7 +161,7 @@ def dynamic(card: Card, draft: Draft) -> None:
     first, period = given[1][0], given[1][1]
     check_times(row, first, period, times[2], times[3])
     if not card.has("ALPHA") and not card.has("TIME INTEGRATOR"):
-        draft.notice(UNDAMPED)
+        draft.notice(DAMPED if integrator == "HHT" else UNDAMPED)
     if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
     owners = (("alpha", alpha, "HHT"), ("rho", rho, "GENERALIZED ALPHA"))
@@ -196,8 +203,9 @@ def in_range(card: Card, name: str, low: float, high: float, reason: str) -> flo
 
 
 def integrator_of(card: Card, alpha: float | None, explicit: bool) -> str:
-    """The scheme named, or implied by ALPHA or EXPLICIT; contradictions are mistakes."""
-    implied = "EXPLICIT" if explicit else "HHT" if alpha else "NEWMARK"
+    """The scheme named, or implied by ALPHA, EXPLICIT or the lack of DIRECT; contradictions are mistakes."""
+    is_open = not any(card.has(name) for name in ("DIRECT", "ALPHA", "BETA", "GAMMA"))
+    implied = "EXPLICIT" if explicit else "HHT" if alpha or is_open else "NEWMARK"
     integrator = card.word("TIME INTEGRATOR", INTEGRATORS, implied)
     if alpha and integrator != "HHT":
         raise Mistake(

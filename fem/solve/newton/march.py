@@ -39,7 +39,7 @@ from fem.solve.newton.arc import (
 )
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
-from fem.solve.newton.estimate import is_too_long
+from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate_increment
 from fem.solve.newton.groups import (
     BAND,
@@ -57,6 +57,7 @@ from fem.solve.newton.groups import (
     DRIFT,
     DRIFT_FRACTION,
     EVENT,
+    FILTER,
     FORCING,
     HIGH_LEVEL,
     INCREMENT,
@@ -85,7 +86,6 @@ from fem.solve.newton.groups import (
     TIME_ERROR,
     TOO_LONG,
     TRIAL,
-    UNRESOLVED,
     UNSYMMETRIC_CHAIN,
     WAITING,
     WORST,
@@ -229,6 +229,8 @@ def march(
             if control[WAITING] == 0:
                 if phase == LOAD_DIRECTION:
                     load_direction(arc, problem, loading, work)
+                if phase == FILTER:
+                    filter_system(scheme, k, problem, loading, motion, work)
                 fill_matrix(phase, is_bare, scheme, k, problem, loading, motion, work)
                 diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
                 enough = TOWARDS if phase == CORRECT else ROUND_OFF
@@ -251,6 +253,9 @@ def march(
                     return NOT_FINITE
                 control[ITERATION] += 1
                 phase = TRIAL
+            elif phase == FILTER:
+                take_filtered(problem, work)
+                phase = CLOSE
             elif phase == PROJECT_VELOCITY:
                 move_velocities(equations, work)
                 phase = PROJECT_ACCELERATION
@@ -263,11 +268,14 @@ def march(
                 control[PHASE] = OPEN
                 return EVENT
             flags, norm, scale = memory[CLOSING_FLAGS], memory[CLOSING_NORM], memory[CLOSING_SCALE]
-            is_unresolved = False
             if limits[TIME_ERROR] > 0.0:
-                is_refused, is_unresolved = is_too_long(scheme, limits, dt, nodes, motion, work)
-                if is_refused:
+                verdict, judged = judge(scheme, limits, dt, problem, motion, work)
+                if verdict == TOO_LONG:
                     return TOO_LONG
+                if verdict == FILTER:
+                    control[PHASE] = FILTER
+                    continue
+                flags += judged
             if flags != LOADS_VANISHED:
                 memory[LAST_RESIDUAL] = norm
                 if scale > 0.0 and not 0.0 < memory[SMALLEST_SCALE] < scale:
@@ -276,7 +284,6 @@ def march(
                 close_arc(arc, motion, work)
             record.increments[k, L_FACTOR] = arc.numbers[FACTOR]
             error = close_increment(scheme, k, memory[CLOSING_STRAIN], problem, loading, motion, work)
-            flags += UNRESOLVED * is_unresolved
             note_increment(k, control[ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
             control[INCREMENT] += 1
             if scheme.wm != 0.0 and k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_FRACTION]):
