@@ -108,18 +108,26 @@ class Stopped(KeyboardInterrupt):
 
 
 class NoConvergence(FemError):
-    """An increment did not converge; ``history`` holds the motion up to it when the caller keeps one."""
+    """An increment did not converge; ``history`` holds the motion up to it when the caller keeps one.
+
+    verdict  how ``run.json`` names it
+    """
 
     exit_code = 3
+    verdict = "no convergence"
 
     def __init__(self, message: str, history: Any = None) -> None:
         super().__init__(message)
         self.history = history
 
 
-class OutOfIncrements(NoConvergence):
-    """A step spent its INC= before its end; the motion so far is kept."""
-
-
 class EnergyDrift(NoConvergence):
     """The energy balance of a dynamic step left its allowed band; the motion so far is kept."""
+
+    verdict = "energy drift"
+
+
+class OutOfIncrements(NoConvergence):
+    """A step used up the increments that INC= allows; the motion so far is kept."""
+
+    verdict = "out of increments"

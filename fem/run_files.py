@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fem.errors import CommandError, from_system
+from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
 from fem.files.checkpoint import ANEW, NAME, digest_of, read_checkpoint, write_checkpoint
 from fem.files.lock import process
 from fem.files.own import Names, OwnFolder, listed_names, read_record
@@ -25,9 +25,6 @@ from fem.pictures import PICTURES, PLOTTED
 from fem.results.record import Rows, SilentSink, Sink
 from fem.results.run_record import (
     COMPLETED,
-    ENERGY_DRIFT,
-    NO_CONVERGENCE,
-    OUT_OF_INCREMENTS,
     RESULTS,
     RUN_RECORD,
     RUNNING,
@@ -48,7 +45,7 @@ from fem.solve.checkpoint import TYPES, Checkpoints, Guard, handed_on
 TOLD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
 TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "frequencies.csv")
-FINAL = (COMPLETED, NO_CONVERGENCE, ENERGY_DRIFT, OUT_OF_INCREMENTS)
+FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
 """Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
 
 

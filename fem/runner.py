@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fem.deck import read_deck
-from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence, OutOfIncrements, from_system
+from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
 from fem.files.checkpoint import NAME
 from fem.files.own import read_record
 from fem.model import Model
@@ -180,8 +180,7 @@ def verdict_of(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "error: not enough memory"
     if isinstance(error, NoConvergence):
-        kinds = {EnergyDrift: run_record.ENERGY_DRIFT, OutOfIncrements: run_record.OUT_OF_INCREMENTS}
-        return kinds.get(type(error), run_record.NO_CONVERGENCE)
+        return error.verdict
     if isinstance(error, OSError):
         error = from_system(error, "cannot write")
     text = str(error).partition("\n")[0]

@@ -28,7 +28,6 @@ from fem.results.schedule import target_indices, union
 RESULTS = Path("results")
 RUN_RECORD = "run.json"
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
-NO_CONVERGENCE, ENERGY_DRIFT, OUT_OF_INCREMENTS = "no convergence", "energy drift", "out of increments"
 
 
 @dataclass(slots=True)

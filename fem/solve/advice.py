@@ -27,6 +27,12 @@ UNRESOLVED_REMARK = (
     "a smaller dtmin resolves them"
 )
 
+RINGS_REMARK = (
+    "bars vibrate faster than the increments can follow, by more than TIME ERROR of the largest displacement: that is "
+    "left to the numerical damping, of no part in TIME ERROR; ALPHA=0, or a first increment of a twentieth of their "
+    "period, follows it"
+)
+
 OUT_OF_RANGE = (
     "look for a modulus, an area, a density, a mass, a load, a velocity or a length that is far from all others"
 )
@@ -129,12 +135,17 @@ def _cure_of_drift(step: Step, error: float) -> str:
 
 def out_of_increments(step: OneStep, most: int) -> str:
     """Why a step stopped that may have no more increments."""
-    cure = "give more"
-    if not step.clock.is_direct and not step.clock.is_static:
-        cure = "give more, let increments have a larger local error (*CONTROLS, TIME ERROR=), or say DIRECT"
-    return (
+    text = (
         f"step {step.number} stopped at t = {step.progress.time:.9g}, before its end at {step.clock.end:.9g}: "
-        f"it used up its {most} increments (INC= of *STEP): {cure}. Everything computed so far is written"
+        f"it used up its {most} increments (INC= of *STEP)"
+    )
+    clock = step.clock
+    if not isinstance(clock, ErrorClock):
+        return text
+    return (
+        f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
+        f"{clock.dt:.3g}): a larger one has fewer, DIRECT has equal ones, numerical damping (ALPHA=) need not follow "
+        "the ringing of stiff bars"
     )
 
 

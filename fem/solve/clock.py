@@ -13,9 +13,10 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
 from fem.model.steps import MOST_INCREMENTS
-from fem.solve.newton.estimate import error_constants
+from fem.solve.newton.estimate import damps_ringing, error_constants
 from fem.solve.newton.groups import (
     CHANGE,
+    DAMPS,
     EXPONENT,
     HIGH_LEVEL,
     LAG,
@@ -46,6 +47,9 @@ SHORTENING = 0.1, 0.9
 """Least and largest factor of a refused increment."""
 SMALL_MOTION = 1e-6
 """Displacements below this fraction of the model's extent are no measure of local errors."""
+LONGEST_SHARE = 0.05
+"""Longest first increment, as a fraction of its step, where ringing is left to numerical damping: it takes increments
+to die out (HHT with ALPHA=-0.05: a tenth in each)."""
 LONGEST_CHUNK = 16_384
 CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
@@ -184,9 +188,12 @@ class ErrorClock(Clock):
     ) -> None:
         super().__init__(procedure, controls, start, instants)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
-        self.largest = procedure.dt_max or max(procedure.dt, 0.01 * procedure.period)
         self.limits, self.memory = stage.limits, motion.memory
         self.limits[[LEAD, CHANGE, LAG, EXPONENT]] = error_constants(stage.coefficients)
+        self.limits[DAMPS] = damps_ringing(stage.coefficients)
+        first = min(procedure.dt, LONGEST_SHARE * procedure.period) if self.limits[DAMPS] else procedure.dt
+        self.largest = procedure.dt_max or max(first, 0.01 * procedure.period)
+        self.dt = min(self.dt, self.largest)
         self.limits[TIME_ERROR] = controls.time_error
         self.limits[SHORTEST] = self.smallest * (1.0 + SHARP)
         self.limits[LEAST_SIZE] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())

@@ -10,7 +10,7 @@ from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
 from fem.results.acting import Acting
 from fem.results.record import Frame, Rows
-from fem.solve.advice import AT_FLOOR_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK, jump_remark
+from fem.solve.advice import AT_FLOOR_REMARK, RINGS_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK, jump_remark
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
@@ -111,7 +111,7 @@ def remarks_of(increments: Floats, others: list[tuple[Flags, str]]) -> list[str]
     flags = increments[:, groups.L_FLAGS].astype(np.int64)
     meanings = (
         (groups.AT_FLOOR, AT_FLOOR_REMARK), (groups.LOADS_VANISHED, VANISHED_REMARK),
-        (groups.UNRESOLVED, UNRESOLVED_REMARK),
+        (groups.UNRESOLVED, UNRESOLVED_REMARK), (groups.RINGS, RINGS_REMARK),
     )  # fmt: skip
     remarks = [((flags & flag) != 0, text) for flag, text in meanings]
     return [text for _, text in sorted((int(where.argmax()), text) for where, text in remarks + others if where.any())]

@@ -16,7 +16,7 @@ from fem.solve.linear import krylov
 from fem.solve.newton import convergence, groups
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.convergence import is_converged
-from fem.solve.newton.estimate import is_too_long
+from fem.solve.newton.estimate import judge
 from fem.solve.rods import solve as rods
 from fem.solve.ropes import slack
 from fem.solve.statics.arc import METRIC, NUMBERS, RADIUS, strays
@@ -76,9 +76,10 @@ def test_the_level_of_errors_fades_slowly(after, remembered):
     memory[groups.LEVEL], memory[groups.LAST_DT], limits[groups.TIME_ERROR] = 1.0, 1.0, 1.0
     limits[groups.LEAST_SIZE], limits[groups.EXPONENT] = 1.0, 3.0
     motion = group(memory=memory, origin=nothing, a=nothing, lagged=nothing)
+    problem = group(nodes=group(mask=nothing), bars=group(rods=nothing))
     for _ in range(after):
-        trial = group(u=nothing, a=nothing, lagged=nothing)
-        is_too_long(group(lags=False), limits, 1.0, group(mask=nothing), motion, trial)
+        trial = group(u=nothing, a=nothing, lagged=nothing, momentum=np.zeros(3))
+        judge(group(lags=False), limits, 1.0, problem, motion, trial)
     assert memory[groups.LEVEL] == pytest.approx(remembered)
 
 

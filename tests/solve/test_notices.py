@@ -102,7 +102,7 @@ CASES: dict[str, tuple[str, str]] = {
         dynamic("*DYNAMIC, DIRECT\n4e-5, 8e-5", material="*NO COMPRESSION"),
     ),
     "automatic increments from 1e-07 to 0.001: their local error stays below 0.0001": (
-        dynamic("*DYNAMIC\n1e-3, 1e-2"),
+        dynamic("*DYNAMIC, ALPHA=0\n1e-3, 1e-2"),
         dynamic("*DYNAMIC, DIRECT\n1e-3, 1e-2"),
     ),
     "the equilibrium at the end of the step is unstable: its stiffness is negative in 2 directions": (

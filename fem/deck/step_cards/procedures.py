@@ -22,10 +22,17 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
 INTEGRATORS = ("NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", *EXPLICIT)
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
-AUTOMATIC = "is not supported: automatic increments follow the local error of the motion, *CONTROLS, TIME ERROR="
+AUTOMATIC = (
+    "is not supported: automatic increments keep the local error of displacements below *CONTROLS, TIME ERROR=, not "
+    "the half-increment residual"
+)
 UNDAMPED = (
-    "*DYNAMIC without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is undamped "
-    "(NEWMARK, trapezoidal rule)"
+    "*DYNAMIC, DIRECT without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is "
+    "undamped (NEWMARK, trapezoidal rule)"
+)
+DAMPED = (
+    "*DYNAMIC without ALPHA: automatic increments take ALPHA=-0.05 (HHT, numerical damping), as in Abaqus and "
+    "CalculiX; ALPHA=0 is undamped"
 )
 
 
@@ -177,7 +184,7 @@ def dynamic(card: Card, draft: Draft) -> None:
     if times.first is None:
         draft.notice(f"*DYNAMIC without a first increment: it is the period of the step, {period:g}")
     if not any(map(card.has, ("ALPHA", "TIME INTEGRATOR", "APPLICATION"))):
-        draft.notice(UNDAMPED)
+        draft.notice(DAMPED if integrator == "HHT" else UNDAMPED)
     if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
     owners = (("alpha", alpha, "HHT"), ("rho", rho, "GENERALIZED ALPHA"))
@@ -213,8 +220,9 @@ def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
 
 
 def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -> str:
-    """The scheme named, or implied by EXPLICIT, APPLICATION or ALPHA; contradictions are mistakes."""
-    implied = "EXPLICIT" if explicit else usual or ("HHT" if alpha else "NEWMARK")
+    """The scheme named, or implied by EXPLICIT, APPLICATION, ALPHA, no DIRECT; contradictions are mistakes."""
+    is_open = not any(map(card.has, ("DIRECT", "ALPHA", "BETA", "GAMMA")))
+    implied = "EXPLICIT" if explicit else usual or ("HHT" if alpha or is_open else "NEWMARK")
     integrator = card.word("TIME INTEGRATOR", INTEGRATORS, implied)
     if alpha and integrator != "HHT":
         message = f"ALPHA={alpha:g} contradicts TIME INTEGRATOR={integrator}"

@@ -17,6 +17,8 @@ TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
 """Range of the fraction of the residual that an iterative linear solve may leave."""
 LEAST_FORCING = 1e-13
 """The same of solves that have no Newton iteration around them."""
+FILTER_FORCING = 1e-5
+"""The same of filters of error estimates, the least of which are some thousandths of what they are given."""
 ROD_STRAIN = 1e-12
 """Largest strain of a rod in a converged increment."""
 ROD_FLOOR = 1e-16
@@ -97,5 +99,7 @@ def next_forcing(norm: float, previous: float) -> float:
 @kernel
 def forcing_of(phase: int, memory: Floats) -> float:
     """Fraction of the residual that the linear solve of a phase may leave."""
+    if phase == groups.FILTER:
+        return FILTER_FORCING
     forcing: float = memory[groups.FORCING] if phase in (groups.CORRECT, groups.LOAD_DIRECTION) else LEAST_FORCING
     return forcing

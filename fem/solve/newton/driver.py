@@ -6,7 +6,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.solve.advice import failure_message
 from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton.convergence import forcing_of
-from fem.solve.newton.groups import NEED_SOLVE, PHASE, Loading, Record, Ropes
+from fem.solve.newton.groups import FILTER, NEED_SOLVE, PHASE, Loading, Record, Ropes
 from fem.solve.newton.march import march
 from fem.solve.step_system import NO_ROPES
 
@@ -43,5 +43,7 @@ def iterate(step: OneStep, control: Ints, chunk: Loading, kept: Record, ropes: R
             return int(reason)
         phase = int(control[PHASE])
         if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, motion.memory)):
-            return SINGULAR
+            if phase != FILTER:
+                return SINGULAR
+            stage.work.du[:] = stage.work.momentum  # what cannot be filtered counts in full
         step.patience.note_refusal(stage)

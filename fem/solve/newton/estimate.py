@@ -10,34 +10,78 @@ For the trapezoidal rule this is dt^2/12 (a_{n+1} - a_n), of order dt^3; backwar
 beta = 1/6, whose displacement error is one order smaller, counts with the constant of the trapezoidal rule.
 The largest component of e is compared with TIME ERROR times the largest displacement since the start of the step.
 
-Source: Zienkiewicz & Xie, Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, there for Newmark's family (beta - 1/6);
-lag of accelerations: Erlicher, Bonaventura & Bursi, Comput. Mech. 28 (2002) 83-104.
+Bars that vibrate faster than dt can follow make e about (omega dt)^2 times as large as their vibration. A scheme with
+numerical damping is asked to take such ringing out, so its e is filtered, with M the mass, B that of the bars alone:
+
+    e <- (M + B)^-1 M e,    B = WF dt^2/(WM AU) sum of (dN/dl) n n^T     up to 4 times: 1/(1 + (omega dt)^2/4)^4
+
+Motion that dt follows passes (by 1 % less at 60 increments in a period), and all that does not stretch bars: swings,
+masses on springs between dofs. Bars that turn by much in the increment are left out of B, and those that may go slack
+or follow a table and whose stress changes by more than half: what a snap does to the motion must be found. Rods do not
+ring; with them nothing is filtered.
+
+Sources: Zienkiewicz & Xie, Earthquake Eng. Struct. Dyn. 20 (1991) 871-887, there for Newmark's family (beta - 1/6);
+lag of accelerations: Erlicher, Bonaventura & Bursi, Comput. Mech. 28 (2002) 83-104; filters of estimates for stiff
+systems: Hosea & Shampine, Appl. Numer. Math. 20 (1996) 21-37, and twice where a transient begins: Hairer & Wanner,
+Solving Ordinary Differential Equations II, IV.8 (RADAU5). HAFTOL of Abaqus (Hibbitt & Karlsson, ASME 79-PVP-110)
+compares forces in the middle of the increment with the largest force, at best a tenth of it, and lets ringing pass.
 """
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
+from fem.forces.bars.bar import ALPHA, MINUS, PLUS, Bars, P, Q
+from fem.forces.bars.laws import TABLE
+from fem.forces.bars.strain import LINEAR
+from fem.forces.equations import condense, expand
+from fem.forces.values import bar_point
+from fem.solve.newton.evaluate import evaluate_increment, multiply_masses
 from fem.solve.newton.groups import (
     CHANGE,
+    CLOSE,
+    DAMPS,
     EXPONENT,
+    FILTER,
+    HIGH_LEVEL,
     LAG,
     LAST_DT,
     LEAD,
     LEAST_SIZE,
+    LEFT,
     LEVEL,
+    LOW_LEVEL,
+    PASSES,
+    RINGS,
+    SHARE,
     SHORTEST,
     SIZE,
     TIME_ERROR,
+    TOO_LONG,
+    UNRESOLVED,
+    Loading,
     Motion,
-    Nodes,
+    Problem,
     Scratch,
 )  # fmt: skip
+from fem.solve.rods.project import mass_system
 from fem.solve.schemes.coefficients import Coefficients
 
 FADING = 0.95
 """Fraction of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
 through zero twice a period, where increments must not grow."""
+MOST_PASSES = 4
+"""Filtered so often, vibration of omega dt = 15 that is all of the motion stays below the default of TIME ERROR."""
+MOST_TURN = 0.9
+"""Cosine of the angle by which a bar turns in an increment that shows its swing."""
+RINGING = 0.9
+"""Where the first pass leaves more than this of the error, it is not one of ringing."""
+DAMPED = 0.999
+"""Amplification of the fastest vibrations below which a scheme damps them."""
 
 
 def error_constants(row: Coefficients) -> tuple[float, float, float, float]:
@@ -50,35 +94,109 @@ def error_constants(row: Coefficients) -> tuple[float, float, float, float]:
     return lead, change, lag, 2.0 if lead else 3.0
 
 
+def damps_ringing(row: Coefficients) -> bool:
+    """Whether vibrations that dt does not resolve die out: the amplification of u, dt v, dt^2 a for omega dt = inf."""
+    ends = np.abs(np.linalg.eigvals(np.array([[row.vv, row.va], [row.av, row.aa]]))).max()
+    return not row.secant and max(float(ends), abs(1.0 - 1.0 / row.wf)) < DAMPED
+
+
 @inner_kernel
-def largest_error(limits: Floats, dt: float, last_dt: float, is_open: Floats, old: Floats, new: Floats) -> float:
-    """Largest component of e at free dofs; old, new: accelerations of the recursion."""
+def take_error(scheme: Coefficients, limits: Floats, dt: float, motion: Motion, work: Scratch) -> None:
+    """e of all dofs into ``work.momentum``; accelerations are those of the recursion."""
     lead = limits[LEAD]
-    change = limits[CHANGE] / (1.0 + limits[LAG] * (1.0 - last_dt / dt))
-    value = 0.0
+    change = limits[CHANGE] / (1.0 + limits[LAG] * (1.0 - motion.memory[LAST_DT] / dt))
+    old, new = (motion.lagged, work.lagged) if scheme.lags else (motion.a, work.a)
     for dof in range(old.shape[0]):
-        value = max(value, is_open[dof] * (lead * abs(old[dof]) + change * abs(new[dof] - old[dof])))
-    return dt * dt * value
+        rise = new[dof] - old[dof]
+        size = dt * dt * (lead * abs(old[dof]) + change * abs(rise))
+        work.momentum[dof] = math.copysign(size, old[dof] if lead > 0.0 else rise)
 
 
 @called_kernel
-def is_too_long(
-    scheme: Coefficients, limits: Floats, dt: float, nodes: Nodes, motion: Motion, work: Scratch
-) -> tuple[bool, bool]:
-    """Whether the increment must be taken again, shorter; and whether its error is too large, be it as it may.
+def judge(
+    scheme: Coefficients, limits: Floats, dt: float, problem: Problem, motion: Motion, work: Scratch
+) -> tuple[int, float]:
+    """What becomes of the increment: FILTER its error first, take it again shorter (TOO_LONG), or CLOSE it; flags.
 
     The level is the error over the allowed one over dt^p; its memory goes on where the increment stands.
     """
-    memory = motion.memory
+    memory, passes = motion.memory, motion.memory[PASSES]
     size = max(memory[SIZE], limits[LEAST_SIZE])
     for dof in range(work.u.shape[0]):
         size = max(size, abs(work.u[dof] - motion.origin[dof]))
-    old, new = (motion.lagged, work.lagged) if scheme.lags else (motion.a, work.a)
-    error = largest_error(limits, dt, memory[LAST_DT], nodes.mask, old, new) / (limits[TIME_ERROR] * size)
+    if passes == 0.0:
+        take_error(scheme, limits, dt, motion, work)
+    error = 0.0
+    for dof in range(work.u.shape[0]):
+        error = max(error, problem.nodes.mask[dof] * abs(work.momentum[dof]))
+    error /= limits[TIME_ERROR] * size
     level = error / dt ** limits[EXPONENT]
+    enough = limits[LOW_LEVEL] if limits[LOW_LEVEL] > 0.0 else limits[HIGH_LEVEL]
+    may_ring = limits[DAMPS] > 0.0 and problem.bars.rods.shape[0] == 0 and (level > enough or error > 1.0)
+    if may_ring and passes < MOST_PASSES and (passes != 1.0 or error < RINGING * memory[SHARE]):
+        if passes <= 1.0:
+            memory[SHARE] = error
+        memory[PASSES] += 1.0
+        return FILTER, 0.0
+    memory[PASSES] = 0.0
     if error > 1.0 and dt > limits[SHORTEST]:
         memory[LEVEL] = max(level, memory[LEVEL])
-        return True, True
+        return TOO_LONG, 0.0
     memory[LEVEL] = max(level, FADING * memory[LEVEL])
     memory[SIZE], memory[LAST_DT] = size, dt
-    return False, error > 1.0
+    if error > 1.0:
+        return CLOSE, UNRESOLVED
+    if passes > 1.0 and memory[SHARE] > 1.0:
+        memory[LEFT] = 1.0
+        return CLOSE, RINGS
+    return CLOSE, 0.0
+
+
+@inner_kernel
+def take_direction(e: int, place: Floats, u0: Floats, u1: Floats, bars: Bars, numbers: Floats) -> bool:
+    """Let bar e resist along its direction at the start of the increment; False where it turns by more than MOST_TURN.
+
+    A tension that jumps acts along the direction of the end, and how that turns would not show across it.
+    """
+    i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+    product, square0, square1 = 0.0, 0.0, 0.0
+    for c in range(3):
+        d0 = place[j + c] - place[i + c] + u0[j + c] - u0[i + c]
+        d1 = place[j + c] - place[i + c] + u1[j + c] - u1[i + c]
+        product += d0 * d1
+        square0 += d0 * d0
+        square1 += d1 * d1
+        numbers[P + c, e] = numbers[Q + c, e] = d0
+    return product > MOST_TURN * math.sqrt(square0 * square1)
+
+
+@called_kernel
+def filter_system(
+    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> None:
+    """M + B as the matrix of the next linear solve (its nodal blocks apart), M e as its right-hand side."""
+    nodes, bars, equations, numbers = problem.nodes, problem.bars, problem.equations, work.tangent.bar_tangent
+    if motion.memory[PASSES] == 1.0:
+        evaluate_increment(scheme, k, problem, loading, motion, work)
+        dt, thermal = loading.dt[k], loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
+        mass_system(dt * dt / (scheme.wm * scheme.au), bars, work)
+        for e in range(bars.nodes.shape[0]):
+            if bars.kinds[e, 0] != LINEAR and not take_direction(e, nodes.place, motion.u, work.u, bars, numbers):
+                numbers[ALPHA, e] = 0.0
+            if bars.kinds[e, 1] == TABLE or bars.constants[PLUS, e] != bars.constants[MINUS, e]:
+                before = abs(bar_point(e, motion.u, motion.v, bars, thermal, motion.multiplier)[1])
+                after = abs(bar_point(e, work.u, work.v, bars, thermal, motion.multiplier)[1])
+                if numbers[ALPHA, e] < 0.0 or min(before, after) < 0.5 * max(before, after):
+                    numbers[ALPHA, e] = 0.0
+    multiply_masses(problem, work.momentum, work.residual)
+    condense(equations, work.residual)
+    for dof in range(work.residual.shape[0]):
+        work.residual[dof] *= nodes.mask[dof]
+
+
+@called_kernel
+def take_filtered(problem: Problem, work: Scratch) -> None:
+    """e becomes what was solved for."""
+    expand(problem.equations, work.du)
+    for dof in range(work.du.shape[0]):
+        work.momentum[dof] = work.du[dof]

@@ -24,12 +24,14 @@ RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_FRACTION, TO_FLOOR = 0,
 # and of automatic increments of dynamics (``estimate.py``): allowed local error (0: not judged), the increment that is
 # never too long, levels between which increments stay as they are, least size of the motion, constants of the scheme
 TIME_ERROR, SHORTEST, LOW_LEVEL, HIGH_LEVEL, LEAST_SIZE, LEAD, CHANGE, LAG, EXPONENT = 7, 8, 9, 10, 11, 12, 13, 14, 15
-LIMITS = 16
+# and 1 where what rings is left to numerical damping
+DAMPS = 16
+LIMITS = 17
 # Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched
 INCREMENT, ITERATION, PHASE, WAITING, WORST, JUDGED = 0, 1, 2, 3, 4, 5
 CONTROL = 6
 # Phases of an increment
-OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, CLOSE = 0, 1, 2, 3, 4, 5, 6
+OPEN, TRIAL, CORRECT, LOAD_DIRECTION, PROJECT_VELOCITY, PROJECT_ACCELERATION, FILTER, CLOSE = 0, 1, 2, 3, 4, 5, 6, 7
 # Entries of memory: last converged |R|, smallest converged D (0: none yet), |R| of the iteration before, forcing term,
 # iterations of conjugate gradients so far, largest strain of a rod in the iteration before
 LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS, FORCING, SPENT, PREVIOUS_GAP = 0, 1, 2, 3, 4, 5
@@ -39,7 +41,10 @@ CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 6, 7, 8, 9
 LEVEL, SIZE, LAST_DT = 10, 11, 12
 # du1/dv1 of the last increment, which cables that became taut in it go by
 ONSET = 13
-MEMORY = 14
+# and of the estimate within an increment: how often it was filtered, its share of the allowed error after 0 or 1 times;
+# and 1 in a step that has left ringing to numerical damping
+PASSES, SHARE, LEFT = 14, 15, 16
+MEMORY = 17
 # Entries of energies
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
@@ -51,7 +56,7 @@ L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_
 )  # fmt: skip
 INCREMENT_ROW = 11
 # Flags of an increment
-AT_FLOOR, LOADS_VANISHED, UNRESOLVED = 1, 2, 4
+AT_FLOOR, LOADS_VANISHED, UNRESOLVED, RINGS = 1, 2, 4, 8
 
 
 class Nodes(NamedTuple):

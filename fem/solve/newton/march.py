@@ -28,7 +28,7 @@ from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
-from fem.solve.newton.estimate import is_too_long
+from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate_increment
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, worst
@@ -180,6 +180,8 @@ def march(
             if control[groups.WAITING] == 0:
                 if phase == groups.LOAD_DIRECTION:
                     load_direction(arc, problem, loading, work)
+                if phase == groups.FILTER:
+                    filter_system(scheme, k, problem, loading, motion, work)
                 fill_matrix(phase, is_bare, scheme, k, problem, loading, motion, work)
                 diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
                 enough = TOWARDS if phase == groups.CORRECT else ROUND_OFF
@@ -202,6 +204,9 @@ def march(
                     return groups.NOT_FINITE
                 control[groups.ITERATION] += 1
                 phase = groups.TRIAL
+            elif phase == groups.FILTER:
+                take_filtered(problem, work)
+                phase = groups.CLOSE
             elif phase == groups.PROJECT_VELOCITY:
                 move_velocities(equations, work)
                 phase = groups.PROJECT_ACCELERATION
@@ -214,11 +219,14 @@ def march(
                 control[groups.PHASE] = groups.OPEN
                 return groups.EVENT
             flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]
-            is_unresolved = False
             if limits[groups.TIME_ERROR] > 0.0:
-                is_refused, is_unresolved = is_too_long(scheme, limits, dt, nodes, motion, work)
-                if is_refused:
+                verdict, remark = judge(scheme, limits, dt, problem, motion, work)
+                if verdict == groups.TOO_LONG:
                     return groups.TOO_LONG
+                if verdict == groups.FILTER:
+                    control[groups.PHASE] = groups.FILTER
+                    continue
+                flags += remark
             if flags != groups.LOADS_VANISHED:
                 memory[groups.LAST_RESIDUAL] = norm
                 if scale > 0.0 and not 0.0 < memory[groups.SMALLEST_SCALE] < scale:
@@ -227,7 +235,6 @@ def march(
                 close_arc(arc, motion, work)
             record.increments[k, groups.L_FACTOR] = arc.numbers[FACTOR]
             error = close_increment(scheme, k, memory[groups.CLOSING_STRAIN], problem, loading, motion, work)
-            flags += groups.UNRESOLVED * is_unresolved
             note_increment(k, control[groups.ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
             control[groups.INCREMENT] += 1
             if scheme.wm != 0.0 and k >= judged and has_drifted(motion, dt, error, band):

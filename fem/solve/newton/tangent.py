@@ -82,7 +82,7 @@ def fill_matrix(
     """The matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
     bars = problem.bars
     if phase == groups.PROJECT_VELOCITY:
-        mass_system(bars, work)
+        mass_system(0.0, bars, work)
         velocity_gaps(bars, work)
     elif phase == groups.PROJECT_ACCELERATION:
         acceleration_system(scheme, k, problem, loading, motion, work)

@@ -61,8 +61,8 @@ def mass_blocks(nodes: Nodes, work: Scratch) -> None:
 
 
 @called_kernel
-def mass_system(bars: Bars, work: Scratch) -> None:
-    """Mass as the matrix of the next linear solve (its nodal blocks apart); no load."""
+def mass_system(stiffness: float, bars: Bars, work: Scratch) -> None:
+    """Mass as the matrix of the next linear solve (its nodal blocks apart), and so much of bars' stiffness; no load."""
     for e in range(bars.off_mass.shape[0]):
         work.tangent.off[e] = bars.off_mass[e]
     for p in range(work.tangent.cross.shape[0]):
@@ -70,8 +70,8 @@ def mass_system(bars: Bars, work: Scratch) -> None:
             work.tangent.cross[p, k] = 0.0
     for e in range(bars.nodes.shape[0]):
         work.tangent.bar_tangent[GEOMETRIC, e] = 0.0
-        if work.tangent.bar_tangent[ALPHA, e] != np.inf:  # the stiffness of bars is left out here
-            work.tangent.bar_tangent[ALPHA, e] = 0.0
+        if work.tangent.bar_tangent[ALPHA, e] != np.inf:
+            work.tangent.bar_tangent[ALPHA, e] *= stiffness
     for dof in range(work.residual.shape[0]):
         work.residual[dof] = 0.0
 
@@ -124,7 +124,7 @@ def acceleration_system(
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     secant, lags = scheme.secant, scheme.lags
     if secant or lags:
-        mass_system(bars, work)
+        mass_system(0.0, bars, work)
     if not secant:
         combine(loading.vectors, loading.factors, k + 1, work.load)
         inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)

@@ -1,7 +1,8 @@
 """The energy watch of a dynamic step: what happens where the balance leaves its band, and what is said at the end.
 
-A run stops there, with two exceptions. BACKWARD EULER damps by design: energy that it takes is no fault, energy that it
-gains is. ENERGY DRIFT=OFF goes on, but not in silence.
+A run stops there, with two exceptions. BACKWARD EULER damps by design, and automatic increments may leave ringing to
+numerical damping: energy that is taken is then no fault, energy that is gained is. ENERGY DRIFT=OFF goes on, but not in
+silence.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ class EnergyWatch:
         self.stage, self.step = stage, step
         self.is_off = step.controls.energy_drift is None
         self.fraction = step.controls.energy_drift or Controls().energy_drift or 0.0
-        self.damps = stage.scheme.damps
         self.limit = self.fraction
         self.has_left = False
         self.begin = 0.0
@@ -54,7 +54,7 @@ class EnergyWatch:
         """
         motion, time = progress.motion, progress.time
         error = balance(motion)
-        is_damped = self.damps and error < motion.energies[groups.ERROR0]
+        is_damped = self._damps(motion) and error < motion.energies[groups.ERROR0]
         if not (self.is_off or is_damped):
             raise EnergyDrift(drift_message(self.stage, self.step, time, dt, error))
         self.has_left = True
@@ -67,6 +67,9 @@ class EnergyWatch:
             "what the step has exchanged so far; ENERGY DRIFT=OFF goes on regardless"
         )
 
+    def _damps(self, motion: Motion) -> bool:
+        return self.stage.scheme.damps or motion.memory[groups.LEFT] > 0.0
+
     def closing(self, progress: Progress, dt: float) -> str:
         """What is said at the end of the step; nothing where the balance is in its band."""
         motion = progress.motion
@@ -75,9 +78,10 @@ class EnergyWatch:
         if not (self.has_left or (is_short and has_drifted(motion, dt, error, self.fraction))):
             return ""
         change, exchanged = error - self.begin, float(motion.energies[groups.EXCHANGED])
-        if self.damps and change < 0.0:
+        if self._damps(motion) and change < 0.0:
+            integrator = getattr(self.step.procedure, "integrator", "")
             return (
-                f"the numerical damping of BACKWARD EULER has taken {-change:.3g} of energy, where the step has "
+                f"the numerical damping of {integrator} has taken {-change:.3g} of energy, where the step has "
                 f"exchanged {exchanged:.3g}: right to find rest; ENERGY MOMENTUM, GENERALIZED ALPHA or smaller "
                 "increments keep the motion"
             )
