@@ -212,14 +212,10 @@ class Draft:
     def declare(self, card: Card, family: str) -> str:
         """The new name given by ``NAME=``; names of one family are given once."""
         name = card.needed("NAME")
-        self.declare_name(family, name, card.field("NAME").place)
-        return name
-
-    def declare_name(self, family: str, name: str, place: Place) -> None:
-        """Names of one family are given once."""
         if (family, name) in self.names:
-            raise Mistake(place, f"{family} {name} is defined twice")
+            raise Mistake(card.field("NAME").place, f"{family} {name} is defined twice")
         self.names.add((family, name))
+        return name
 
     def inner(self) -> Draft:
         """An empty draft of an instance; mistakes and remarks go where they go in this one."""

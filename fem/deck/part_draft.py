@@ -72,6 +72,7 @@ class Parts:
     def __init__(self) -> None:
         self.cards_of: dict[str, list[Card]] = {}
         self.used: set[str] = set()
+        self.assembly: Place | None = None
         self.instances: list[Instance] = []
         self.open: list[Opened] = []
         self.rest: list[Card] = []

@@ -178,7 +178,7 @@ def test_nothing_is_blamed_on_what_uses_a_broken_instance(good: str, bad: str, m
         (deck("*INSTANCE, NAME=C, @INSTANCE=X, PART=BAR\n*END INSTANCE\n*END ASSEMBLY\n"), "is not supported"),
         (PART + deck().replace("NAME=BAR", "NAME=@BAR", 1), "part BAR is defined twice"),
         (deck() + "@*ASSEMBLY\n*END ASSEMBLY\n", "*ASSEMBLY stands behind the first *STEP"),
-        (deck("*END ASSEMBLY\n@*ASSEMBLY\n*END ASSEMBLY\n"), "the assembly is defined twice"),
+        (deck("*END ASSEMBLY\n@*ASSEMBLY\n*END ASSEMBLY\n"), "the deck has a second *ASSEMBLY"),
         (deck("@*END INSTANCE\n*END ASSEMBLY\n"), "*END INSTANCE without *INSTANCE"),
         (PART + "@*INSTANCE, NAME=A, PART=BAR\n*END INSTANCE\n" + MATERIAL + STEP, "stands outside the *ASSEMBLY"),
         (deck().replace("*NODE", "@*MATERIAL, NAME=N\n*NODE", 1), "*MATERIAL stands in the *PART of line 1"),

@@ -37,7 +37,9 @@ def assembly(card: Card, draft: Draft) -> None:
     """Opens the assembly; what stands in it and in no instance is the model's own."""
     close(draft, 0, "an *ASSEMBLY follows")
     draft.parts.begin(card, draft.parts.rest)
-    draft.declare_name("the", "assembly", card.place)
+    if draft.parts.assembly is not None:
+        raise card.mistake("the deck has a second *ASSEMBLY", f"the first is at {draft.parts.assembly}")
+    draft.parts.assembly = card.place
     draft.no_rows(card)
 
 
