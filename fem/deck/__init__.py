@@ -50,6 +50,7 @@ KEYWORDS: dict[str, Handler] = {
     "EQUATION": conditions.equation,
     "MPC": conditions.mpc,
     "INITIAL CONDITIONS": conditions.initial_conditions,
+    "TRANSFORM": conditions.transform,
     "STEP": steps.step,
     "END STEP": steps.end_step,
     "STATIC": procedures.static,

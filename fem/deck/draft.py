@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from fem.arrays import Floats
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, Row
 from fem.deck.lexical.source import Mistake, Place, listing
@@ -94,6 +95,7 @@ class Draft:
         self.point_stresses: dict[str | int, float] = {}
         self.initial: list[tuple[InitialCondition, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
+        self.axes: list[tuple[str, Floats]] = []
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()
 

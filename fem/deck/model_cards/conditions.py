@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fem.deck.draft import Draft, EquationTerm
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Field, Row
 from fem.deck.lexical.source import Mistake, listing, shown
+from fem.deck.mesh_draft import SAME_PLACE
 from fem.model import InitialCondition
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT")
@@ -99,6 +102,22 @@ def initial_conditions(card: Card, draft: Draft) -> None:
     for row in draft.rows(card):
         with draft.guard():
             draft.initial.append((read_condition(row, kind, draft), row.place))
+
+
+@keyword("model", needs=("NSET",), takes=("TYPE",))
+def transform(card: Card, draft: Draft) -> None:
+    """``xa, ya, za, xb, yb, zb``: x' points to a, y' lies towards b in the plane of both."""
+    if card.word("TYPE", ("R", "C", "S"), "R") != "R":
+        raise Mistake(card.field("TYPE").place, "axes of *TRANSFORM that turn about are not supported", "TYPE=R is")
+    row = draft.single_row(card, "two points")
+    row.end(6, "two points: xa, ya, za, xb, yb, zb")
+    first, second = np.array([row.number(at, "a coordinate", 0.0) for at in range(6)]).reshape(2, 3)
+    third = np.cross(first, second)
+    size = np.linalg.norm(third)
+    if not size > SAME_PLACE * np.linalg.norm(first) * np.linalg.norm(second):
+        raise Mistake(row.place, "the two points of *TRANSFORM and the origin lie on a line")
+    axes = np.array([first, np.cross(third, first), third])
+    draft.axes.append((draft.named(card, "NSET", "node"), axes / np.linalg.norm(axes, axis=1)[:, None]))
 
 
 def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:

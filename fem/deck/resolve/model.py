@@ -9,6 +9,7 @@ import numpy as np
 from fem.deck.draft import Draft
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
+from fem.deck.resolve.axes import in_axes
 from fem.deck.resolve.constraints import build_equations, build_links, check_initial, check_supports
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
@@ -39,7 +40,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     draft.raise_problems()
     coupled = {term[0] for equation in equations for term in equation.terms} | {node for pair in links for node in pair}
     notice_idle_nodes(draft, mesh, coupled)
-    return Model(
+    model = Model(
         mesh=mesh,
         heading=tuple(draft.heading),
         materials=materials,
@@ -57,6 +58,15 @@ def build_model(draft: Draft, end: Place) -> Model:
         earlier=draft.earlier,
         steps=tuple(map(build_step, draft.steps)),
     )
+    axes = {node: turned for name, turned in draft.axes for node in mesh.node_sets[name].tolist()}
+    if axes:
+        labels = mesh.node_labels
+        first = min(axes)
+        draft.notice(
+            f"*TRANSFORM: U, V, A and RF of node {labels[first]} in its axes are those of node {labels.max() + 1}"
+            + (", and so on" if len(axes) > 1 else "")
+        )
+    return in_axes(model, axes)
 
 
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
