@@ -26,12 +26,14 @@ class Bars:
     """All T3D2 and T2D2 with a section, by element order.
 
     labels, connectivity, length0, area, density  (m,) (m, 2) ...; young is NaN where inextensible
+    stretch       (m,) |D|/L0 - 1, 0 without a rest length
     can_go_slack  (m,) whether a sign of the force is cut off or weakened
     """
 
     labels: Ints
     connectivity: Ints
     length0: Floats
+    stretch: Floats
     area: Floats
     density: Floats
     young: Floats
@@ -80,10 +82,19 @@ def collect_bars(model: Model) -> Bars:
     materials = [model.materials[section.material] for section in sections]
     connectivity = np.array([pairs[index] for index in chosen], np.int64).reshape(-1, 2)
     ends = model.mesh.coordinates[connectivity]
+    length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    sets, place = model.mesh.element_sets, {label: k for k, label in enumerate(model.mesh.element_labels.tolist())}
+    own = {
+        int(index): rest.length
+        for rest in model.rest_lengths
+        for index in (sets[rest.target] if isinstance(rest.target, str) else (place[rest.target],))
+    }
+    length0 = np.array([own.get(index, its) for index, its in zip(chosen, length.tolist(), strict=True)], float)
     return Bars(
         labels=model.mesh.element_labels[chosen] if chosen else np.zeros(0, np.int64),
         connectivity=connectivity,
-        length0=np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1),
+        length0=length0,
+        stretch=length / length0 - 1.0,
         area=np.array([section.area for section in sections], float),
         density=np.array([material.density for material in materials], float),
         young=np.array([np.nan if m.young is None else m.young for m in materials], float),

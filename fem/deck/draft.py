@@ -15,7 +15,7 @@ from fem.deck.lexical.source import Mistake, Place
 from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError, Problem
-from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass
+from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -89,6 +89,7 @@ class Draft:
         self.equations: list[tuple[EquationTerm, ...]] = []
         self.links: list[tuple[str | int, str | int, Place]] = []
         self.initial: list[tuple[InitialCondition, Place]] = []
+        self.rest_lengths: list[tuple[RestLength, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()

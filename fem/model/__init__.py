@@ -15,7 +15,7 @@ from fem.model.loads import (
     Temperature,
 )
 from fem.model.mesh import ElementBlock, Mesh
-from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, Spring
+from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, RestLength, Spring
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -53,6 +53,7 @@ class Model(ArrayData):
     springs: tuple[Spring, ...] = ()
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
+    rest_lengths: tuple[RestLength, ...] = ()
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
     equations: tuple[Equation, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
@@ -91,6 +92,7 @@ __all__ = [
     "NodalLoad",
     "OutputRequest",
     "PointMass",
+    "RestLength",
     "Spring",
     "Static",
     "Step",

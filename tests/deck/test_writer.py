@@ -29,6 +29,7 @@ from fem.model import (
     NodalLoad,
     OutputRequest,
     PointMass,
+    RestLength,
     Spring,
     Static,
     Step,
@@ -94,6 +95,7 @@ def models(draw: st.DrawFn) -> Model:
         ),
         dashpots=(Dashpot(sets[3], (draw(dofs), draw(dofs)), draw(positive)),),
         masses=(PointMass(sets[4], draw(positive), draw(share)),),
+        rest_lengths=(RestLength(draw(elements), draw(positive)),),
         amplitudes=amplitudes,
         equations=(Equation(((0, 1, draw(positive)), (1, draw(dofs), draw(reals)))),),
         initial_conditions=(

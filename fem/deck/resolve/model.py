@@ -9,7 +9,7 @@ import numpy as np
 from fem.deck.draft import Draft
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
-from fem.deck.resolve.constraints import build_equations, build_links, check_initial, check_supports
+from fem.deck.resolve.constraints import build_equations, build_links, check_bars, check_supports
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.perturbations import blame_perturbations
 from fem.deck.resolve.properties import build_materials, build_properties
@@ -34,7 +34,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
-    check_initial(draft, mesh)
+    check_bars(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
@@ -48,6 +48,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         springs=tuple(entry for entry in properties if isinstance(entry, Spring)),
         dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
         amplitudes=draft.amplitudes,
         equations=equations,
         links=links,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fem.deck.writer.text import card, number
+from fem.deck.writer.text import card, field, number
 from fem.model import BarSection, Dashpot, Material, Model, PointMass, Spring
 
 
@@ -19,6 +19,8 @@ def property_lines(model: Model) -> list[str]:
         lines += dashpot_lines(dashpot)
     for mass in model.masses:
         lines += mass_lines(mass)
+    if model.rest_lengths:
+        lines += ["*REST LENGTH", *(f"{field(rest.target)}, {number(rest.length)}" for rest in model.rest_lengths)]
     return lines
 
 
