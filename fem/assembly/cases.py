@@ -2,8 +2,8 @@
 
 Abaqus' rules: what a step does not mention goes on: along its amplitude if that runs in total time, else at the value
 it had. What a step gives again replaces the old value (OP=MOD), OP=NEW removes all of its family first. Without an
-amplitude a ``*STATIC`` step ramps linearly from the old value to the new one (removal included), a ``*DYNAMIC`` step
-applies it at once.
+amplitude a ``*STATIC`` step ramps linearly from the old value to the new one (removal included), a ``*DYNAMIC`` step,
+or one with AMPLITUDE=STEP, applies it at once.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Span:
 
     start: float
     end: float
-    is_static: bool
+    ramps: bool
 
     def rise(self, first: float, last: float) -> Curve:
         """How a value without amplitude goes from ``first`` to ``last`` in this step."""
-        if self.is_static and first != last:
+        if self.ramps and first != last:
             return Ramp(self.start, self.end, first, last)
         return Constant(last)
 
@@ -80,7 +80,7 @@ def advance(
     for case in old:
         keeps = np.zeros(shape, np.bool_) if replaces_all else ~touched
         _append(result, Case(np.where(keeps, case.field, 0.0), carried(case.curve, span)))
-        if span.is_static:
+        if span.ramps:
             value = float(evaluate(case.curve, np.array([span.start]))[0])
             _append(result, Case(np.where(keeps | driven, 0.0, case.field), span.rise(value, 0.0)))
     for entry in entries:

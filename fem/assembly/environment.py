@@ -67,7 +67,7 @@ def next_environment(
     supports = advance_supports(system, before.supports, step, span, u, v)
     gone = before.supports.supported & ~supports.supported
     released: tuple[Case, ...] = ()
-    if span.is_static and np.any(reaction[gone]):
+    if span.ramps and np.any(reaction[gone]):
         released = (Case(np.where(gone, reaction, 0.0).reshape(-1, 3), Ramp(span.start, span.end, 1.0, 0.0)),)
     initial = before.initial_temperature
     assert initial is not None

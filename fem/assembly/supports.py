@@ -129,7 +129,7 @@ def advance_supports(system: System, before: Supports, step: Step, span: Span, u
 
 def initial_supports(system: System, boundaries: tuple[Boundary, ...], u: Floats) -> Supports:
     """Supports given before the first step; all zero-valued, so no time enters."""
-    span = Span(0.0, 1.0, is_static=False)
+    span = Span(0.0, 1.0, ramps=False)
     return _apply(system, no_supports(system), boundaries, span, u, np.zeros_like(u))
 
 
@@ -162,7 +162,7 @@ def _apply(
         if boundary.amplitude is not None:
             curve = follow(system.model, boundary.amplitude, span)
             base[dofs], rate[dofs], value[dofs] = (0.0 if order == 0 else u[dofs]), v[dofs], boundary.value
-        elif order == 0 and span.is_static:
+        elif order == 0 and span.ramps:
             curve = Ramp(span.start, span.end, 0.0, 1.0)
             base[dofs], value[dofs] = u[dofs], boundary.value - u[dofs]
         elif order == 0:

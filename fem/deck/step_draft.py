@@ -28,6 +28,7 @@ class StepDraft:
     title: tuple[str, ...] = ()
     max_increments: int | None = None
     extrapolation: str = "NO"
+    at_once: bool = False
     load_shape: tuple[str, Place] | None = None
     perturbation: Place | None = None
     procedure: Procedure | None = None

@@ -122,6 +122,7 @@ class OutputRequest:
 class Step:
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
+    at_once  what has no amplitude does not ramp over a ``*STATIC`` step (AMPLITUDE=STEP)
     nlgeom and controls are the values in force, stickiness already resolved by the reader.
     """
 
@@ -131,6 +132,7 @@ class Step:
     title: tuple[str, ...] = ()
     max_increments: int | None = None
     extrapolation: str = "NO"
+    at_once: bool = False
     controls: Controls = field(default_factory=Controls)
     replaced: frozenset[str] = frozenset()
     boundaries: tuple[Boundary, ...] = ()

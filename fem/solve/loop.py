@@ -130,7 +130,7 @@ class Run:
         procedure, motion = step.procedure, self.progress.motion
         is_static = not isinstance(procedure, Dynamic)
         period = 0.0 if isinstance(procedure, Frequency) else procedure.period
-        span = Span(self.progress.time, self.progress.time + period, is_static and period > 0.0)
+        span = Span(self.progress.time, self.progress.time + period, is_static and period > 0.0 and not step.at_once)
         self.environment = next_environment(
             self.system, self.environment, step, span, motion.u, motion.v, motion.reaction
         )

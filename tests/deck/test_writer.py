@@ -149,6 +149,7 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
         title=draw(st.sampled_from([(), ("a title",)])),
         max_increments=draw(st.one_of(st.none(), st.integers(1, 999))),
         extrapolation=draw(st.sampled_from(["NO", "LINEAR", "PARABOLIC"])),
+        at_once=draw(st.booleans()),
         controls=Controls(
             *residuals,
             draw(st.one_of(st.none(), positive)),
@@ -182,6 +183,8 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
             OutputRequest("EL FILE", None, ("T", "S")),
         ),
     )
+    if not isinstance(made.procedure, Static):
+        made = replace(made, at_once=False)
     if isinstance(made.procedure, Frequency):
         return replace(made, nodal_loads=(), distributed_loads=(), temperatures=())
     return made

@@ -71,6 +71,7 @@ def build_step(draft: StepDraft) -> Step:
         title=draft.title,
         max_increments=draft.max_increments,
         extrapolation=draft.extrapolation,
+        at_once=draft.at_once,
         controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),

@@ -77,11 +77,13 @@ def close_step(draft: Draft) -> None:
 
 
 def check_load_shape(step: StepDraft) -> None:
-    """AMPLITUDE= of ``*STEP`` may only say what happens anyway."""
+    """AMPLITUDE= of ``*STEP`` may say what happens anyway, and of ``*STATIC`` that loads do not ramp."""
     assert step.load_shape is not None
     shape, place = step.load_shape
-    fixed = "RAMP" if isinstance(step.procedure, Static) else "STEP" if isinstance(step.procedure, Dynamic) else shape
-    if shape != fixed:
-        name = "*STATIC" if fixed == "RAMP" else "*DYNAMIC"
+    if isinstance(step.procedure, Dynamic) and shape == "RAMP":
         hint = "give the loads an AMPLITUDE= of their own"
-        raise Mistake(place, f"AMPLITUDE={shape} is not supported: {name} applies loads as {fixed}", hint)
+        raise Mistake(place, "AMPLITUDE=RAMP is not supported: *DYNAMIC applies loads as STEP", hint)
+    if isinstance(step.procedure, Static):
+        step.at_once = shape == "STEP"
+        if step.at_once and step.procedure.riks:
+            raise Mistake(place, "AMPLITUDE=STEP has no meaning for RIKS", "its load factor is what is looked for")

@@ -42,6 +42,7 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
 def head(step: Step) -> str:
     """``*STEP``."""
     line = card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", INC=step.max_increments, NAME=step.name)
+    line += ", AMPLITUDE=STEP" if step.at_once else ""
     return line if step.extrapolation == "NO" else f"{line}, EXTRAPOLATION={step.extrapolation}"
 
 

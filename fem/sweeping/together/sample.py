@@ -79,7 +79,7 @@ def has_same_loads(one: Model, other: Model) -> bool:
 def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
     """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
     step = model.steps[0]
-    span = Span(0.0, float(time[-1]), is_static=False)
+    span = Span(0.0, float(time[-1]), ramps=False)
     if known is not None and is_alike(model, known.model, OF_SYSTEM):
         system, u, v = known.system, known.u, known.v
         if not is_alike(model, known.model, ("amplitudes",)):
