@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from fem.arrays import Ints
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, Place
@@ -61,6 +62,27 @@ class EquationTerm(NamedTuple):
     place: Place
 
 
+class Piece(NamedTuple):
+    """A data line of it: labels from its first node to its last, and the natural length (None: to be found)."""
+
+    labels: Ints
+    length: float | None
+    row: Row
+
+
+class Catenary(NamedTuple):
+    """``*NGEN, LINE=CATENARY``: its pieces, end to end, and the measure that gives the length of the blank one.
+
+    measure  None: all lengths are given;  weight: per natural length, None: that of the bars in the first step
+    """
+
+    card: Card
+    pieces: tuple[Piece, ...]
+    measure: str | None
+    value: float
+    weight: float | None
+
+
 class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user."""
 
@@ -79,6 +101,7 @@ class Draft:
         self.heading: list[str] = []
         self.nodes = NodeTable()
         self.elements = ElementTable()
+        self.catenaries: list[Catenary] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.materials: dict[str, MaterialDraft] = {}

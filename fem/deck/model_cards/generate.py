@@ -11,40 +11,49 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import MAX_LABEL, Row
 from fem.deck.lexical.source import Mistake, did_you_mean
 
+OF_CATENARIES = ("TENSION", "HORIZONTAL TENSION", "SAG", "WEIGHT", "SEABED", "FRICTION")
+
 
 @keyword(
     "model",
-    takes=("NSET",),
-    refuses={
-        "LINE": "is not supported: nodes are generated along straight lines",
-        "SYSTEM": "is not supported: nodes are generated along straight lines",
-    },
+    takes=("NSET", "LINE", *OF_CATENARIES),
+    plus=OF_CATENARIES,
+    refuses={"SYSTEM": "is not supported: nodes are generated along straight lines and catenaries"},
 )
 def ngen(card: Card, draft: Draft) -> None:
     """``first, last[, increment]``: nodes evenly spaced between two nodes that exist; NSET takes the ends in."""
-    name = card.name("NSET")
+    if card.has("LINE"):
+        card.word("LINE", ("CATENARY",), "")
+        from fem.deck.model_cards.catenary import read_catenary
+
+        draft.extension("*NGEN, LINE=CATENARY")
+        return read_catenary(card, draft, [(row, labels_of(card, draft, row, 4)) for row in draft.rows(card)])
+    for name in OF_CATENARIES:
+        if card.has(name):
+            raise Mistake(card.field(name).place, f"{name} is for catenaries", "*NGEN, LINE=CATENARY")
     for row in draft.rows(card):
         with draft.guard():
-            row.end(3, "first node, last node, increment (straight lines only)")
-            ends = [row.integer(at, what) for at, what in enumerate(("the first node", "the last node"))]
-            increment = row.integer(2, "the increment", default=1)
-            span = abs(ends[1] - ends[0])
-            if span == 0 or span % increment:
-                message = f"{ends[0]} to {ends[1]} cannot be divided into increments of {increment}"
-                raise Mistake(row.place, message)
-            places = [known_node(draft, row, at, ends[at]) for at in (0, 1)]
-            if any(place is None for place in places):
-                if name is not None:
-                    draft.node_sets.add(name, np.array(ends))
-                continue
-            count = span // increment
-            draft.spend(count, row.place)
-            labels = (
-                np.linspace(0, count, count + 1).astype(np.int64) * np.sign(ends[1] - ends[0]) * increment + ends[0]
-            )
-            fill_line(draft, row, [place for place in places if place is not None], labels)
-            if name is not None:
-                draft.node_sets.add(name, labels)
+            labels = labels_of(card, draft, row, 3)
+            places = [known_node(draft, row, at, int(labels[-at])) for at in (0, 1)]
+            if all(place is not None for place in places):
+                fill_line(draft, row, [place for place in places if place is not None], labels)
+
+
+def labels_of(card: Card, draft: Draft, row: Row, entries: int) -> Ints:
+    """From ``first, last[, increment]``; they go into the NSET of the card."""
+    row.end(entries, "first node, last node, increment" + ", natural length" * (entries > 3))
+    ends = [row.integer(at, what) for at, what in enumerate(("the first node", "the last node"))]
+    increment = row.integer(2, "the increment", default=1)
+    span = abs(ends[1] - ends[0])
+    if span == 0 or span % increment:
+        raise Mistake(row.place, f"{ends[0]} to {ends[1]} cannot be divided into increments of {increment}")
+    count = span // increment
+    draft.spend(count, row.place)
+    labels: Ints = np.arange(count + 1) * (increment if ends[1] > ends[0] else -increment) + ends[0]
+    name = card.name("NSET")
+    if name is not None:
+        draft.node_sets.add(name, labels)
+    return labels
 
 
 def known_node(draft: Draft, row: Row, at: int, label: int) -> Floats | None:

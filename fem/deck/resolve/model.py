@@ -22,6 +22,10 @@ from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, Step
 
 def build_model(draft: Draft, end: Place) -> Model:
     """Look everything up, judge the whole; ``end``: the last line of the deck, blamed for what is missing."""
+    if draft.catenaries:
+        from fem.deck.model_cards.catenary import lay_lines
+
+        lay_lines(draft)
     draft.card = None
     mesh = build_mesh(draft)
     check_uses(draft)
