@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fem.arrays import Floats, Ints
@@ -27,33 +29,40 @@ def ngen(card: Card, draft: Draft) -> None:
         from fem.deck.model_cards.catenary import read_catenary
 
         draft.extension("*NGEN, LINE=CATENARY")
-        return read_catenary(card, draft, [(row, labels_of(card, draft, row, 4)) for row in draft.rows(card)])
+        pieces = [(row, labels_of(row, 4)) for row in draft.rows(card)]
+        return read_catenary(card, draft, [(row, generated(card, draft, row, labels)) for row, labels in pieces])
     for name in OF_CATENARIES:
         if card.has(name):
             raise Mistake(card.field(name).place, f"{name} is for catenaries", "*NGEN, LINE=CATENARY")
     for row in draft.rows(card):
         with draft.guard():
-            labels = labels_of(card, draft, row, 3)
-            places = [known_node(draft, row, at, int(labels[-at])) for at in (0, 1)]
-            if all(place is not None for place in places):
-                fill_line(draft, row, [place for place in places if place is not None], labels)
+            labels = labels_of(row, 3)
+            places = [known_node(draft, row, at, labels[-at]) for at in (0, 1)]
+            is_known = all(place is not None for place in places)
+            nodes = generated(card, draft, row, labels if is_known else [labels[0], labels[-1]])
+            if is_known:
+                fill_line(draft, row, [place for place in places if place is not None], nodes)
 
 
-def labels_of(card: Card, draft: Draft, row: Row, entries: int) -> Ints:
-    """From ``first, last[, increment]``; they go into the NSET of the card."""
-    row.end(entries, "first node, last node, increment" + ", natural length" * (entries > 3))
-    ends = [row.integer(at, what) for at, what in enumerate(("the first node", "the last node"))]
+def labels_of(row: Row, entries: int) -> range:
+    """``first, last[, increment]``."""
+    row.end(
+        entries, "first node, last node, increment" + (", natural length" if entries > 3 else " (straight lines only)")
+    )
+    first, last = (row.integer(at, what) for at, what in enumerate(("the first node", "the last node")))
     increment = row.integer(2, "the increment", default=1)
-    span = abs(ends[1] - ends[0])
-    if span == 0 or span % increment:
-        raise Mistake(row.place, f"{ends[0]} to {ends[1]} cannot be divided into increments of {increment}")
-    count = span // increment
-    draft.spend(count, row.place)
-    labels: Ints = np.arange(count + 1) * (increment if ends[1] > ends[0] else -increment) + ends[0]
-    name = card.name("NSET")
+    if first == last or (last - first) % increment:
+        raise Mistake(row.place, f"{first} to {last} cannot be divided into increments of {increment}")
+    return range(first, last + 1, increment) if last > first else range(first, last - 1, -increment)
+
+
+def generated(card: Card, draft: Draft, row: Row, labels: Sequence[int]) -> Ints:
+    """Labels as an array, which go into the NSET of the card."""
+    draft.spend(len(labels) - 1, row.place)
+    nodes, name = np.array(labels), card.name("NSET")
     if name is not None:
-        draft.node_sets.add(name, labels)
-    return labels
+        draft.node_sets.add(name, nodes)
+    return nodes
 
 
 def known_node(draft: Draft, row: Row, at: int, label: int) -> Floats | None:
