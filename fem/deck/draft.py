@@ -102,6 +102,7 @@ class Draft:
         self.nodes = NodeTable()
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
+        self.earlier_loads: list[Card] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.materials: dict[str, MaterialDraft] = {}

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from fem.lines.line import MOST_TURNS, TINY, Line, LineError, Shape, chords, root
+from fem.lines.line import MOST_LOG, MOST_TURNS, TINY, Line, LineError, Shape, chords, root
 
 
 def hang(line: Line, span: float, rise: float) -> Shape:
@@ -33,7 +33,10 @@ def hang(line: Line, span: float, rise: float) -> Shape:
         high, step = high + step, 2.0 * step
         if high > 600.0:
             raise LineError("no equilibrium was found: it would need an endless tension")
-    return chain.shape(root(lambda log_h: chain.reach(log_h) - span, low, high))
+    shape = chain.shape(root(lambda log_h: chain.reach(log_h) - span, low, high))
+    if (shape.tension[line.is_log] > MOST_LOG * line.stiffness[line.is_log]).any():
+        raise LineError("no equilibrium was found: logarithmic strain would stretch it more than e times")
+    return shape
 
 
 class _Chain:

@@ -49,6 +49,8 @@ def natural_length(
         off = MEASURES[measure](line, hang(line, span, rise)) - value
         return -off if measure == "SAG" else off
 
+    if span == 0.0 and measure != "TENSION":
+        raise LineError(f"{measure} has no meaning where one end lies straight above the other")
     chord = math.hypot(span, rise)
     short = _short_enough(excess, max(chord - others, 1e-3 * chord) * (1.0 + 1e-9), value)
     before, at_before, step = short, excess(short), 1e-4 * chord

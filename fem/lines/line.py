@@ -15,6 +15,8 @@ from fem.arrays import Flags, Floats
 TINY = 1e-12
 """Force over weight that is none."""
 MOST_TURNS = 200
+MOST_LOG = float(np.exp(-1.0))
+"""Largest tension over E A with LOG strain, ln(s)/s at s = e."""
 
 
 class LineError(Exception):
@@ -98,8 +100,8 @@ def green_stretch(load: Floats) -> Floats:
 
 
 def log_stretch(load: Floats) -> Floats:
-    """s of ln(s)/s = T/EA, from below. That has its largest value 1/e at s = e; beyond a line that goes on."""
-    inside, s = np.minimum(load, np.exp(-1.0)), np.ones_like(load)
+    """s of ln(s)/s = T/EA, from below; beyond its largest value a line that goes on."""
+    inside, s = np.minimum(load, MOST_LOG), np.ones_like(load)
     for _ in range(MOST_TURNS):
         slope = 1.0 / s - inside
         new = s + np.where(slope > 1e-9, (inside * s - np.log(s)) / np.maximum(slope, 1e-9), 0.0)

@@ -16,6 +16,7 @@ from fem.deck.draft import Catenary, Draft, Piece
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
+from fem.deck.step_cards.loads import distributed
 from fem.lines.hanging import hang
 from fem.lines.length import MEASURES, natural_length
 from fem.lines.line import Line, LineError, Shape
@@ -180,9 +181,13 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
 
 
 def weights(draft: Draft, catenary: Catenary, bars: Bars) -> tuple[Floats, Floats]:
-    """(n,) weight per natural length of each bar, and the direction (3,) that is up."""
+    """(n,) weight per natural length of each bar, and the direction (3,) that is up.
+
+    The first step of a deck that goes on with the model of another one is that of the other one.
+    """
     gravity = np.zeros((len(bars.labels), 3))
-    for load in draft.steps[0].distributed_loads if draft.steps else ():
+    loads = [distributed(row, None, draft) for card in draft.earlier_loads for row in draft.rows(card)]
+    for load in loads or (draft.steps[0].distributed_loads if draft.steps else ()):
         if load.kind == "GRAV":
             target = load.target
             members = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
@@ -213,6 +218,6 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape) -> None:
         f"{level:.6g}, {shape.pull(line, 0):.6g} at node {first}, {shape.pull(line, -1):.6g} at node {last}{slack}"
     )
     step = draft.steps[0] if draft.steps else None
-    if step is not None and isinstance(step.procedure, Static) and not step.at_once:
+    if isinstance(step and step.procedure, Static) and not (step.at_once or draft.earlier_loads):
         draft.notice("lines are laid under their full weight, which step 1 brings on as a ramp: *STEP, AMPLITUDE=STEP "
                      "lets it act at once")  # fmt: skip
