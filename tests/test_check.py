@@ -22,6 +22,7 @@ from fem.model import (
     Model,
     NodalLoad,
     PointMass,
+    RestLength,
     Static,
     Step,
 )
@@ -121,6 +122,14 @@ def test_massless_bars_have_no_period():
 
 def test_a_rod_without_modulus_is_described():
     assert "no elastic bar has mass" in report(model(material=Material("ROD", density=8000.0)))
+
+
+def test_lengths_of_their_own_count_in_mass_and_stretch():
+    """Two bars of sqrt(2), one of them cut to 1.25 and one to 1.5."""
+    cut = model(rest_lengths=(RestLength(11, 1.25), RestLength(12, 1.5)))
+    assert "bar length  1.25 (element 11) .. 1.5 (element 12)" in report(cut)
+    assert "stretch     |D|/L0 - 1 = 0.131371 at most (element 11)" in report(cut)
+    assert "mass        2.2:" in report(cut)
 
 
 def test_nodes_attached_to_nothing():

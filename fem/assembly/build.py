@@ -48,6 +48,7 @@ class _Builder:
         self.model, self.mesh = model, mesh
         count, total = len(mesh.node_labels), sum(len(block.labels) for block in mesh.blocks)
         self.labels = mesh.element_labels
+        self.index = {label: index for index, label in enumerate(self.labels.tolist())}
         self.family = np.zeros((total, 2), np.int64)
         self.nodes = mesh.element_nodes
         self.planar = np.zeros(count, np.bool_)
@@ -56,6 +57,7 @@ class _Builder:
         links = np.array(model.links, np.int64).reshape(-1, 2)
         self.ends = np.concatenate([self.nodes[self.axial], links])
         self.constants, self.kinds = self._geometry()
+        self._set_rest_lengths()
         self.mass, self.damping = np.zeros(count), np.zeros(count)
         self.off_mass, self.off_damping = np.zeros(len(self.ends)), np.zeros(len(self.ends))
         self.element_mass, self.element_damping, self.volume = np.zeros(total), np.zeros(total), np.zeros(total)
@@ -96,6 +98,15 @@ class _Builder:
         kinds[:, 0] = ENGINEERING
         kinds[len(self.axial) :] = (GREEN, RIGID)  # *MPC: rods without mass, behind the elements
         return constants, kinds
+
+    def _set_rest_lengths(self) -> None:
+        """L0 of the bars that have one of their own, and the gap of their reference position."""
+        for rest in self.model.rest_lengths:
+            sets, target = self.mesh.element_sets, rest.target
+            chosen = self.family[sets[target] if isinstance(target, str) else [self.index[target]], 1]
+            length = 1.0 / self.constants[bar.INV_LENGTH, chosen]
+            self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - rest.length) * (length + rest.length)
+            self.constants[bar.INV_LENGTH, chosen] = 1.0 / rest.length
 
     def _name(self, index: int) -> str:
         if index < len(self.axial):
@@ -243,7 +254,7 @@ class _Builder:
                 expansions=tuple(self.expansions),
                 equations=equations,
                 node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
-                element_index={label: index for index, label in enumerate(self.labels.tolist())},
+                element_index=self.index,
             )
         )
 

@@ -114,7 +114,7 @@ def linearised(bars: Bars, u: Floats) -> Bars:
     w = place[bars.nodes[:, 1]] - place[bars.nodes[:, 0]]
     reference = constants[bar.REF : bar.REF + 3].T
     square = constants[bar.INV_LENGTH] ** 2
-    green = ((reference * w).sum(axis=1) + 0.5 * (w * w).sum(axis=1)) * square
+    green = (constants[bar.BASE_CONSTANT] + (reference * w).sum(axis=1) + 0.5 * (w * w).sum(axis=1)) * square
     stretch = np.sqrt(1.0 + 2.0 * green)
     measures = [kinds[:, 0] == MEASURES["ENGINEERING"], kinds[:, 0] == MEASURES["LOG"]]
     strain = np.select(measures, [2.0 * green / (1.0 + stretch), 0.5 * np.log1p(2.0 * green)], green)

@@ -26,12 +26,14 @@ class Bars:
     """All T3D2 and T2D2 with a section, by element order.
 
     labels, connectivity, length0, area, density  (m,) (m, 2) ...; young is NaN where inextensible
+    stretch       (m,) |D|/L0 - 1, 0 without a rest length
     can_go_slack  (m,) whether a sign of the force is cut off or weakened
     """
 
     labels: Ints
     connectivity: Ints
     length0: Floats
+    stretch: Floats
     area: Floats
     density: Floats
     young: Floats
@@ -71,10 +73,16 @@ def collect_bars(model: Model) -> Bars:
     materials = [model.materials[section.material] for section in sections]
     connectivity = mesh.element_nodes[chosen]
     ends = mesh.coordinates[connectivity]
+    length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    rest = np.full(len(owner), np.nan)
+    for own in model.rest_lengths:
+        rest[mesh.elements_of(own.target)] = own.length
+    length0 = np.where(np.isnan(rest[chosen]), length, rest[chosen])
     return Bars(
         labels=mesh.element_names[chosen],
         connectivity=connectivity,
-        length0=np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1),
+        length0=length0,
+        stretch=length / length0 - 1.0,
         area=np.array([section.area for section in sections], float),
         density=np.array([material.density for material in materials], float),
         young=np.array([np.nan if m.young is None else m.young for m in materials], float),

@@ -35,6 +35,9 @@ def describe(model: Model, bars: Bars) -> list[str]:
         lines.append(f"bar length  {bars.length0[short]:.6g} (element {bars.labels[short]})")
         if bars.length0[long] > bars.length0[short] * (1 + ROUND_OFF):
             lines[-1] += f" .. {bars.length0[long]:.6g} (element {bars.labels[long]})"
+    if model.rest_lengths:
+        most = int(np.argmax(bars.stretch))
+        lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
     return lines + _stiffest_lines(bars)
 
 

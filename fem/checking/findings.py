@@ -94,7 +94,8 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
     """Steps without anything that could move the model."""
     if not model.steps:
         return ["no *STEP: nothing will be solved"]
-    if all(isinstance(step.procedure, Frequency) for step in model.steps) or model.initial_conditions:
+    is_strained = model.initial_conditions or model.rest_lengths
+    if is_strained or all(isinstance(step.procedure, Frequency) for step in model.steps):
         return []
     for step in model.steps:
         moving = [boundary for boundary in step.boundaries if boundary.value or boundary.amplitude]
@@ -137,13 +138,13 @@ def geometry(model: Model, bars: Bars) -> list[str]:
 def floating_across(model: Model, bars: Bars) -> list[str]:
     """Straight, unstressed, unsupported across: a first static step finds no stiffness there."""
     slack_ok = not model.steps or not isinstance(model.steps[0].procedure, Static)
-    stressed = any(condition.kind == "STRESS" for condition in model.initial_conditions)
+    stressed = model.rest_lengths or any(condition.kind == "STRESS" for condition in model.initial_conditions)
     if slack_ok or stressed or any(section.starting_tension > 0 for section in model.sections):
         return []
     n = len(model.mesh.node_labels)
     stiffness, touched = np.zeros((n, 3, 3)), np.zeros(n, bool)
     d = model.mesh.coordinates[bars.connectivity[:, 1]] - model.mesh.coordinates[bars.connectivity[:, 0]]
-    direction = d / np.maximum(bars.length0, np.finfo(float).tiny)[:, None]
+    direction = d / np.maximum(np.linalg.norm(d, axis=1), np.finfo(float).tiny)[:, None]
     for end in (0, 1):
         np.add.at(stiffness, bars.connectivity[:, end], direction[:, :, None] * direction[:, None, :])
         touched[bars.connectivity[:, end]] = True

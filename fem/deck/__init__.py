@@ -45,6 +45,7 @@ KEYWORDS: dict[str, Handler] = {
     "SPRING": properties.spring,
     "DASHPOT": properties.dashpot,
     "MASS": properties.mass,
+    "REST LENGTH": properties.rest_length,
     "AMPLITUDE": amplitudes.amplitude,
     "TIME POINTS": amplitudes.time_points,
     "EQUATION": conditions.equation,

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, Row
 from fem.deck.lexical.source import Mistake, Place, listing
@@ -19,7 +19,7 @@ from fem.deck.mesh_draft import ElementTable, LabelTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError, Problem
-from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass
+from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -64,6 +64,27 @@ class EquationTerm(NamedTuple):
     place: Place
 
 
+class Piece(NamedTuple):
+    """A data line of it: labels from its first node to its last, and the natural length (None: to be found)."""
+
+    labels: Ints
+    length: float | None
+    row: Row
+
+
+class Catenary(NamedTuple):
+    """``*NGEN, LINE=CATENARY``: its pieces, end to end, and the measure that gives the length of the blank one.
+
+    measure  None: all lengths are given;  weight: per natural length, None: that of the bars in the first step
+    """
+
+    card: Card
+    pieces: tuple[Piece, ...]
+    measure: str | None
+    value: float
+    weight: float | None
+
+
 class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user."""
 
@@ -83,6 +104,8 @@ class Draft:
         self.heading: list[str] = []
         self.nodes = NodeTable()
         self.elements = ElementTable()
+        self.catenaries: list[Catenary] = []
+        self.earlier_loads: list[Card] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.materials: dict[str, MaterialDraft] = {}
@@ -94,6 +117,7 @@ class Draft:
         self.links: list[tuple[str | int, str | int, Place]] = []
         self.point_stresses: dict[str | int, float] = {}
         self.initial: list[tuple[InitialCondition, Place]] = []
+        self.rest_lengths: list[tuple[RestLength, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
         self.axes: list[tuple[str, Floats]] = []
         self.uses: list[Use] = []

@@ -115,6 +115,10 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
     draft.mesh_paths |= scanner.mesh_paths
     names = [squeezed(card.keyword) for card in scanner.cards]
     model = scanner.cards[: names.index("STEP")] if "STEP" in names else []
+    first = slice(len(model), names.index("ENDSTEP") if "ENDSTEP" in names else None)
+    draft.earlier_loads = [
+        card for card, name in zip(scanner.cards[first], names[first], strict=True) if name == "DLOAD"
+    ]
     return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART")]
 
 

@@ -53,7 +53,7 @@ def bar_point(
     kind = bars.kinds[e, 0]
     inverse = constants[INV_LENGTH, e]
     first = BASE if kind == LINEAR else REF
-    along = 0.0
+    along = 0.0 if kind == LINEAR else constants[BASE_CONSTANT, e]
     square = 0.0
     approach = 0.0
     length2 = 0.0

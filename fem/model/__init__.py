@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fem.model.arrays_equal import ArrayData
 from fem.model.loads import Amplitude, Boundary, DistributedLoad, Equation, InitialCondition, NodalLoad, Temperature
 from fem.model.mesh import ElementBlock, Mesh
-from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, Spring
+from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, RestLength, Spring
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -52,6 +52,7 @@ class Model(ArrayData):
     springs: tuple[Spring, ...] = ()
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
+    rest_lengths: tuple[RestLength, ...] = ()
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
     equations: tuple[Equation, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
@@ -104,6 +105,7 @@ __all__ = [
     "NodalLoad",
     "OutputRequest",
     "PointMass",
+    "RestLength",
     "Spring",
     "Static",
     "Step",

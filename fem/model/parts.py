@@ -21,6 +21,7 @@ def parts_of(model: Model) -> dict[str, Any]:
         "*SPRING": model.springs,
         "*DASHPOT": model.dashpots,
         "*MASS": model.masses,
+        "*REST LENGTH": model.rest_lengths,
         "*EQUATION": model.equations,
         "*MPC": model.links,
         "*INITIAL CONDITIONS": model.initial_conditions,

@@ -88,6 +88,14 @@ class PointMass:
     alpha: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class RestLength:
+    """``*REST LENGTH``: unstressed length L0 of each bar of a set, or of one; |D|, between its two nodes, without."""
+
+    target: str | int
+    length: float
+
+
 def snap_time(length0: Floats, density: Floats, young: Floats) -> Floats:
     """(m,) L0/(2 c), c = sqrt(E/rho): what a wave needs through half of a bar; 0 without mass.
 

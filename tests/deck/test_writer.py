@@ -29,6 +29,7 @@ from fem.model import (
     NodalLoad,
     OutputRequest,
     PointMass,
+    RestLength,
     Spring,
     Static,
     Step,
@@ -94,6 +95,7 @@ def models(draw: st.DrawFn) -> Model:
         ),
         dashpots=(Dashpot(sets[3], (draw(dofs), draw(dofs)), draw(positive)),),
         masses=(PointMass(sets[4], draw(positive), draw(share)),),
+        rest_lengths=(RestLength(draw(elements), draw(positive)),),
         amplitudes=amplitudes,
         equations=(Equation(((0, 1, draw(positive)), (1, draw(dofs), draw(reals)))),),
         initial_conditions=(
@@ -147,6 +149,7 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
         title=draw(st.sampled_from([(), ("a title",)])),
         max_increments=draw(st.one_of(st.none(), st.integers(1, 999))),
         extrapolation=draw(st.sampled_from(["NO", "LINEAR", "PARABOLIC"])),
+        at_once=draw(st.booleans()),
         controls=Controls(
             *residuals,
             draw(st.one_of(st.none(), positive)),
@@ -180,6 +183,8 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
             OutputRequest("EL FILE", None, ("T", "S")),
         ),
     )
+    if not isinstance(made.procedure, Static):
+        made = replace(made, at_once=False)
     if isinstance(made.procedure, Frequency):
         return replace(made, nodal_loads=(), distributed_loads=(), temperatures=())
     return made

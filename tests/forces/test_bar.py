@@ -23,12 +23,15 @@ TABLE_ROWS[:, 2] = [7.5, 0.0, 4.0, 39.0]  # integral of the force from elongatio
 MEASURES = {"green": GREEN, "engineering": ENGINEERING, "log": LOG}
 
 
-def one_bar(kind: int, *, law: int = BILINEAR, minus: float = 1.0, plus: float = 1.0, eta: float = 0.0) -> Bars:
-    """A bar from the origin to (0.8, -0.3, 0.5) with a stiffness of about 100."""
+def one_bar(
+    kind: int, *, law: int = BILINEAR, minus: float = 1.0, plus: float = 1.0, eta: float = 0.0, rest: float = 1.0
+) -> Bars:
+    """A bar from the origin to (0.8, -0.3, 0.5) with a stiffness of about 100; rest: L0 over its length there."""
     constants = np.zeros((CONSTANTS, 1))
     vector = np.array([0.8, -0.3, 0.5])
     constants[bar.REF : bar.REF + 3, 0] = vector
-    constants[bar.INV_LENGTH, 0] = 1.0 / np.linalg.norm(vector)
+    constants[bar.INV_LENGTH, 0] = 1.0 / (rest * np.linalg.norm(vector))
+    constants[bar.BASE_CONSTANT, 0] = 0.5 * (1.0 - rest**2) * vector @ vector
     constants[bar.AREA, 0] = 1.0 if law == TABLE else 0.4
     constants[bar.YOUNG, 0] = 250.0
     constants[bar.COMPLIANCE, 0] = constants[bar.AREA, 0] / constants[bar.INV_LENGTH, 0] / 250.0
@@ -69,6 +72,8 @@ VARIANTS = [
             "viscous strut, let go": {"eta": 50.0, "plus": 0.0},
             "viscous soft": {"eta": 3.0, "minus": 0.3},
             "viscous soft strut, let go": {"eta": 50.0, "plus": 0.3},
+            "viscous soft, of its own length": {"eta": 3.0, "minus": 0.3, "rest": 0.9},
+            "table, of its own length": {"law": TABLE, "rest": 1.1},
         }.items(),
         (False, True),
         (False, True),
@@ -138,16 +143,18 @@ def test_force_is_the_derivative_of_the_energy(kind, options, linear, secant):
     angle=st.floats(-3, 3),
     shift=st.tuples(*[st.floats(-10, 10)] * 3),
     kind=st.sampled_from(list(MEASURES.values())),
+    rest=st.sampled_from([1.0, 0.7, 1.4]),
 )
 @settings(max_examples=60, deadline=None)
-def test_rigid_motion_gives_no_strain(axis, angle, shift, kind):
-    bars = one_bar(kind)
+def test_rigid_motion_gives_no_strain(axis, angle, shift, kind, rest):
+    """Nor does any place in which a bar of its own length has that length."""
+    bars = one_bar(kind, rest=rest)
     bars.constants[bar.STRESS0, 0] = 0.0
     n = np.array(axis) / np.linalg.norm(axis)
     cross = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
     turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
     vector = bars.constants[bar.REF : bar.REF + 3, 0]
-    u = np.concatenate([shift, np.array(shift) + turn @ vector - vector])
+    u = np.concatenate([shift, np.array(shift) + rest * turn @ vector - vector])
     force = np.zeros(6)
     evaluate_bars(trial(u), bars, True, force, np.zeros(6), np.zeros((STORED, 1)))
     assert np.abs(force).max() < 250 * 1e-13

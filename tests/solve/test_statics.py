@@ -223,3 +223,15 @@ def test_statics_has_no_velocity_and_no_viscous_stress():
     strain, stress = history.elements[-1, :2, 0], history.elements[-1, :2, 1]
     assert stress == pytest.approx(1e4 * strain, rel=1e-12)
     assert history.elements[-1, 2, 3] == 0.0
+
+
+def test_loads_at_once_are_those_of_a_constant_amplitude():
+    """AMPLITUDE=STEP: every row has the end of the ramp, also for supports that move; what is given up goes at once."""
+    ramp = TRUSS.format(height=0.5) + step("*CLOAD\n3, 2, -20.\n*BOUNDARY\n2, 1, 1, 0.01", data="0.25, 1.")
+    ramp += step("*CLOAD, OP=NEW\n3, 2, -5.", data="0.25, 1.")
+    end = run_text(ramp)
+    at_once = run_text(ramp.replace("*STEP, NLGEOM", "*STEP, AMPLITUDE=STEP, NLGEOM"))
+    for number in (1, 2):
+        rows = (at_once.step == number) & (at_once.increment > 0)
+        last = end.u[np.flatnonzero(end.step == number)[-1]]
+        assert rows.sum() >= 4 and np.abs(at_once.u[rows] - last).max() < 1e-12

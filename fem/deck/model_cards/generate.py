@@ -14,31 +14,51 @@ from fem.deck.lexical.fields import MAX_LABEL, Row
 from fem.deck.lexical.source import Mistake
 from fem.deck.model_cards.sets import earlier_set
 
-STRAIGHT = "is not supported: nodes are generated along straight lines"
+STRAIGHT = "is not supported: nodes are generated along straight lines and catenaries"
+
+OF_CATENARIES = ("TENSION", "HORIZONTAL TENSION", "SAG", "WEIGHT", "SEABED", "FRICTION")
 
 
-@keyword("model", takes=("NSET",), refuses={"LINE": STRAIGHT, "SYSTEM": STRAIGHT})
+@keyword("model", takes=("NSET", "LINE", *OF_CATENARIES), plus=OF_CATENARIES, refuses={"SYSTEM": STRAIGHT})
 def ngen(card: Card, draft: Draft) -> None:
     """``first, last[, increment]``: nodes evenly spaced between two nodes that exist; NSET takes the ends in."""
-    name = card.name("NSET")
+    if card.has("LINE"):
+        card.word("LINE", ("CATENARY",), "")
+        from fem.deck.model_cards.catenary import read_catenary
+
+        draft.extension("*NGEN, LINE=CATENARY")
+        pieces = [(row, labels_of(row, 4)) for row in draft.rows(card)]
+        return read_catenary(card, draft, [(row, generated(card, draft, row, labels)) for row, labels in pieces])
+    for name in OF_CATENARIES:
+        if card.has(name):
+            raise Mistake(card.field(name).place, f"{name} is for catenaries", "*NGEN, LINE=CATENARY")
     for row in draft.rows(card):
         with draft.guard():
-            row.end(3, "first node, last node, increment (straight lines only)")
-            ends = [row.integer(at, what) for at, what in enumerate(("the first node", "the last node"))]
-            increment = row.integer(2, "the increment", default=1)
-            span = abs(ends[1] - ends[0])
-            if span == 0 or span % increment:
-                message = f"{ends[0]} to {ends[1]} cannot be divided into increments of {increment}"
-                raise Mistake(row.place, message)
-            places = known_nodes(draft, row, [ends[:1], ends[1:]])
-            count = span // increment
-            labels = np.array(ends)
-            if places is not None:
-                draft.spend(count, row.place)
-                labels = ends[0] + np.arange(count + 1) * np.sign(ends[1] - ends[0]) * increment
-                fill(draft, row, places, labels[None, 1:-1], np.linspace(0.0, 1.0, count + 1)[1:-1])
-            if name is not None:
-                draft.node_sets.add(name, labels)
+            labels = labels_of(row, 3)
+            ends = known_nodes(draft, row, [labels[:1], labels[-1:]])
+            nodes = generated(card, draft, row, [labels[0], labels[-1]] if ends is None else labels)
+            if ends is not None:
+                fill(draft, row, ends, nodes[None, 1:-1], np.linspace(0.0, 1.0, len(nodes))[1:-1])
+
+
+def labels_of(row: Row, entries: int) -> range:
+    """``first, last[, increment]``."""
+    natural = ", natural length" if entries > 3 else " (straight lines only)"
+    row.end(entries, "first node, last node, increment" + natural)
+    first, last = (row.integer(at, what) for at, what in enumerate(("the first node", "the last node")))
+    increment = row.integer(2, "the increment", default=1)
+    if first == last or (last - first) % increment:
+        raise Mistake(row.place, f"{first} to {last} cannot be divided into increments of {increment}")
+    return range(first, last + 1, increment) if last > first else range(first, last - 1, -increment)
+
+
+def generated(card: Card, draft: Draft, row: Row, labels: Sequence[int]) -> Ints:
+    """Labels as an array, which go into the NSET of the card."""
+    draft.spend(len(labels) - 1, row.place)
+    nodes, name = np.array(labels), card.name("NSET")
+    if name is not None:
+        draft.node_sets.add(name, nodes)
+    return nodes
 
 
 def known_nodes(draft: Draft, row: Row, ends: Sequence[Sequence[int]]) -> Floats | None:

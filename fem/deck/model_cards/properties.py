@@ -1,4 +1,4 @@
-"""Properties of element sets: ``*SOLID SECTION``, ``*SPRING``, ``*DASHPOT``, ``*MASS``."""
+"""Properties of element sets: ``*SOLID SECTION``, ``*SPRING``, ``*DASHPOT``, ``*MASS``, ``*REST LENGTH``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from fem.deck.draft import Draft, Property
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake
-from fem.model import BarSection, PointMass
+from fem.model import BarSection, PointMass, RestLength
 from fem.model.properties import MASS_RULES, STRAINS
 
 EXTRAS = ("MASS", "STRAIN", "STARTING TENSION")
@@ -72,3 +72,16 @@ def mass(card: Card, draft: Draft) -> None:
     if value < 0.0:
         raise Mistake(row.place, f"the mass is negative: {value:g}")
     add(card, draft, PointMass(element_set, value, alpha))
+
+
+@keyword("model")
+def rest_length(card: Card, draft: Draft) -> None:
+    """``elements, L0``: unstressed length of each bar of a set, or of one."""
+    draft.extension("*REST LENGTH")
+    for row in draft.rows(card):
+        with draft.guard():
+            row.end(2, "elements, rest length")
+            target, value = draft.target(row, 0, "element"), row.number(1, "the rest length")
+            if value <= 0.0:
+                raise Mistake(row.field(1).place, f"the rest length must be positive, got {value:g}")
+            draft.rest_lengths.append((RestLength(target, value), row.place))

@@ -1,4 +1,4 @@
-"""Supports that contradict each other, equations of node indices, stresses on bars only."""
+"""Supports that contradict each other, equations of node indices, stresses and lengths of bars only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fem.arrays import Ints
 from fem.deck.draft import Draft, EquationTerm
 from fem.deck.lexical.source import Mistake, Place
 from fem.deck.resolve.mesh import Lookup
-from fem.model import Boundary, Equation, Mesh
+from fem.model import Boundary, Equation, InitialCondition, Mesh, RestLength
 from fem.model.mesh import BARS
 
 
@@ -109,11 +109,20 @@ def column(draft: Draft, mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:
     return index[found]
 
 
-def check_initial(draft: Draft, mesh: Mesh) -> None:
-    """Initial stress needs bars."""
+def check_bars(draft: Draft, mesh: Mesh) -> None:
+    """Initial stresses and rest lengths are those of bars; a bar has one rest length."""
     is_bar = mesh.is_of(*BARS)
-    elements = Lookup(mesh.element_labels)
-    for condition, place in draft.initial:
-        message = f"{condition.target} has elements other than T3D2 and T2D2: they carry no stress"
-        if condition.kind == "STRESS" and not is_bar[members(mesh.element_sets, elements, condition.target)].all():
-            draft.report(Mistake(place, message))
+    elements, has_length = Lookup(mesh.element_labels), np.zeros(len(is_bar), bool)
+    entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial, *draft.rest_lengths]
+    for entry, place in entries:
+        is_length, target = isinstance(entry, RestLength), entry.target
+        if isinstance(entry, InitialCondition) and entry.kind != "STRESS":
+            continue
+        index = members(mesh.element_sets, elements, target)
+        if not is_bar[index].all():
+            what = "have no length of their own" if is_length else "carry no stress"
+            draft.report(Mistake(place, f"{target} has elements other than T3D2 and T2D2: they {what}"))
+        elif is_length and has_length[index].any():
+            label = draft.as_written(int(mesh.element_labels[index[has_length[index]][0]]))
+            draft.report(Mistake(place, f"element {label} gets a second rest length"))
+        has_length[index] |= is_length

@@ -37,6 +37,9 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
         own, before = draft.inner(), len(draft.mistakes)
         draft.instances[instance.name] = own
         read(instance.cards, own)
+        for catenary in own.catenaries:
+            message = "*NGEN, LINE=CATENARY stands in a part: what its bars are made of is known in the model only"
+            draft.report(catenary.card.mistake(message, "give the nodes by *NODE, or write a flat deck"))
         draft.uses += [use for use in own.uses if use.family not in ("node", "element")]
         own.uses = [use for use in own.uses if use.family in ("node", "element")]
         build_mesh(own)

@@ -10,7 +10,7 @@ from fem.deck.draft import Draft
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
 from fem.deck.resolve.axes import in_axes
-from fem.deck.resolve.constraints import build_equations, build_links, check_initial, check_supports
+from fem.deck.resolve.constraints import build_equations, build_links, check_bars, check_supports
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
@@ -20,6 +20,10 @@ from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 def build_model(draft: Draft, end: Place) -> Model:
     """Look everything up, judge the whole; ``end``: the last line of the deck, blamed for what is missing."""
+    if draft.catenaries:
+        from fem.deck.model_cards.catenary import lay_lines
+
+        lay_lines(draft)
     draft.card = None
     mesh = build_mesh(draft)
     check_uses(draft)
@@ -34,7 +38,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
-    check_initial(draft, mesh)
+    check_bars(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
@@ -48,6 +52,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         springs=springs,
         dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
         amplitudes=draft.amplitudes,
         equations=equations,
         links=links,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fem.deck.writer.text import card, number
+from fem.deck.writer.text import card, field, number
 from fem.model import BarSection, Material, Model, Spring
 
 
@@ -15,6 +15,8 @@ def property_lines(model: Model) -> list[str]:
         lines += [card("DASHPOT", ELSET=dashpot.element_set), dof_line(dashpot.dofs), number(dashpot.coefficient)]
     for mass in model.masses:
         lines += [card("MASS", ELSET=mass.element_set, ALPHA=mass.alpha or None), number(mass.mass)]
+    if model.rest_lengths:
+        lines += ["*REST LENGTH", *(f"{field(rest.target)}, {number(rest.length)}" for rest in model.rest_lengths)]
     return lines
 
 

@@ -10,7 +10,8 @@ Geometrically linear: p = q = d_b, the base vector, t = 0.
 A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
 tenth number; a taut rope is a rod, a slack one a bar without modulus. A linear solver finds the change of the
 multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
-Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
+Strains use the displacement difference w = u_j - u_i, E = (g + D.w + w.w/2)/L0^2, which keeps all digits; the gap
+g = (|D|^2 - L0^2)/2 of the reference position is 0 unless the bar has a rest length of its own.
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
 cables and struts it never turns the stress round (``laws.damped_fractions``). The secant one is eta (e1 - e0)/dt.
 Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
@@ -66,7 +67,8 @@ class Bars(NamedTuple):
     blocks       (b, 5)          runs of one kind: measure, law, first and past-last bar, 1 where any is viscous
     constants    (CONSTANTS, m)  row by row: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
                                  eta, starting tension,
-                                 first row and row count of a table, base vector (3), base constant, base slope,
+                                 first row and row count of a table, base vector (3), base constant (of bars that are
+                                 not LINEAR: the gap (|D|^2 - L0^2)/2 of the reference position), base slope,
                                  volume over modulus (0 where there is no modulus), N/(A S) at the base, restitution
     table        (rows, 3)       elongation, force, energy of tabulated laws; None: there are none
     off_mass     (m,)            coupling mass between the two nodes, per direction
@@ -107,12 +109,14 @@ def evaluate_block(
         inverse = constants[INV_LENGTH, e]
         dx, dy, dz = constants[REF, e], constants[REF + 1, e], constants[REF + 2, e]
         wx, wy, wz = bar_tangent[Q, s], bar_tangent[Q + 1, s], bar_tangent[Q + 2, s]
+        gap = 0.0
         if kind == LINEAR:
             dx, dy, dz = constants[BASE, e], constants[BASE + 1, e], constants[BASE + 2, e]
             green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
             qx, qy, qz = dx, dy, dz
         else:
-            green1 = (dx * wx + dy * wy + dz * wz + 0.5 * (wx * wx + wy * wy + wz * wz)) * inverse * inverse
+            gap = constants[BASE_CONSTANT, e]
+            green1 = (gap + dx * wx + dy * wy + dz * wz + 0.5 * (wx * wx + wy * wy + wz * wz)) * inverse * inverse
             qx, qy, qz = dx + wx, dy + wy, dz + wz
         px, py, pz = qx, qy, qz
         green0 = green1
@@ -121,7 +125,7 @@ def evaluate_block(
             if kind == LINEAR:
                 green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
             else:
-                green0 = (dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
+                green0 = (gap + dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
                 px, py, pz = 0.5 * (qx + dx + ox), 0.5 * (qy + dy + oy), 0.5 * (qz + dz + oz)
         e0, e1, slope1, slope, curvature = measure(
             kind, green0, green1, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e]

@@ -71,8 +71,7 @@ def measure_gaps(ties: Ties, bars: Bars, u: Floats) -> float:
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         kind, inverse = bars.kinds[e, 0], constants[INV_LENGTH, e]
-        first, half = (BASE, 0.0) if kind == LINEAR else (REF, 0.5)
-        green = 0.0
+        first, half, green = (BASE, 0.0, 0.0) if kind == LINEAR else (REF, 0.5, constants[BASE_CONSTANT, e])
         for c in range(3):
             w = u[j + c] - u[i + c]
             green += constants[first + c, e] * w + half * w * w

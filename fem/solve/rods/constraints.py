@@ -85,8 +85,8 @@ def check_constraints(stage: StepSystem, motion: Motion) -> None:
         now = length * np.sqrt(max(0.0, 1.0 + 2.0 * strain[longest]))
         raise ModelError(
             f"{stage.system.name_bar(int(rods[longest]))} keeps its length {length:.9g}, but its nodes are {now:.9g} "
-            "apart at the start of the step; look at the initial displacements (a step without NLGEOM keeps lengths "
-            "only to first order)"
+            "apart at the start of the step; look at *REST LENGTH and at the initial displacements (a step without "
+            "NLGEOM keeps lengths only to first order)"
         )
     _refuse_dependent(stage)
 

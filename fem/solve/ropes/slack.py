@@ -18,7 +18,7 @@ def gap_of(e: int, u: Floats, bars: Bars) -> float:
     """g = (l^2 - L0^2)/2 of bar e at displacement u, to first order where it is geometrically linear."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     first = BASE if bars.kinds[e, 0] == LINEAR else REF
-    gap: float = 0.0
+    gap: float = 0.0 if bars.kinds[e, 0] == LINEAR else bars.constants[BASE_CONSTANT, e]
     square: float = 0.0
     for c in range(3):
         w = u[j + c] - u[i + c]

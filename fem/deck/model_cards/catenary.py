@@ -1,0 +1,223 @@
+"""``*NGEN, LINE=CATENARY``: nodes of a line that hangs in equilibrium, and the rest lengths of its bars.
+
+The card is read with the mesh; where its nodes are follows when sections, materials and the first step are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.deck.draft import Catenary, Draft, Piece
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
+from fem.deck.lexical.source import Mistake
+from fem.deck.step_cards.loads import distributed
+from fem.lines.hanging import hang
+from fem.lines.length import MEASURES, natural_length
+from fem.lines.line import Line, LineError, Shape
+from fem.model import BarSection, RestLength, Static
+from fem.model.mesh import BARS
+
+PLANNED = ("SEABED", "FRICTION")
+PARALLEL = 1e-12
+
+
+class Bars(NamedTuple):
+    """The bars of a line from its first node to its last.
+
+    labels (n,);  area, young (n,), infinite where a bar keeps its length;  density (n,);  strain (n,) measures;
+    is_flat  all lie in the plane z = 0
+    """
+
+    labels: Ints
+    area: Floats
+    young: Floats
+    density: Floats
+    strain: np.ndarray
+    is_flat: bool
+
+
+def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
+    """``first, last, increment, natural length``, one line per piece."""
+    for name in PLANNED:
+        if card.word(name, ("YES", "NO"), "NO") == "YES":
+            raise Mistake(card.field(name).place, f"{name}=YES is planned, not yet supported")
+    found = [Piece(labels, length_of(row), row) for row, labels in pieces]
+    for one, other in pairwise(found):
+        if one.labels[-1] != other.labels[0]:
+            message = f"the piece begins at node {other.labels[0]}, the one before ends at {one.labels[-1]}"
+            raise Mistake(other.row.place, message, "the pieces of a line are joined end to end")
+    labels, counts = np.unique(np.concatenate([piece.labels[1:] for piece in found]), return_counts=True)
+    if counts.max() > 1 or found[0].labels[0] in labels:
+        raise Mistake(found[0].row.place, "the line passes twice through one node")
+    asked = [name for name in MEASURES if card.has(name)]
+    blank = [piece for piece in found if piece.length is None]
+    if len(asked) > 1 or (asked and not blank):
+        what = asked[1] if len(asked) > 1 else asked[0]
+        raise Mistake(card.field(what).place, f"{what} and something else both say how long the line is",
+                      "leave one natural length blank, and give one of TENSION, HORIZONTAL TENSION, SAG")  # fmt: skip
+    if len(blank) > 1 or (blank and not asked):
+        raise Mistake(blank[-1].row.place, "a natural length is missing",
+                      "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG=")  # fmt: skip
+    value = card.number(asked[0]) if asked else 0.0
+    if asked and value <= 0.0:
+        raise Mistake(card.field(asked[0]).place, f"{asked[0]} must be positive, got {value:g}")
+    weight = card.number("WEIGHT") if card.has("WEIGHT") else None
+    draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight))
+
+
+def length_of(row: Row) -> float | None:
+    """The natural length of a piece, None where it is blank."""
+    if not row.field(3).text:
+        return None
+    length = row.number(3, "the natural length")
+    if length <= 0.0:
+        raise Mistake(row.field(3).place, f"the natural length must be positive, got {length:g}")
+    return length
+
+
+def lay_lines(draft: Draft) -> None:
+    """Nodes and rest lengths of all such lines."""
+    for catenary in draft.catenaries:
+        draft.card = catenary.card
+        with draft.guard():
+            lay_line(draft, catenary)
+    draft.card = None
+
+
+def lay_line(draft: Draft, catenary: Catenary) -> None:
+    """One line; where what it is made of has mistakes of its own, nothing is said twice."""
+    pieces, place = catenary.pieces, catenary.card.place
+    labels = np.concatenate([pieces[0].labels[:1], *(piece.labels[1:] for piece in pieces)])
+    ends = end_places(draft, catenary)
+    bars = bars_of(draft, catenary, labels) if ends is not None else None
+    if ends is None or bars is None:
+        draft.failed.add("NGEN")
+        return
+    weight, up = weights(draft, catenary, bars)
+    counts = [len(piece.labels) - 1 for piece in pieces]
+    rise = float((ends[1] - ends[0]) @ up)
+    level = ends[1] - ends[0] - rise * up
+    span = float(np.linalg.norm(level))
+    lengths = [piece.length or 0.0 for piece in pieces]
+
+    def made(blank: float) -> Line:
+        length = np.repeat([(own or blank) / n for own, n in zip(lengths, counts, strict=True)], counts)
+        load = np.convolve(0.5 * weight * length, [1.0, 1.0])
+        return Line(length, bars.area * bars.young, load, bars.strain == "GREEN", bars.strain == "LOG")
+
+    try:
+        blank = 0.0
+        if catenary.measure is not None:
+            blank = natural_length(made, sum(lengths), span, rise, catenary.measure, catenary.value)
+        shape = hang(made(blank), span, rise)
+    except LineError as error:
+        raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
+    across = level / span if span else np.eye(3)[int(np.abs(up).argmin())]
+    coordinates = ends[0] + shape.places[1:-1] @ np.array([across, up])
+    for mistake in draft.nodes.add(labels[1:-1], coordinates, lambda _: place):
+        draft.report(mistake)
+    length = made(blank).length
+    rows = np.repeat(np.arange(len(pieces)), counts)
+    for label, own, at in zip(bars.labels.tolist(), length.tolist(), rows.tolist(), strict=True):
+        draft.rest_lengths.append((RestLength(label, own), pieces[at].row.place))
+    tell(draft, catenary, made(blank), shape)
+
+
+def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
+    """(2, 3) of the two nodes that exist; None where a broken card may have been about to define them."""
+    rows = catenary.pieces[0].row, catenary.pieces[-1].row
+    labels = int(catenary.pieces[0].labels[0]), int(catenary.pieces[-1].labels[-1])
+    places = [draft.nodes.at(label) if label in draft.nodes.rows else None for label in labels]
+    for row, at, label, found in zip(rows, (0, 1), labels, places, strict=True):
+        if found is None and not draft.has_failed("NODE"):
+            raise Mistake(row.field(at).place, f"there is no node {label}", "define both end nodes with *NODE")
+    for piece in catenary.pieces:
+        for label in piece.labels.tolist():
+            if label not in labels and label in draft.nodes.rows:
+                there = draft.nodes.place_of(label)
+                raise Mistake(piece.row.place, f"node {label} exists already: a catenary makes all nodes between its "
+                              "ends", f"it was defined at {there}")  # fmt: skip
+    return None if any(found is None for found in places) else np.array(places)
+
+
+def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
+    """The bars between consecutive nodes; None where one has no section or no material, which is said elsewhere."""
+    place = {label: at for at, label in enumerate(labels.tolist())}
+    found, flat = np.zeros(len(labels) - 1, np.int64), True
+    for chunk in draft.elements.chunks:
+        inside = np.isin(chunk.numbers, labels).all(axis=1) if chunk.kind in BARS else np.zeros(0, np.bool_)
+        for row in np.flatnonzero(inside).tolist():
+            first, last = sorted(place[label] for label in chunk.numbers[row].tolist())
+            if last == first + 1:
+                found[first], flat = chunk.labels[row], flat and chunk.kind == "T2D2"
+    if not found.all():
+        if draft.has_failed("ELEMENT", "ELGEN", "INCLUDE"):
+            return None
+        at = int(np.argmin(found != 0))
+        rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
+        raise Mistake(rows[at].place, f"no bar joins nodes {labels[at]} and {labels[at + 1]}",
+                      "a catenary needs *ELEMENT, TYPE=T3D2 (T2D2) between consecutive nodes")  # fmt: skip
+    section_of: dict[int, BarSection] = {}
+    for entry in draft.properties:
+        if isinstance(entry.value, BarSection):
+            section_of |= dict.fromkeys(draft.element_sets.ordered(entry.element_set).tolist(), entry.value)
+    sections = [section_of.get(label) for label in found.tolist()]
+    made = [draft.materials.get(section.material) if section else None for section in sections]
+    numbers = [entry.numbers for entry in made if entry is not None and not entry.broken]
+    young = [np.inf if given.get("is_inextensible") else given.get("young") for given in numbers]
+    if len(numbers) < len(found) or None in young:
+        return None
+    return Bars(
+        found, np.array([section.area for section in sections if section]), np.array(young, float),
+        np.array([given.get("density", 0.0) for given in numbers], float),
+        np.array([section.strain for section in sections if section]), flat,
+    )  # fmt: skip
+
+
+def weights(draft: Draft, catenary: Catenary, bars: Bars) -> tuple[Floats, Floats]:
+    """(n,) weight per natural length of each bar, and the direction (3,) that is up.
+
+    The first step of a deck that goes on with the model of another one is that of the other one.
+    """
+    gravity = np.zeros((len(bars.labels), 3))
+    loads = [distributed(row, None, draft) for card in draft.earlier_loads for row in draft.rows(card)]
+    for load in loads or (draft.steps[0].distributed_loads if draft.steps else ()):
+        if load.kind == "GRAV":
+            target = load.target
+            members = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
+            acts = np.ones(len(gravity), np.bool_) if target is None else np.isin(bars.labels, members)
+            gravity[acts] += load.value * np.array(load.direction)
+    size = np.linalg.norm(gravity, axis=1)
+    up = np.array([0.0, 1.0, 0.0]) if bars.is_flat else np.array([0.0, 0.0, 1.0])
+    if size.any():
+        up = -gravity[size.argmax()] / size.max()
+        if np.abs(gravity + size[:, None] * up).max() > PARALLEL * size.max():
+            raise catenary.card.mistake("GRAV of the first step points in different directions along the line")
+    given = catenary.weight
+    weight = bars.density * bars.area * size if given is None else np.full(len(size), given)
+    if not weight.any():
+        hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
+        raise catenary.card.mistake("the line has no weight", hint)
+    return weight, up
+
+
+def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape) -> None:
+    """What has been found, and what would undo it."""
+    first, last = catenary.pieces[0].labels[0], catenary.pieces[-1].labels[-1]
+    found = " (the shorter of two)" if catenary.measure == "TENSION" else ""
+    level = shape.tension[-1] * shape.vectors[-1, 0] / np.hypot(*shape.vectors[-1])
+    slack = f"; {shape.slack:.6g} of it lie slack" if shape.slack else ""
+    draft.notice(
+        f"line of nodes {first} to {last}: natural length {line.length.sum():.9g}{found}, horizontal tension "
+        f"{level:.6g}, {shape.pull(line, 0):.6g} at node {first}, {shape.pull(line, -1):.6g} at node {last}{slack}"
+    )
+    step = draft.steps[0] if draft.steps else None
+    if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.earlier_loads:
+        draft.notice("lines are laid under their full weight, which step 1 brings on as a ramp: *STEP, AMPLITUDE=STEP "
+                     "lets it act at once")  # fmt: skip

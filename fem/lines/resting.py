@@ -1,0 +1,254 @@
+"""Lines that touch a plane bottom, rigid or soft.
+
+A leg leaves the bottom with the tension T along it; the node at which it does lies with a part of its weight and hangs
+with the rest, f in (0, 1]. So the size of a leg, its bars less 1 - f, is a number without steps, and the height of its
+upper end grows with it. On the bottom tension falls towards the first node by w (sin a + mu cos a) per node (friction
+that is mobilised to the full), not below 0; the distance of the ends grows with T: again a root within a root.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.lines.hanging import hang
+from fem.lines.line import MOST_TURNS, TINY, Line, LineError, Shape, chords, reversed_line, root
+
+TOUCHING = 1e-9
+"""Distance from the bottom, over the length of the line, that is none."""
+SHORTER = 1e-6
+"""Fraction by which bars without tension are drawn shorter: at their very length they toggle between taut and slack."""
+
+
+class Bottom(NamedTuple):
+    """A plane.
+
+    depth      of the plane straight below the first node (0: that lies on it)
+    slope      angle by which it rises towards the last node [rad]
+    friction   coefficient along the line
+    stiffness  (n+1,) force over penetration at each node; None: rigid
+    """
+
+    depth: float
+    slope: float = 0.0
+    friction: float = 0.0
+    stiffness: Floats | None = None
+
+    def height(self, places: Floats) -> Floats:
+        """(k,) distance of points (k, 2) from the plane, positive above it."""
+        return np.asarray(math.cos(self.slope) * (places[:, 1] + self.depth) - math.sin(self.slope) * places[:, 0])
+
+
+def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
+    """The line from (0, 0) to (span, rise) above a bottom. LineError: an end lies below it, or there is no equilibrium.
+
+    On a soft bottom resting nodes have sunk by their weight across it over its stiffness.
+    """
+    near = TOUCHING * float(line.length.sum())
+    ends = bottom.height(np.array([[0.0, 0.0], [span, rise]]))
+    for height, name in zip(ends.tolist(), ("first", "last"), strict=True):
+        if height < -near:
+            raise LineError(f"its {name} node lies {-height:.6g} below the bottom")
+    shape = _hanging(line, span, rise, bottom, near)
+    if shape is None and ends[1] <= near < ends[0]:
+        turned = bottom._replace(depth=bottom.depth + rise - span * math.tan(bottom.slope), slope=-bottom.slope)
+        shape = _turned(_touching(_Resting(reversed_line(line), span, -rise, turned, near)))
+    elif shape is None:
+        shape = _touching(_Resting(line, span, rise, bottom, near))
+    return _settled(shape, bottom)
+
+
+def _hanging(line: Line, span: float, rise: float, bottom: Bottom, near: float) -> Shape | None:
+    """Where the line hangs clear of the bottom."""
+    shape = hang(line, span, rise)
+    return shape if bottom.height(shape.places[1:-1]).min(initial=near) > -near else None
+
+
+def _turned(shape: Shape) -> Shape:
+    """A shape found from the other end."""
+    vectors = shape.vectors[::-1] * np.array([1.0, -1.0])
+    return shape._replace(vectors=vectors, tension=shape.tension[::-1], load=shape.load[::-1])
+
+
+def _settled(shape: Shape, bottom: Bottom) -> Shape:
+    """Nodes sunk into a soft bottom; the ends stay."""
+    if bottom.stiffness is None:
+        return shape
+    depth = math.cos(bottom.slope) * shape.load[1:-1] / bottom.stiffness[1:-1]
+    places = shape.places
+    places[1:-1] -= depth[:, None] * np.array([-math.sin(bottom.slope), math.cos(bottom.slope)])
+    return shape._replace(vectors=np.diff(places, axis=0))
+
+
+def _touching(resting: _Resting) -> Shape:
+    """The tension that puts the last node in its place, or the line that lies slack."""
+    scale, span = resting.line.scale, resting.span
+    low, high = math.log(TOUCHING * scale), math.log(scale)
+    if resting.reach(low) >= span:
+        return resting.slack()
+    for _ in range(MOST_TURNS):
+        if resting.reach(high) > span:
+            break
+        high += 2.0
+    found = resting.shape(root(lambda log_t: resting.reach(log_t) - span, low, high))
+    if found is None or abs(found.vectors[:, 0].sum() - span) > 1e-6 * span + resting.near:
+        raise LineError("no equilibrium was found on the bottom")
+    return found
+
+
+class _Resting:
+    """The line for one pair of ends, the last above the bottom; unknown is the logarithm of the tension T."""
+
+    def __init__(self, line: Line, span: float, rise: float, bottom: Bottom, near: float) -> None:
+        if (line.weight < 0.0).any():
+            raise LineError("no equilibrium was found: buoyant pieces of a line that touches the bottom")
+        self.line, self.span, self.rise, self.bottom, self.near = line, span, rise, bottom, near
+        self.mirror = reversed_line(line)
+        first, last = bottom.height(np.array([[0.0, 0.0], [span, rise]])).tolist()
+        self.first, self.last = (max(first, 0.0) if first > near else 0.0), max(last, 0.0)
+        self.count, self.cos, self.sin = len(line.length), math.cos(bottom.slope), math.sin(bottom.slope)
+        self.rate = line.weight * (self.sin + bottom.friction * self.cos)
+
+    def reach(self, log_t: float) -> float:
+        """How far the last node is from the first; too far where the legs need more bars than there are."""
+        shape = self.shape(log_t)
+        return 2.0 * self.span + self.near if shape is None else float(shape.vectors[:, 0].sum())
+
+    def shape(self, log_t: float) -> Shape | None:
+        """The line for a tension; None where it has too few bars."""
+        pull = math.exp(log_t)
+        right = self._size(pull, self.last)
+        if right is None:
+            return None
+        left = self._left(pull, right)
+        if left is None:
+            return None
+        vectors, tension = np.zeros((self.count, 2)), np.zeros(self.count)
+        bars, other = math.ceil(right), math.ceil(left)
+        load = self.line.weight.copy()
+        if bars:
+            vectors[self.count - bars :], tension[self.count - bars :] = _leg(self.line, pull, right, self.bottom.slope)
+            _lift(load[::-1], right)
+        lying = slice(other, self.count - bars)
+        tension[lying] = np.maximum(self._along(pull, right)[lying], 0.0)
+        chord = chords(self.line, tension[lying], lying) * np.where(tension[lying] > 0.0, 1.0, 1.0 - SHORTER)
+        vectors[lying] = chord[:, None] * np.array([self.cos, self.sin])
+        if other:
+            there = _leg(self.mirror, self._pull_left(pull, right, left), left, -self.bottom.slope)
+            vectors[:other], tension[:other] = there[0][::-1] * np.array([1.0, -1.0]), there[1][::-1]
+            _lift(load, left)
+        return Shape(vectors, tension, load, float(self.line.length[lying][tension[lying] == 0.0].sum()))
+
+    def _along(self, pull: float, right: float) -> Floats:
+        """(n,) tension of each bar if it lay, between the leg on the right and the first node; not yet cut off at 0."""
+        bars = math.ceil(right)
+        foot = self.count - bars
+        lost = np.zeros(self.count + 1)
+        lost[1:foot] = self.rate[1:foot]
+        if foot < self.count:
+            lost[foot] = (bars - right) * self.rate[foot]
+        return np.asarray(pull - np.cumsum(lost[::-1])[::-1][1:])
+
+    def _left(self, pull: float, right: float) -> float | None:
+        """Size of the leg at the first node."""
+        if not self.first:
+            return 0.0 if right <= self.count else None
+        most = float(self.count - math.ceil(right))
+
+        def off(size: float) -> float:
+            return _climb(self.mirror, self._pull_left(pull, right, size), size, -self.bottom.slope) - self.first
+
+        return root(off, 0.0, most) if most > 0.0 and off(most) >= 0.0 else None
+
+    def _pull_left(self, pull: float, right: float, left: float) -> float:
+        """Tension along the bottom with which the leg at the first node leaves it."""
+        other = math.ceil(left)
+        along = self._along(pull, right)
+        before = float(along[other]) if other < self.count else pull
+        return max(before - (other - left) * float(self.rate[other]), TINY * self.line.scale)
+
+    def _size(self, pull: float, height: float) -> float | None:
+        """Bars of the leg at the last node, less the part of the weight of its lowest node that lies; None: too few."""
+        if height <= self.near:
+            return 0.0
+        slope = self.bottom.slope
+        if _climb(self.line, pull, float(self.count), slope) < height:
+            return None
+        return root(lambda size: _climb(self.line, pull, size, slope) - height, 0.0, float(self.count))
+
+    def slack(self) -> Shape:
+        """Vertical legs, of which the lowest bar is slack; that and the rest are spread evenly over the bottom."""
+        slope = self.bottom.slope
+        right, left = _plumb(self.line, self.last / self.cos, slope), _plumb(self.mirror, self.first / self.cos, -slope)
+        bars, other = len(right.up), len(left.up)
+        lying, tension = slice(other, self.count - bars), np.zeros(self.count)
+        reach = self.cos * float(self.line.length[lying].sum()) + right.reach + left.reach
+        part = min(self.span / reach, 1.0)
+        vectors = part * self.line.length[:, None] * np.array([self.cos, self.sin])
+        vectors[self.count - bars :], tension[self.count - bars :] = right.vectors(part, slope), right.tension
+        vectors[:other] = left.vectors(part, -slope)[::-1] * np.array([1.0, -1.0])
+        tension[:other] = left.tension[::-1]
+        load = np.where(np.arange(self.count + 1) < other, 0.0, self.line.weight)
+        load[self.count - bars + 1 :] = 0.0
+        return Shape(vectors, tension, load, float(self.line.length[tension == 0.0].sum()))
+
+
+class _Plumb(NamedTuple):
+    """The last m bars of a line, straight down to the bottom, lowest first: that one is slack and may lean.
+
+    up (m,) heights;  tension (m,);  reach: how far away the foot of the lowest may stand
+    """
+
+    up: Floats
+    tension: Floats
+    reach: float
+
+    def vectors(self, part: float, slope: float) -> Floats:
+        """(m, 2) with the foot at a part of its reach."""
+        vectors = np.column_stack([np.zeros(len(self.up)), self.up])
+        vectors[:1] += part * self.reach * np.array([1.0, math.tan(slope)])
+        return vectors
+
+
+def _leg(line: Line, pull: float, size: float, slope: float) -> tuple[Floats, Floats]:
+    """Vectors (m, 2) and tensions (m,) of the bars at the end of a line that have left the bottom, m >= size."""
+    bars = math.ceil(size)
+    first = len(line.length) - bars
+    weight = line.weight[first:-1].copy()
+    weight[:1] *= size - (bars - 1)
+    along, up = pull * math.cos(slope), pull * math.sin(slope) + np.cumsum(weight)
+    tension = np.hypot(along, up)
+    length = chords(line, tension, slice(first, None)) / tension
+    return np.column_stack([length * along, length * up]), tension
+
+
+def _climb(line: Line, pull: float, size: float, slope: float) -> float:
+    """Distance from the bottom that a leg gains."""
+    vectors = _leg(line, pull, size, slope)[0]
+    return float(math.cos(slope) * vectors[:, 1].sum() - math.sin(slope) * vectors[:, 0].sum())
+
+
+def _lift(load: Floats, size: float) -> None:
+    """Take from the loads on the bottom, counted from its end, what a leg carries."""
+    bars = math.ceil(size)
+    load[:bars] = 0.0
+    load[bars] *= bars - size
+
+
+def _plumb(line: Line, height: float, slope: float) -> _Plumb:
+    """A leg without tension at its foot, on a bottom that rises towards it by an angle."""
+    if height <= 0.0:
+        return _Plumb(np.zeros(0), np.zeros(0), 0.0)
+    for bars in range(1, len(line.length) + 1):
+        first = len(line.length) - bars
+        tension = np.concatenate([[0.0], np.cumsum(line.weight[first + 1 : -1])])
+        up = chords(line, tension, slice(first, None))
+        if up.sum() >= height:
+            up[0] -= up.sum() - height
+            rest, steep = float(line.length[first]), math.tan(slope)
+            inside = math.sqrt(max((1.0 + steep**2) * rest**2 - up[0] ** 2, 0.0))
+            return _Plumb(up, tension, max((inside - steep * up[0]) / (1.0 + steep**2), 0.0))
+    raise LineError("no equilibrium was found: it does not reach down to the bottom")

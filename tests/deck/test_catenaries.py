@@ -1,0 +1,210 @@
+"""``*NGEN, LINE=CATENARY``: where its nodes go, what its bars become, and what statics says about it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fem
+from fem.deck import deck_reader, parse_deck, read_deck, write_deck
+from fem.errors import DeckError
+from fem.model import Model
+from tests.decks import run_text
+
+LINE = """*PARAMETER
+length = 120.
+*NODE
+1, 0., 0., 0.
+21, 80., 30., 40.
+*NGEN, LINE=CATENARY, NSET=LINE{options}
+{pieces}
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, 20
+*ELSET, ELSET=UPPER, GENERATE
+13, 20
+*ELSET, ELSET=LOWER, GENERATE
+1, 12
+*MATERIAL, NAME=CHAIN
+*ELASTIC
+1e6
+*DENSITY
+30.
+*NO COMPRESSION
+*MATERIAL, NAME=ROPE
+{rope}
+*DENSITY
+8.
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LOWER, MATERIAL=CHAIN, STRAIN=ENGINEERING
+0.5
+*SOLID SECTION, ELSET=UPPER, MATERIAL=ROPE, STRAIN={strain}
+0.25
+*BOUNDARY
+1, 1, 3
+21, 1, 3
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC, DIRECT
+1., 1.
+*CONTROLS, RESI_GLOB_RELA=1e-9
+*DLOAD
+LINE, GRAV, 9.81, {gravity}
+*NODE PRINT, NSET=LINE
+COORD, RF
+*EL PRINT, ELSET=LINE
+T
+*END STEP
+"""
+WHOLE, TWO = "1, 21, 1, <length>", "1, 13, 1, 80.\n13, 21, 1, 35."
+ELASTIC, ROPE = "*ELASTIC\n4e5", "*INEXTENSIBLE"
+
+
+def deck(pieces: str = WHOLE, options: str = "", strain: str = "ENGINEERING", rope: str = ELASTIC,
+         gravity: str = "0., 0., -1.") -> str:  # fmt: skip
+    return LINE.format(pieces=pieces, options=options, strain=strain, rope=rope, gravity=gravity)
+
+
+def length_of(model: Model) -> float:
+    """Of all bars."""
+    return sum(rest.length for rest in model.rest_lengths)
+
+
+@pytest.mark.parametrize("strain", ["ENGINEERING", "GREEN", "LOG"])
+@pytest.mark.parametrize("pieces", [WHOLE, TWO])
+@pytest.mark.parametrize("gravity", ["0., 0., -1.", "0., -1., 0.", "0., 0., 1.", "0.6, 0., -0.8"])
+def test_the_line_is_in_equilibrium_as_it_stands(strain, pieces, gravity):
+    """Any law, uniform or composite, any direction of gravity: statics moves no node, in at most three solves."""
+    history = run_text(deck(pieces, strain=strain, gravity=gravity))
+    assert history.iterations[-1] <= 3
+    assert np.abs(history.u[-1]).max() < 1e-9 * 120
+    tension = history.elements[-1, :, 3]
+    assert tension.min() > 0.0
+    weight = 9.81 * (30 * 0.5 * (72 if pieces == WHOLE else 80) + 8 * 0.25 * (48 if pieces == WHOLE else 35))
+    total = history.reactions[-1].reshape(-1, 3).sum(axis=0)
+    assert total == pytest.approx(-weight * np.array([float(c) for c in gravity.split(",")]), abs=1e-6)
+
+
+def test_ropes_and_rods_hang_in_catenaries_too():
+    """Multipliers take the tensions that were found: a composite of a chain and an inextensible rope."""
+    history = run_text(deck(TWO, rope=ROPE))
+    assert np.abs(history.u[-1]).max() < 1e-7
+    vector = np.diff(history.mesh.coordinates[np.argsort(history.mesh.node_labels)], axis=0)
+    assert np.linalg.norm(vector[12:], axis=1) == pytest.approx(35 / 8, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "found"),
+    [
+        ("TENSION", 9000.0, lambda history: np.linalg.norm(history.of_node(21, "reactions")[-1])),
+        ("HORIZONTAL TENSION", 2500.0, lambda history: np.linalg.norm(history.of_node(21, "reactions")[-1, :2])),
+        ("SAG", 25.0, lambda history: 20.0 - np.interp(0.5, *shares(history))),
+    ],
+)
+@pytest.mark.parametrize("pieces", ["1, 21, 1", "1, 13, 1, 80.\n13, 21, 1", "1, 13, 1\n13, 21, 1, 35."])
+def test_the_length_that_is_blank_follows_from_what_is_asked(asked, value, found, pieces):
+    history = run_text(deck(pieces, f", {asked}={value}"))
+    assert found(history) == pytest.approx(value, rel=1e-7)
+    assert ("the shorter of two" in str(history.notices)) == (asked == "TENSION")
+
+
+def shares(history: fem.History) -> tuple[np.ndarray, np.ndarray]:
+    """Fractions of the distance between the ends, and heights, of all nodes."""
+    x = history.mesh.coordinates[np.argsort(history.mesh.node_labels)]
+    return x[:, 0] / 80.0, x[:, 2]
+
+
+def test_weight_is_given_or_that_of_the_first_step():
+    """rho A g = 30 * 0.5 * 9.81 of a uniform line; WEIGHT needs no gravity, and hangs the line along z."""
+    uniform = deck().replace("MATERIAL=ROPE", "MATERIAL=CHAIN").replace("0.25", "0.5")
+    own = parse_deck(uniform)
+    given = parse_deck(uniform.replace("NSET=LINE\n", f"NSET=LINE, WEIGHT={30 * 0.5 * 9.81!r}\n", 1))
+    assert given.mesh.coordinates == pytest.approx(own.mesh.coordinates, abs=1e-9)
+    alone = parse_deck(uniform.replace("NSET=LINE\n", "NSET=LINE, WEIGHT=3.\n", 1).replace("9.81", "0."))
+    assert alone.mesh.coordinates[5, 2] < 0.0
+    floats = parse_deck(uniform.replace("NSET=LINE\n", "NSET=LINE, WEIGHT=-3.\n", 1).replace("9.81", "0."))
+    assert floats.mesh.coordinates[2:, 2].max() > 40.0
+
+
+def test_a_flat_line_hangs_along_y():
+    flat = deck().replace("T3D2", "T2D2").replace("30., 40.", "30.").replace("9.81", "0.").replace(
+        "NSET=LINE\n", "NSET=LINE, WEIGHT=3.\n", 1
+    )  # fmt: skip
+    model = parse_deck(flat)
+    assert not model.mesh.coordinates[:, 2].any() and model.mesh.coordinates[:, 1].min() < -20.0
+
+
+def test_the_model_reads_back_and_says_what_was_found():
+    model = parse_deck(deck(TWO))
+    assert length_of(model) == pytest.approx(115.0, rel=1e-14)
+    assert parse_deck(write_deck(model)) == model
+    assert "*NGEN, LINE=CATENARY" in model.extensions
+    (notice,) = [text for text in model.notices if text.startswith("line of nodes 1 to 21: natural length 115")]
+    assert "horizontal tension" in notice and "at node 21" in notice
+
+
+def test_a_ramp_that_would_take_the_weight_away_is_noticed():
+    ramped = parse_deck(deck().replace(", AMPLITUDE=STEP", ""))
+    assert any("AMPLITUDE=STEP" in text for text in ramped.notices)
+    assert not any("AMPLITUDE=STEP" in text for text in parse_deck(deck()).notices)
+
+
+def test_a_swept_length_gives_the_line_of_each_reading(tmp_path):
+    path = tmp_path / "line.inp"
+    path.write_text(deck())
+    swept = deck_reader(path, ["length"])
+    for length in (115.0, 130.0, 170.0):
+        assert swept({"length": length}) == read_deck(path, {"length": length})
+
+
+def test_a_deck_of_further_steps_lays_the_line_under_its_first_weight(tmp_path):
+    """The load of the earlier first step, which the later ones do not repeat."""
+    first, later = tmp_path / "first.inp", tmp_path / "later.inp"
+    first.write_text(deck().replace("*STEP", "*RESTART, WRITE\n*STEP", 1))
+    later.write_text("*RESTART, READ\n*STEP, NLGEOM\n*DYNAMIC\n0.01, 0.02\n*END STEP\n")
+    model = read_deck(later, earlier=(first, {}))
+    assert np.array_equal(model.mesh.coordinates, read_deck(first).mesh.coordinates)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("1, 1, 2\n*ELGEN", "1, 1, 3\n*ELGEN", "no bar joins nodes 1 and 2"),
+        ("21, 80.", "22, 80.", "there is no node 21"),
+        ("21, 80.", "5, 3., 3., 3.\n21, 80.", "node 5 exists already"),
+        ("9.81", "0.", "the line has no weight"),
+        ("LINE, GRAV", "UPPER, GRAV, 9.81, 0., 1., 0.\nLOWER, GRAV", "points in different directions"),
+        ("NSET=LINE\n", "NSET=LINE, TENSION=9000.\n", "TENSION and something else both say how long"),
+        ("NSET=LINE\n", "NSET=LINE, SEABED=YES\n", "SEABED=YES is planned, not yet supported"),
+        ("NSET=LINE\n", "NSET=LINE, FRICTION=YES\n", "FRICTION=YES is planned, not yet supported"),
+        (", <length>", "", "a natural length is missing"),
+        (", <length>", ", -3", "the natural length must be positive, got -3"),
+        ("NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, TENSION=10.\n1, 21", "is not possible: the least is 6824.72"),
+        (
+            "21, 80., 30., 40.\n*NGEN, LINE=CATENARY, NSET=LINE\n1, 21, 1, <length>",
+            "21, 0., 0., 40.\n*NGEN, LINE=CATENARY, NSET=LINE, SAG=3\n1, 21",
+            "SAG has no meaning where one end",
+        ),
+        ("NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, SAG=-1.\n1, 21", "SAG must be positive, got -1"),
+        ("NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, SAG=3, TENSION=5\n1, 21", "SAG and something else"),
+        ("1, 21, 1, <length>", "1, 9, 1, 40.\n10, 21, 1, 80.", "begins at node 10, the one before ends at 9"),
+        ("1, 21, 1, <length>", "1, 21, 1, 60.\n21, 1, 1, 60.", "passes twice through one node"),
+        ("*BOUNDARY\n", "*REST LENGTH\n4, 6.\n*BOUNDARY\n", "element 4 gets a second rest length"),
+        ("LINE=CATENARY, NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, SAG=3.\n1, 21", "SAG is for catenaries"),
+        ("*MATERIAL, NAME=CHAIN\n*ELASTIC\n1e6", "*MATERIAL, NAME=CHAIN", "neither *ELASTIC nor *INEXTENSIBLE"),
+        ("*SOLID SECTION, ELSET=UPPER", "*SOLID SECTION, ELSET=UPER", "there is no element set UPER"),
+    ],
+)
+def test_mistakes(old, new, message):
+    """One problem each, with its place; nothing is said about what follows from it."""
+    text = deck()
+    assert old in text
+    with pytest.raises(DeckError) as caught:
+        parse_deck(text.replace(old, new, 1))
+    problems = caught.value.problems
+    assert [message in f"{problem.message}; {problem.hint}" for problem in problems] == [True], problems
+
+
+def test_a_line_too_short_that_keeps_its_length_is_refused():
+    with pytest.raises(DeckError, match=r"natural length 90 does not reach over the distance 94\.339"):
+        parse_deck(deck("1, 21, 1, 90.").replace("*ELASTIC\n1e6", "*INEXTENSIBLE").replace(ELASTIC, ROPE))
