@@ -218,6 +218,7 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape) -> None:
         f"{level:.6g}, {shape.pull(line, 0):.6g} at node {first}, {shape.pull(line, -1):.6g} at node {last}{slack}"
     )
     step = draft.steps[0] if draft.steps else None
-    if isinstance(step and step.procedure, Static) and not (step.at_once or draft.earlier_loads):
+    ramps = step is not None and isinstance(step.procedure, Static) and not step.at_once
+    if ramps and not draft.earlier_loads:
         draft.notice("lines are laid under their full weight, which step 1 brings on as a ramp: *STEP, AMPLITUDE=STEP "
                      "lets it act at once")  # fmt: skip
