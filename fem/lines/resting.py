@@ -182,7 +182,9 @@ class _Resting:
     def slack(self) -> Shape:
         """Vertical legs, of which the lowest bar is slack; that and the rest are spread evenly over the bottom."""
         slope = self.bottom.slope
-        right, left = _plumb(self.line, self.last / self.cos, slope), _plumb(self.mirror, self.first / self.cos, -slope)
+        sunk = self.line.weight / (np.inf if self.bottom.stiffness is None else self.bottom.stiffness)
+        right = _plumb(self.line, self.last / self.cos, slope, sunk)
+        left = _plumb(self.mirror, self.first / self.cos, -slope, sunk[::-1])
         bars, other = len(right.up), len(left.up)
         lying, tension = slice(other, self.count - bars), np.zeros(self.count)
         reach = self.cos * float(self.line.length[lying].sum()) + right.reach + left.reach
@@ -238,17 +240,17 @@ def _lift(load: Floats, size: float) -> None:
     load[bars] *= bars - size
 
 
-def _plumb(line: Line, height: float, slope: float) -> _Plumb:
-    """A leg without tension at its foot, on a bottom that rises towards it by an angle."""
+def _plumb(line: Line, height: float, slope: float, sunk: Floats) -> _Plumb:
+    """A leg without tension at its foot, which will sink, on a bottom that rises towards it by an angle."""
     if height <= 0.0:
         return _Plumb(np.zeros(0), np.zeros(0), 0.0)
     for bars in range(1, len(line.length) + 1):
         first = len(line.length) - bars
         tension = np.concatenate([[0.0], np.cumsum(line.weight[first + 1 : -1])])
         up = chords(line, tension, slice(first, None))
-        if up.sum() >= height:
+        if up.sum() >= height + sunk[first]:
             up[0] -= up.sum() - height
-            rest, steep = float(line.length[first]), math.tan(slope)
-            inside = math.sqrt(max((1.0 + steep**2) * rest**2 - up[0] ** 2, 0.0))
-            return _Plumb(up, tension, max((inside - steep * up[0]) / (1.0 + steep**2), 0.0))
+            low, steep = float(up[0] + sunk[first]), math.tan(slope)
+            inside = math.sqrt(max((1.0 + steep**2) * float(line.length[first]) ** 2 - low**2, 0.0))
+            return _Plumb(up, tension, max((inside - steep * low) / (1.0 + steep**2), 0.0))
     raise LineError("no equilibrium was found: it does not reach down to the bottom")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fem
+from benchmarks.reliability.random_lines import MOST_SOLVES, starts
 from fem.deck import deck_reader, parse_deck, read_deck, write_deck
 from fem.errors import DeckError
 from fem.model import Model
@@ -208,3 +209,10 @@ def test_mistakes(old, new, message):
 def test_a_line_too_short_that_keeps_its_length_is_refused():
     with pytest.raises(DeckError, match=r"natural length 90 does not reach over the distance 94\.339"):
         parse_deck(deck("1, 21, 1, 90.").replace("*ELASTIC\n1e6", "*INEXTENSIBLE").replace(ELASTIC, ROPE))
+
+
+def test_random_lines_start_in_a_few_solves():
+    """Hanging, resting, taut, slack: a hundred of the thousand of ``benchmarks.reliability.random_lines``, coarser."""
+    solves, failed = starts(100, most_bars=60)
+    assert not failed
+    assert max(solves) <= MOST_SOLVES and solves[1] > 50
