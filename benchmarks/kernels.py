@@ -64,12 +64,12 @@ def evaluation() -> dict[str, float]:
 def marches() -> dict[str, float]:
     """The whole march, by linear solver, per bar and Newton iteration."""
     import fem
-    import fem.solve.marching as marching
+    import fem.solve.step_run as step_run
     from fem.results.record import Rows, SilentSink
     from fem.solve.loop import solve
 
     found = {}
-    inner, spent, iterations = marching.march, 0.0, 0
+    inner, spent, iterations = step_run.march, 0.0, 0
 
     class Count(SilentSink):
         def rows(self, rows: Rows) -> None:
@@ -84,7 +84,7 @@ def marches() -> dict[str, float]:
         return int(reason)
 
     model = fem.parse_deck(deck("ENGINEERING", 20))
-    marching.march = timed  # type: ignore[assignment]
+    step_run.march = timed  # type: ignore[assignment]
     try:
         for solver in ("CHAIN", "BAND", "CG"):
             best = float("inf")
@@ -94,7 +94,7 @@ def marches() -> dict[str, float]:
                 best = min(best, spent / iterations)
             found[f"march, {solver.lower()}, an iteration"] = 1e9 * best / BARS
     finally:
-        marching.march = inner
+        step_run.march = inner
     return found
 
 

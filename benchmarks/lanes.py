@@ -93,12 +93,12 @@ def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1)
             swept.append(time.perf_counter() - began)
     run.run_ensemble(everything[:8], increments)  # compile, or load
     march = run.march_all
-    marching: list[tuple[float, float]] = []
+    step_run: list[tuple[float, float]] = []
 
     def timed(*arguments: Any) -> bool:
         wall, processor = time.perf_counter(), time.process_time()
         is_done = march(*arguments)
-        marching.append((time.perf_counter() - wall, time.process_time() - processor))
+        step_run.append((time.perf_counter() - wall, time.process_time() - processor))
         return is_done
 
     whole = []
@@ -115,7 +115,7 @@ def measure(count: int = MODELS, increments: int = INCREMENTS, threads: int = 1)
     for number in chosen:
         alone = run_alone(everything[number], max(1, increments // 10), False)
         distance = max(distance, float(np.abs(results[number].rows.motion[:, 0] - alone.rows.motion[:, 0]).max()))
-    wall, processor = (sorted(series)[len(series) // 2] for series in zip(*marching, strict=True))
+    wall, processor = (sorted(series)[len(series) // 2] for series in zip(*step_run, strict=True))
     advanced = count * increments
     return {
         "march_seconds": wall,

@@ -32,6 +32,11 @@ _WHERE = {
     "Sweep": "fem.sweeping.sweep",
     "sweep": "fem.sweeping.sweep",
     "lyapunov": "fem.chaos.exponents",
+    "sections": "fem.chaos.sections",
+    "check": "fem.checking",
+    "pendulum": "fem.pendulums.write",
+    "plot": "fem.pictures.plot",
+    "animate": "fem.pictures.animate",
 }
 
 __all__ = ["__version__", *_WHERE]

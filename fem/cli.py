@@ -12,15 +12,14 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import fem
 from fem.chaos.command import add_commands
-from fem.commands.arguments import add_force, add_set, count, folder_name, positive, positive_count, workers
+from fem.commands import arguments as option
 from fem.commands.signals import stoppable
 from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
-from fem.pendulum.options import add_options, described, write_pendulum
+from fem.pendulums.options import add_options
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift or a missed validation target, 4 the machine cannot (disk full, memory spent),
@@ -99,15 +98,12 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(metavar="COMMAND", required=True)
 
     run = commands.add_parser("run", help="solve a deck and write its results")
-    run.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
-    where = "folder of the results (default: results/<deck name>)"
-    run.add_argument("--output", metavar="DIR", type=folder_name, help=where)
-    add_force(run)
-    add_set(run)
+    option.add_deck(run)
+    option.add_output(run, "folder of the results (default: results/<deck name>)")
     where = "go on from the last checkpoint of this run, after a kill or a full disk: its files end as without a break"
     run.add_argument("--continue", dest="goes_on", action="store_true", help=where)
     where = "folder of an earlier run, whose state the first step begins with (*RESTART, READ)"
-    run.add_argument("--from", dest="earlier", metavar="DIR", type=folder_name, help=where)
+    run.add_argument("--from", dest="earlier", metavar="DIR", type=option.folder_name, help=where)
     run.add_argument("--quiet", action="store_true", help="print nothing but errors")
     run.add_argument("--plot", action="store_true", help="draw energies, iterations and displacements (PNG)")
     run.add_argument("--no-vtk", dest="vtk", action="store_false", help="write no fields for ParaView")
@@ -115,37 +111,22 @@ def parser() -> argparse.ArgumentParser:
     run.set_defaults(command=run_command)
 
     check = commands.add_parser("check", help="read a deck, report the model and what looks wrong; solve nothing")
-    check.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
-    add_set(check)
+    option.add_deck(check)
     check.set_defaults(command=check_command)
 
     pendulum = commands.add_parser("pendulum", help="write the deck of a pendulum of N links, and run it")
     add_options(pendulum)
     pendulum.set_defaults(command=pendulum_command)
     sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
-    sweep.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
-    sweep.add_argument(
-        "--vary",
-        metavar="NAME=first:last:count",
-        action="append",
-        required=True,
-        help="values of a *PARAMETER, both ends included, or NAME=value,value,...; repeat for all combinations",
-    )
-    add_set(sweep)
     where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
-    sweep.add_argument("--output", metavar="DIR", type=folder_name, help=where)
-    add_force(sweep)
-    sweep.add_argument("--workers", metavar="N", type=workers, help="at most N processes (default: one per processor)")
-    sweep.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
-    sweep.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    option.add_sweep(sweep, where, required=True)
     sweep.set_defaults(command=sweep_command)
     add_commands(commands)
     add_pictures(commands)
 
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
-    validate.add_argument("--output", metavar="DIR", type=folder_name, help="folder of the report")
-    add_force(validate)
+    option.add_output(validate, "folder of the report")
     validate.set_defaults(command=validate_command)
 
     warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
@@ -158,22 +139,19 @@ def add_pictures(commands: Any) -> None:
     plot = commands.add_parser("plot", help="draw the figures of a run from its files")
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all that the run has data for)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (default: png)")
-    plot.add_argument("--output", metavar="FOLDER", type=folder_name, help="folder of the figures (default: DIR)")
+    option.add_output(plot, "folder of the figures (default: DIR)", "FOLDER")
     plot.set_defaults(command=plot_command)
     film = commands.add_parser("animate", help="draw the motion of a run as a film from its files")
-    film.add_argument(
-        "--output", metavar="FILE", type=folder_name, help=".gif, .mp4 or .html (default: DIR/motion.gif)"
-    )
-    film.add_argument("--trail", metavar="N", type=count, default=30, help="frames of the trail, 0: none (default: 30)")
+    option.add_output(film, ".gif, .mp4 or .html (default: DIR/motion.gif)", "FILE")
+    many = "frames of the trail, 0: none (default: 30)"
+    film.add_argument("--trail", metavar="N", type=option.count, default=30, help=many)
     film.add_argument("--nodes", metavar="LABEL", type=int, nargs="+", default=[], help="nodes with a trail: labels")
-    film.add_argument("--fps", type=positive, default=30.0, help="frames per second (default: 30)")
-    film.add_argument(
-        "--frames", metavar="N", type=positive_count, default=300, help="at most so many frames (default: 300)"
-    )
+    film.add_argument("--fps", type=option.positive, default=30.0, help="frames per second (default: 30)")
+    many = "at most so many frames (default: 300)"
+    film.add_argument("--frames", metavar="N", type=option.positive_count, default=300, help=many)
     film.set_defaults(command=animate_command)
     for command in (plot, film):
-        add_force(command)
-        command.add_argument("folder", metavar="DIR", type=folder_name, help="folder of the results of a run")
+        command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")
 
 
 def run_command(options: argparse.Namespace) -> int:
@@ -211,17 +189,19 @@ def compile_first(is_told: bool) -> None:
 
 def check_command(options: argparse.Namespace) -> int:
     """``fem check``."""
-    from fem.check import check_deck
+    from fem.checking import check
 
-    print(check_deck(options.deck, dict(options.parameters)))
+    print(check(options.deck, parameters=dict(options.parameters)))
     return 0
 
 
 def pendulum_command(options: argparse.Namespace) -> int:
     """``fem pendulum``."""
+    from fem.pendulums.write import pendulum
     from fem.results.console import say
 
-    deck = write_pendulum(described(options), options.output, options.force)
+    given = {name: value for name, value in vars(options).items() if name not in ("command", "run")}
+    deck = pendulum(**{name: value for name, value in given.items() if value is not None})
     say(f"wrote {deck}")
     return run_command(parser().parse_args(["run", str(deck)])) if options.run else 0
 
@@ -231,27 +211,25 @@ def sweep_command(options: argparse.Namespace) -> int:
     gc.set_threshold(100_000)
     from fem.sweeping.sweep import sweep_as_asked
 
-    found = sweep_as_asked(options)
-    failures = found.failures()
-    if failures:
-        complain(f"fem: error: {failures}")
-    return 3 if failures else 0
+    return sweep_as_asked(options)
 
 
 def plot_command(options: argparse.Namespace) -> int:
     """``fem plot``."""
     from fem.pictures.plot import plot
+    from fem.results.console import say
 
-    plot(options.folder, options.what, options.format, options.output, options.force)
+    plot(options.folder, options.what, format=options.format, output=options.output, force=options.force, say=say)
     return 0
 
 
 def animate_command(options: argparse.Namespace) -> int:
     """``fem animate``."""
     from fem.pictures.animate import animate
+    from fem.results.console import say
 
-    speed = options.fps, options.trail, options.frames
-    animate(options.folder, options.output, *speed, options.nodes, options.force)
+    given = {name: value for name, value in vars(options).items() if name != "command"}
+    animate(**given, say=say)
     return 0
 
 

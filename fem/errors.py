@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 MAX_PROBLEMS = 50
 """A deck reports at most this many errors in one go."""
+MAX_NAMED = 30
+"""Names that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,18 @@ def from_system(error: OSError, what: str = "") -> FemError:
     where = f"{what} {error.filename}".strip() if error.filename else what
     text = f"{where}: {reason}" if where else reason
     return CommandError(text) if error.errno in MISTAKES else MachineError(text)
+
+
+def lacks(package: str, extra: str) -> str:
+    """What to do about a package that is not installed, of one of the extras of ``pyproject.toml``."""
+    return f"the package {package} is not installed: pip install -e '.[{extra}]' in the clone of fem"
+
+
+def unknown(what: str, name: object, known: Iterable[object]) -> KeyError:
+    """For a name that is not there: those that are, or the first of them."""
+    first = [str(each) for each in islice(known, MAX_NAMED + 1)]
+    listed = ", ".join(first[:MAX_NAMED]) + (", ..." if len(first) > MAX_NAMED else "")
+    return KeyError(f"there is no {what} {name}; there " + (f"are {listed}" if listed else "is none"))
 
 
 class Stopped(KeyboardInterrupt):

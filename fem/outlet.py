@@ -5,49 +5,38 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from queue import Queue
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 from fem.commands.signals import SIGNALS, stop
 from fem.errors import from_system
-from fem.results.record import Event, Frame, Modes, Rows, Sink, StepStart
+from fem.results.record import SilentSink, Sink
 from fem.results.run_record import Timing
 
 WAITING = 4
 """Messages (rows of a chunk, fields) that may wait for the writer: bounds the memory; then the solver waits too."""
 
 
-class Relay:
+class Relay(SilentSink):
     """A sink that hands everything on as the name of a method and its arguments."""
-
-    def begin(self, start: StepStart) -> None:
-        self._pass("begin", start)
-
-    def rows(self, rows: Rows) -> None:
-        self._pass("rows", rows)
-
-    def frame(self, frame: Frame) -> None:
-        self._pass("frame", frame)
-
-    def event(self, event: Event) -> None:
-        self._pass("event", event)
-
-    def modes(self, modes: Modes) -> None:
-        self._pass("modes", modes)
-
-    def notice(self, text: str) -> None:
-        self._pass("notice", text)
-
-    def keep(self, checkpoint: dict[str, Any]) -> None:
-        self._pass("keep", checkpoint)
-
-    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
-        self._pass("resume", checkpoint, start)
 
     def _pass(self, method: str, *what: Any) -> None:
         raise NotImplementedError
+
+
+def handed_on(method: str) -> Callable[..., None]:
+    """A method of a relay."""
+
+    def hand_on(self: Relay, *what: Any) -> None:
+        self._pass(method, *what)
+
+    return hand_on
+
+
+for _method in ("begin", "rows", "frame", "event", "modes", "notice", "keep", "resume"):
+    setattr(Relay, _method, handed_on(_method))
 
 
 class Writer(Relay):
@@ -60,7 +49,7 @@ class Writer(Relay):
     def __init__(self, sinks: Sequence[Sink]) -> None:
         self._sinks = sinks
         self._error: Exception | None = None
-        self._queue: Queue[tuple[str, tuple[Any, ...]] | None] = Queue(WAITING)
+        self._queue: Queue[tuple[Any, ...] | None] = Queue(WAITING)
         self._thread = threading.Thread(target=self._write, name="fem writer", daemon=True)
         self._thread.start()
 
@@ -74,14 +63,13 @@ class Writer(Relay):
     def _pass(self, method: str, *what: Any) -> None:
         if self._error is not None:
             raise self._error
-        self._queue.put((method, what))
+        self._queue.put((method, *what))
 
     def _write(self) -> None:
         while (message := self._queue.get()) is not None:
             if self._error is None:
-                method, what = message
                 for sink in self._sinks:
-                    self._try(getattr(sink, method), *what)
+                    self._try(getattr(sink, message[0]), *message[1:])
             del message
         for sink in self._sinks:
             self._try(sink.close)
@@ -112,9 +100,7 @@ class InterruptGuard:
                     self._previous[number] = signal.signal(number, self._interrupt)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 
@@ -144,16 +130,11 @@ class FanOut(Relay):
     """Passes a run on to several sinks; those that write files are made when the first step begins."""
 
     def __init__(
-        self,
-        sinks: Sequence[Sink],
-        open_files: Callable[[], list[Sink]],
-        timing: Timing,
-        guard: InterruptGuard | None,
+        self, sinks: Sequence[Sink], open_files: Callable[[], list[Sink]], timing: Timing, guard: InterruptGuard
     ) -> None:
         self._sinks = list(sinks)
         self._open_files: Callable[[], list[Sink]] | None = open_files
-        self._timing = timing
-        self._guard = guard or InterruptGuard()
+        self._timing, self._guard = timing, guard
         self._stage = "assemble"
 
     def close(self) -> None:

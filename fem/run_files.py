@@ -197,18 +197,12 @@ class CheckpointSink(SilentSink):
 
     def __init__(self, path: Path, model: Model, asked: Mapping[str, Any]) -> None:
         self._path, self._model, self._asked = path, model, asked
-        self._deck: dict[str, Any] | None = None
-        self._digests: dict[str, str] = {}
+        self._own: dict[str, Any] = {}
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
-        self._deck = self._deck or deck_of(self._model)
-        own = {"deck": self._deck, "asked": self._asked, "model": self._parts()}
-        write_checkpoint(self._path, {**checkpoint, **own}, versions())
-
-    def _parts(self) -> dict[str, str]:
-        """Digests of what a later run may not change."""
-        self._digests = self._digests or digests_of(self._model)
-        return self._digests
+        if not self._own:
+            self._own = {"deck": deck_of(self._model), "asked": self._asked, "model": digests_of(self._model)}
+        write_checkpoint(self._path, {**checkpoint, **self._own}, versions())
 
 
 def digests_of(model: Model) -> dict[str, str]:

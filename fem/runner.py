@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from fem.deck import read_deck
 from fem.errors import CommandError, EnergyDrift, FemError, MachineError, NoConvergence, from_system
 from fem.files.checkpoint import NAME
+from fem.files.own import read_record
 from fem.model import Model
 from fem.outlet import FanOut, InterruptGuard
 from fem.results import run_record
@@ -54,12 +54,7 @@ def run(
     [9, 5, 6]
     """
     timing = Timing()
-    if isinstance(deck, Model):
-        if parameters:
-            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
-        model = deck
-    else:
-        model = load(deck, parameters, earlier)
+    model = load(deck, parameters, earlier)
     timing.mark("read")
     collected = HistorySink(model, output_every)
     begins_with = earlier_state(model, earlier)
@@ -151,8 +146,14 @@ def drive(
             files.finish(verdict, timing)
 
 
-def load(deck: str | Path, parameters: Mapping[str, float] | None, earlier: str | Path | None = None) -> Model:
-    """Read a deck; a missing file is the command's mistake. earlier: folder of the run it goes on from."""
+def load(deck: str | Path | Model, parameters: Mapping[str, float] | None, earlier: str | Path | None = None) -> Model:
+    """Read a deck, unless it is a ``Model``; a missing file is the command's mistake. earlier: folder of the run it
+    goes on from.
+    """
+    if isinstance(deck, Model):
+        if parameters:
+            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
+        return deck
     path = Path(deck)
     if not path.is_file():
         what = "is a folder, not a deck" if path.is_dir() else "does not exist"
@@ -164,10 +165,10 @@ def load(deck: str | Path, parameters: Mapping[str, float] | None, earlier: str 
 def earlier_deck(folder: str | Path) -> tuple[Path, dict[str, float]] | None:
     """The deck of the run in a folder, and its parameters; None where its record does not say."""
     try:
-        record = json.loads((Path(folder) / "run.json").read_text(encoding="utf-8"))
+        record = read_record(Path(folder) / run_record.RUN_RECORD) or {}
         place = Path(folder) / record["deck_folder"] / record["deck"]["file"]
         return place, {name: float(value) for name, value in record["deck"]["parameters"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from fem.errors import CommandError
 from fem.files.report import report_folder, write_record
 from fem.files.whole import replace_file
-from fem.results.console import say
+from fem.results.console import in_lines, say
 
 DEFAULT_OUTPUT = Path("results") / "validation"
 KINDS = ("relative", "absolute", "exact", "order")
@@ -224,18 +224,16 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 
 def as_text(verdict: Verdict) -> str:
-    """The table of a case for the terminal."""
+    """What came of a case, for the terminal."""
     lines = ["", f"{verdict.name}: {verdict.title} ({verdict.seconds:.1f} s)"]
-    body = [(row.target.quantity, *row.cells()) for row in verdict.outcome.rows]
-    table = [("quantity", *COLUMNS), *body] if body else []
-    widths = [max(len(line[column]) for line in table) for column in range(len(COLUMNS))] if table else []
-    for line in table:
-        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=False)]
-        lines.append("  " + "  ".join([*cells, line[-1]]))
+    for row in verdict.outcome.rows:
+        target, computed, ratio, limit, state, source = row.cells()
+        numbers = f"target {target}  computed {computed}  ratio {ratio}  tolerance {limit}"
+        lines += [f"  {state:<7} {row.target.quantity}", f"          {numbers}", f"          {source}"]
     lines += [f"  note: {remark}" for remark in verdict.outcome.remarks]
     if verdict.failure:
         lines.append(f"  MISSED: the case could not be run: {verdict.failure}")
-    return "\n".join(lines)
+    return "\n".join(in_lines(line, 10) for line in lines)
 
 
 def as_markdown(verdict: Verdict) -> list[str]:

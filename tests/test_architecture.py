@@ -25,8 +25,8 @@ ROOMS = {
     "commands": set(),
     "pictures": {"files", "model", "results"},
     "solve": {"assembly", "lanes", "forces", "results", "model", "compiled"},
-    "check": {"deck", "model"},
-    "pendulum": {"commands", "files"},
+    "checking": {"deck", "model"},
+    "pendulums": {"commands", "files"},
     "sweeping": {"assembly", "compiled", "deck", "files", "forces", "lanes", "model", "results", "runner", "solve"},
     "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }

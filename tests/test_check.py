@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fem
-from fem.check import check_deck, report
-from fem.check.bars import collect_bars
+from fem.checking import check
+from fem.checking.bars import collect_bars
 from fem.errors import CommandError, DeckError
 from fem.model import (
     BarSection,
@@ -60,6 +60,11 @@ def model(steps=None, section=None, material=None, **changes):
         heading=("two bars",),
     )
     return replace(sound, **changes)
+
+
+def report(deck, **options):
+    """As the command prints it."""
+    return str(check(deck, **options))
 
 
 def wrong(candidate):
@@ -204,7 +209,7 @@ def test_long_lists_are_cut():
 
 
 def test_the_headline_deck():
-    text = check_deck(INPUTS / "sdnl100.inp")
+    text = report(INPUTS / "sdnl100.inp")
     assert "sdnl100.inp: SDNL100" in text
     assert "bar 1: period 0.000314159 (ONE POINT mass, one end held)" in text
     assert "dt is 133 periods" in text
@@ -214,22 +219,22 @@ def test_the_headline_deck():
 
 
 def test_parameters_reach_the_deck():
-    assert "600 equal increments" in check_deck(INPUTS / "rod_consistent.inp")
-    assert "1200 equal increments" in check_deck(INPUTS / "rod_consistent.inp", {"increments": 800})
+    assert "600 equal increments" in report(INPUTS / "rod_consistent.inp")
+    assert "1200 equal increments" in report(INPUTS / "rod_consistent.inp", parameters={"increments": 800})
 
 
 def test_missing_file_and_broken_deck(tmp_path):
     with pytest.raises(CommandError, match="does not exist"):
-        check_deck(tmp_path / "none.inp")
+        check(tmp_path / "none.inp")
     broken = tmp_path / "broken.inp"
     broken.write_text("*NODES\n1, 0., 0., 0.\n")
     with pytest.raises(DeckError, match=r"\*NODE"):
-        check_deck(broken)
+        check(broken)
 
 
 @pytest.mark.parametrize("deck", sorted(INPUTS.glob("*.inp")), ids=lambda path: path.stem)
 def test_every_example_can_be_checked(deck):
-    assert "what looks wrong" in check_deck(deck)
+    assert "what looks wrong" in report(deck)
 
 
 def test_free_nodes_without_mass_in_a_dynamic_step():

@@ -28,7 +28,7 @@ from fem.files.room import ROOM, Room
 from fem.files.whole import PART, GrowingFile, replace_file
 from fem.outlet import InterruptGuard
 from fem.pictures.fields import read_field, read_list
-from fem.solve.marching import Marching
+from fem.solve.step_run import StepRun
 from fem.sweeping.table import SweepTable
 from tests.files.test_own import DECK
 
@@ -71,7 +71,7 @@ def heeded() -> Iterator[None]:
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_in_the_solver_keeps_what_is_right(here: Path, monkeypatch: pytest.MonkeyPatch, sent: int) -> None:
     """The signal finds the motion ahead of what has been accepted: no field may show that."""
-    march, calls = Marching.march, iter(range(100))
+    march, calls = StepRun.march, iter(range(100))
 
     def interrupted(*arguments: Any) -> int:
         reason = march(*arguments)
@@ -79,7 +79,7 @@ def test_a_signal_in_the_solver_keeps_what_is_right(here: Path, monkeypatch: pyt
             signal.raise_signal(sent)
         return reason
 
-    monkeypatch.setattr(Marching, "march", interrupted)
+    monkeypatch.setattr(StepRun, "march", interrupted)
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     assert main(["run", "swing.inp", "--quiet"]) == 128 + sent
     assert {number: signal.getsignal(number) for number in before} == before
@@ -124,13 +124,13 @@ def test_exit_codes_of_signals() -> None:
 
 def test_a_run_that_goes_on_says_who_and_how_far(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_files, "TOLD_EVERY", 0.0)
-    march, seen = Marching.march, []
+    march, seen = StepRun.march, []
 
     def watched(*arguments: Any) -> int:
         seen.append(record())
         return march(*arguments)
 
-    monkeypatch.setattr(Marching, "march", watched)
+    monkeypatch.setattr(StepRun, "march", watched)
     assert main(["run", "swing.inp", "--quiet"]) == 0
     assert {found["process"]["pid"] for found in seen} == {os.getpid()}
     reached = [found["totals"]["increments"] for found in seen]
@@ -139,14 +139,14 @@ def test_a_run_that_goes_on_says_who_and_how_far(here: Path, monkeypatch: pytest
 
 # ------------------------------------------------------------------------------------------ the machine
 def test_without_memory_the_machine_is_to_blame(here: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    march, calls = Marching.march, iter(range(100))
+    march, calls = StepRun.march, iter(range(100))
 
     def starved(*arguments: Any) -> int:
         if next(calls) == 5:
             raise MemoryError("Unable to allocate 3 GiB")
         return march(*arguments)
 
-    monkeypatch.setattr(Marching, "march", starved)
+    monkeypatch.setattr(StepRun, "march", starved)
     assert main(["run", "swing.inp"]) == 4
     errors = capsys.readouterr().err
     assert errors == "fem: error: not enough memory for this (Unable to allocate 3 GiB)\n"

@@ -8,8 +8,8 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.pendulum.description import Pendulum, body_of, per_link
-from fem.pendulum.text import deck_text
+from fem.pendulums.description import Pendulum, body_of, per_link
+from fem.pendulums.text import deck_text
 
 LENGTHS, MASSES, ANGLES, SPEEDS = (1.0, 0.5, 2.0), (2.0, 3.0, 0.25), (30.0, -75.0, 100.0), (10.0, 0.0, -40.0)
 UNEQUAL = {"lengths": LENGTHS, "masses": MASSES, "angles": ANGLES, "speeds": SPEEDS}
@@ -123,8 +123,8 @@ def test_what_is_no_number_is_exit_2(arguments, message, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--links", "2", "--angles", "-30,20,10"], "--angles has 3 values for 2 links; give one for all, or one per"),
-        (["--links", "1", "--speeds", "1,2"], "--speeds has 2 values for 1 link;"),
+        (["--links", "2", "--angles", "-30,20,10"], "angles has 3 values for 2 links; give one for all, or one per"),
+        (["--links", "1", "--speeds", "1,2"], "speeds has 2 values for 1 link;"),
         (["--links", "2", "--length", "1,-1"], "a length must be positive, got -1"),
         (["--links", "2", "--mass", "0"], "a mass must be positive, got 0"),
         (["--links", "2", "--dt", "0"], "the increment must be positive"),
@@ -157,7 +157,7 @@ def test_the_default_file_is_not_written_over(tmp_path, monkeypatch, capsys):
 
 
 def test_lists_and_bodies():
-    assert per_link([2.0], 3, "--mass") == (2.0, 2.0, 2.0)
+    assert per_link([2.0], 3, "mass") == (2.0, 2.0, 2.0)
     assert body_of("bar") == ("bar", None)
     assert body_of("Elastic:1e6") == ("bar", 1e6)
     assert body_of("point:5") == ("point", 5.0)

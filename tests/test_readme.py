@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,18 @@ def test_readme_has_the_two_commands():
 def test_the_tests_that_ci_runs_exist():
     named = re.findall(r"tests/[\w/.]+", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
     assert len(named) > 5 and all((ROOT / name).exists() for name in named)
+
+
+def test_what_is_to_be_installed_exists():
+    """The name fem is that of another project on PyPI: what readers type comes from the clone."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "fem").rglob("*.py"))
+    extras = re.findall(r'pip install -e "\.\[(\w+)\]"', README) + re.findall(r"lacks\(.*?, '(\w+)'\)", sources)
+    assert set(extras) >= {"test", "dask", "direct", "meshes"}
+    assert set(extras) <= set(project["project"]["optional-dependencies"])
+    assert not re.search(r"pip install ['\"]?fem\[", README + sources)
+    # A path in a .pth file, which wins over a folder `fem` without __init__.py; `.ci/run` tries it.
+    assert project["build-system"]["build-backend"] == "hatchling.build" and project["project"]["name"] == "fem-cables"
 
 
 @pytest.mark.parametrize("line", LINES, ids=" && ".join)

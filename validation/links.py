@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fem.pendulum.description import Pendulum
+from fem.pendulums.description import Pendulum
 from validation import tools
 from validation.references import links
 

@@ -13,8 +13,8 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 import fem
-from fem.pendulum.description import Pendulum
-from fem.pendulum.text import deck_text
+from fem.pendulums.description import Pendulum
+from fem.pendulums.text import deck_text
 
 Array = NDArray[np.float64]
 INPUTS = Path(__file__).resolve().parent.parent / "inputs"

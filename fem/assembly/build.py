@@ -15,7 +15,7 @@ from fem.forces.bars.bar import CONSTANTS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
 from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
-from fem.forces.families import FAMILIES, FIRST
+from fem.forces.families import FAMILIES, FIRST, acting_families, are_viscous
 from fem.forces.mass import SHARES
 from fem.forces.springs import Springs
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
@@ -237,14 +237,17 @@ class _Builder:
         crossing = np.flatnonzero((self.dofs[:, 1] >= 0) & (self.dofs[:, 0] // 3 != self.dofs[:, 1] // 3))
         pair = np.full(len(self.dofs), -1, np.int64)
         pair[crossing] = np.arange(len(crossing))
+        springs = Springs(self.dofs, self.spring_constants, table, pair)
         return with_families(
             System(
                 model=model,
                 coordinates=np.ascontiguousarray(mesh.coordinates, float),
                 labels=mesh.node_names,
                 bars=bars,
-                springs=Springs(self.dofs, self.spring_constants, table, pair),
+                springs=springs,
                 families=(),
+                is_passive=True,
+                has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
                 state=np.zeros(0),
                 mass=self.mass,
@@ -278,7 +281,13 @@ def with_families(system: System) -> System:
         state = np.concatenate([state, one.states(own)])
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
-    return replace(system, families=tuple(owns), pairs=pairs, state=state) if owns else system
+    if not owns:
+        return system
+    families = tuple(owns)
+    acts = acting_families(families)
+    return replace(
+        system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state
+    )
 
 
 def table_rows(table: tuple[tuple[float, float], ...]) -> list[tuple[float, float, float]]:

@@ -9,10 +9,10 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.forces.equations import Links
+from fem.forces.equations import Equations
 
 
-def eliminate(system: System, supported: Flags) -> Links:
+def eliminate(system: System, supported: Flags) -> Equations:
     """Choose a dependent dof for every equation: its first term's, or the next one that no support holds.
 
     ModelError where an equation has no unsupported dof left, or repeats what the others say.
@@ -21,8 +21,8 @@ def eliminate(system: System, supported: Flags) -> Links:
     for number, terms in enumerate(system.equations, start=1):
         row: dict[int, float] = {}
         for dof, factor in terms:
-            for master, share in expressed.get(dof, {dof: 1.0}).items():
-                row[master] = row.get(master, 0.0) + factor * share
+            for master, fraction in expressed.get(dof, {dof: 1.0}).items():
+                row[master] = row.get(master, 0.0) + factor * fraction
         largest = max(abs(factor) for _, factor in terms)
         row = {dof: factor for dof, factor in row.items() if abs(factor) > 1e-12 * largest}
         candidates = [dof for dof, _ in terms if dof in row and not supported[dof]]
@@ -38,13 +38,13 @@ def eliminate(system: System, supported: Flags) -> Links:
         expression = {dof: -factor / pivot for dof, factor in row.items()}
         for other in expressed.values():
             if slave in other:
-                share = other.pop(slave)
+                fraction = other.pop(slave)
                 for dof, factor in expression.items():
-                    other[dof] = other.get(dof, 0.0) + share * factor
+                    other[dof] = other.get(dof, 0.0) + fraction * factor
         expressed[slave] = expression
     slaves = sorted(expressed)
     start = np.cumsum([0] + [len(expressed[slave]) for slave in slaves])
-    return Links(
+    return Equations(
         np.array(slaves, np.int64),
         start.astype(np.int64),
         np.array([dof for slave in slaves for dof in expressed[slave]], np.int64),
@@ -52,18 +52,18 @@ def eliminate(system: System, supported: Flags) -> Links:
     )
 
 
-def reduction(free: Ints, links: Links) -> Any:
+def reduction(free: Ints, equations: Equations) -> Any:
     """Sparse matrix that gives all dofs (3n,) from the independent ones (``free`` 1); zero rows at supports."""
     from scipy.sparse import coo_array
 
     unknown = np.flatnonzero(free == 1)
     column = np.full(len(free), -1, np.int64)
     column[unknown] = np.arange(len(unknown))
-    owner = np.repeat(links.slave, np.diff(links.start))
-    inside = column[links.master] >= 0
+    owner = np.repeat(equations.slave, np.diff(equations.start))
+    inside = column[equations.master] >= 0
     rows = np.concatenate([unknown, owner[inside]])
-    columns = np.concatenate([column[unknown], column[links.master[inside]]])
-    values = np.concatenate([np.ones(len(unknown)), links.factor[inside]])
+    columns = np.concatenate([column[unknown], column[equations.master[inside]]])
+    values = np.concatenate([np.ones(len(unknown)), equations.factor[inside]])
     return coo_array((values, (rows, columns)), shape=(len(free), len(unknown))).tocsr()
 
 
@@ -74,10 +74,10 @@ class Independent:
     transform  (3n, u)  sparse, from them to all dofs; None where no equation couples dofs
     """
 
-    def __init__(self, free: Ints, links: Links) -> None:
+    def __init__(self, free: Ints, equations: Equations) -> None:
         self.size = len(free)
         self.unknown = np.flatnonzero(free == 1)
-        self.transform: Any = reduction(free, links) if len(links.slave) else None
+        self.transform: Any = reduction(free, equations) if len(equations.slave) else None
 
     def matrix(self, full: Any) -> Any:
         """(u, u) from (3n, 3n), dense or sparse."""

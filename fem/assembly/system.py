@@ -23,6 +23,7 @@ class System:
     """The assembled model. n nodes, m bars (axial elements), s springs between dofs, k elements in all.
 
     bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``)
+    is_passive      nothing but bars, springs and dashpots acts;  has_flow: a force may not come from stored energy
     state           (s,) what families remember before anything has moved
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
@@ -43,6 +44,8 @@ class System:
     bars: Bars
     springs: Springs
     families: tuple[Any, ...]
+    is_passive: bool
+    has_flow: bool
     pairs: Ints
     state: Floats
     mass: Floats

@@ -36,8 +36,8 @@ def rates(growth: Floats, elapsed: Floats) -> tuple[Floats, Floats]:
     return weighted_rate(growth, elapsed), error + RESOLUTION / float(elapsed.sum())
 
 
-def running_rates(growth: Floats, elapsed: Floats, count: int) -> tuple[Floats, Floats]:
-    """(p,) times since the start and (p, k) plain means up to them, at most ``count``."""
-    rows = np.unique(np.linspace(0, len(growth) - 1, min(count, len(growth))).astype(int))
-    time = np.cumsum(elapsed)
-    return time[rows], np.cumsum(growth, axis=0)[rows] / time[rows, None]
+def running_rates(growth: Floats, elapsed: Floats, count: int) -> tuple[Floats, Floats, Floats]:
+    """(p,) times since the first row, (p, k) what ``rates`` gives up to them, and its error bars; at most ``count``."""
+    rows = np.unique(np.linspace(2 * BATCHES, len(growth), min(count, len(growth) - 2 * BATCHES + 1)).astype(int))
+    means, errors = zip(*(rates(growth[:row], elapsed[:row]) for row in rows), strict=True)
+    return np.cumsum(elapsed)[rows - 1], np.array(means), np.array(errors)

@@ -24,7 +24,7 @@ from fem.runner import load, verdict_of
 
 METHODS = ("tangent", "two")
 TRANSIENT = 0.2
-"""Share of the time that is left out at the start."""
+"""Fraction of the time that is left out at the start."""
 AGAIN = ("sample", "dt", "none")
 """Which parameter sets are run again at dt/2: one in ``ONE_IN``, all, none."""
 ONE_IN = 10
@@ -35,7 +35,8 @@ class Exponents:
     """The k largest Lyapunov exponents, per unit of time.
 
     values, errors  (k,)        an exponent is positive where its value exceeds its error
-    growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between
+    growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between,
+                    from the end of the transient on
     dt_errors       (k,)        the values at dt/2 less these; NaN where that was not asked for
     """
 
@@ -43,6 +44,14 @@ class Exponents:
     errors: Floats
     growth: Floats
     dt_errors: Floats
+
+    def __repr__(self) -> str:
+        """A line for each."""
+        lines = []
+        for n, (value, error, change) in enumerate(zip(self.values, self.errors, self.dt_errors, strict=True), 1):
+            moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
+            lines.append(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
+        return "\n".join(lines)
 
     @property
     def is_chaotic(self) -> bool:
@@ -68,7 +77,7 @@ class Lyapunov:
     count      how many exponents, the largest first
     method     ``tangent``: from the tangent map of every increment; ``two``: from two motions close to each other
     every      increments between two orthonormalisations; None: 10, for ``two`` 400
-    transient  share of the time that is left out
+    transient  fraction of the time that is left out
     again      which points of a sweep are run again at dt/2: one of ``AGAIN``; a single model is, but for ``none``
     """
 
@@ -88,7 +97,7 @@ class Lyapunov:
         if self.method == "two" and self.count != 1:
             raise CommandError("two motions give the largest exponent only: use --method tangent for more")
         if not 0.0 <= self.transient < 1.0:
-            raise CommandError(f"the transient is a share of the time from 0 to below 1, not {self.transient:g}")
+            raise CommandError(f"the transient is a fraction of the time from 0 to below 1, not {self.transient:g}")
         if self.again not in AGAIN:
             raise CommandError(f"there is no error {self.again!r}; there are {', '.join(AGAIN)}")
 
@@ -115,7 +124,7 @@ class Lyapunov:
                 f"{len(grown)} intervals are too few for a mean with an error bar: a longer --time is needed"
             )
         values, errors = rates(grown[first:, :-1], grown[first:, -1])
-        return Exponents(values, errors, grown, np.full(len(values), np.nan))
+        return Exponents(values, errors, grown[first:], np.full(len(values), np.nan))
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
         """What was found, with its change at dt/2; NaN stays where the increments are not all equal."""
@@ -136,8 +145,8 @@ class Lyapunov:
             verdict = verdict_of(error)
         if found is None:
             return verdict, (0, *[math.nan] * (len(self.columns()) - 1)), None
-        parts = (found.values, found.errors) if self.again == "none" else (found.values, found.errors, found.dt_errors)
-        return verdict, (int(found.is_chaotic), *np.concatenate(parts).tolist()), None
+        numbers = np.concatenate([found.values, found.errors, found.dt_errors]).tolist()
+        return verdict, (int(found.is_chaotic), *numbers[: len(self.columns()) - 1]), None
 
 
 def lyapunov(
@@ -153,7 +162,7 @@ def lyapunov(
     >>> found.is_chaotic
     True
     """
-    model = deck if isinstance(deck, Model) else load(deck, parameters)
+    model = load(deck, parameters)
     asked = Lyapunov(time, exponents, method, every, transient, again)
     found = asked.exponents(model)
     return found if again == "none" else asked.with_dt_errors(model, found)

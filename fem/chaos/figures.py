@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fem.arrays import Flags, Floats
+from fem.pictures.folder import unit_of
 from fem.pictures.style import OKABE_ITO, curve, legend_beside, panels, tidy
 
 if TYPE_CHECKING:
-    from fem.chaos.exponents import Exponents
     from fem.chaos.sections import Section, Sections
     from fem.sweeping.sweep import Sweep
 
 
-def convergence(time: Floats, running: Floats, found: Exponents) -> Figure:
-    """Running means of the exponents, and what was made of them."""
-    figure, [[panel]] = panels(1, "Lyapunov exponents: mean since the start of the step", height=3.2)
-    for n in range(running.shape[1]):
-        value, error = found.values[n], found.errors[n]
-        curve(panel, time, running[:, n], n, f"{n + 1}: {value:.4g} ± {error:.1g}")
-        panel.axhspan(value - error, value + error, color=OKABE_ITO[n % len(OKABE_ITO)], alpha=0.15, lw=0)
-    settled = running[len(running) // 10 :]
-    reach = max(float(np.ptp(settled)), 1e-12)
-    panel.set_ylim(settled.min() - 0.3 * reach, settled.max() + 0.3 * reach)
-    panel.set(xlabel="time", ylabel="exponent")
+def convergence(time: Floats, running: Floats, errors: Floats, is_si: bool) -> Figure:
+    """The exponents (p, k) as they would be after part of the time (p,), each in the band of its error bar."""
+    figure, [[panel]] = panels(1, "Lyapunov exponents, from the time so far", height=3.2)
+    for n, (values, bars) in enumerate(zip(running.T, errors.T, strict=True)):
+        line = curve(panel, time, values, n, f"{n + 1}: {values[-1]:.4g} ± {bars[-1]:.1g}")
+        panel.fill_between(time, values - bars, values + bars, color=line.get_color(), alpha=0.15, lw=0)
+    late = slice(len(time) // 10, None)
+    low, high = (running - errors)[late].min(), (running + errors)[late].max()
+    panel.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    panel.axhline(0.0, color="#444444", lw=0.8)
+    unit = unit_of("1/time", is_si)
+    panel.set(xlabel=f"time after the transient [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
     tidy(panel)
     legend_beside(panel)
     return figure
 
 
-def phase_plane(section: Section) -> Figure:
+def phase_plane(section: Section, is_si: bool) -> Figure:
     """Velocity over position of every moving direction: the last periods, and the section in red."""
     reach = np.ptp(section.track, axis=0)
     pairs = [
@@ -50,14 +51,15 @@ def phase_plane(section: Section) -> Figure:
         panel.plot(at + section.track[:, u], section.track[:, v], color=OKABE_ITO[0], lw=0.6)
         panel.plot(at + section.points[:, u], section.points[:, v], ".", color=OKABE_ITO[1], ms=5)
         axis, label = "xyz"[int(section.columns[u][1]) - 1], section.columns[u][3:]
-        panel.set(xlabel=f"{axis} of node {label}", ylabel=f"velocity {axis} of node {label}")
+        length, speed = unit_of("length", is_si), unit_of("length/time", is_si)
+        panel.set(xlabel=f"{axis} of node {label} [{length}]", ylabel=f"velocity {axis} of node {label} [{speed}]")
         tidy(panel)
     return figure
 
 
 def families(sweep: Sweep) -> list[tuple[str, Flags]]:
     """Curves over the last parameter: one for each combination of the others, with its rows."""
-    others = np.column_stack([np.zeros(len(sweep)), *(sweep[name] for name in sweep.names[:-1])])
+    others = np.column_stack([np.zeros(len(sweep["point"])), *(sweep[name] for name in sweep.names[:-1])])
     found = []
     for values in np.unique(others, axis=0):
         label = ", ".join(f"{name} = {value:g}" for name, value in zip(sweep.names[:-1], values[1:], strict=True))
@@ -65,32 +67,31 @@ def families(sweep: Sweep) -> list[tuple[str, Flags]]:
     return found
 
 
-def exponents_against(sweep: Sweep) -> Figure:
+def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
     """The largest exponent, with its error bar, against the last parameter that was varied."""
     figure, [[panel]] = panels(1, "Largest Lyapunov exponent", height=3.2)
     for place, (label, rows) in enumerate(families(sweep)):
         x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
         line = curve(panel, x, y, place, label or None, marker=".", ms=5)
         panel.fill_between(x, y - error, y + error, color=line.get_color(), alpha=0.2, lw=0)
-        if "error_dt_1" in sweep.columns:
+        if "error_dt_1" in sweep:
             finer = y + sweep["error_dt_1"][rows]
             panel.plot(x, finer, "o", mfc="none", mec=line.get_color(), ms=6, label="at dt/2" if place == 0 else None)
-    finish(panel, sweep.names[-1], "largest exponent [1/time]")
+    finish(panel, sweep.names[-1], f"largest exponent [{unit_of('1/time', is_si)}]")
     panel.axhline(0.0, color="#444444", lw=0.8)
     return figure
 
 
-def bifurcation(sweep: Sweep, asked: Sections) -> Figure:
+def bifurcation(sweep: Sweep, asked: Sections, is_si: bool) -> Figure:
     """Points of the sections against the last parameter that was varied."""
     figure, [[panel]] = panels(1, "Stroboscopic section", height=3.2)
     for place, (label, rows) in enumerate(families(sweep)):
         x = sweep[sweep.names[-1]][rows]
         points = np.array([sweep[f"point_{n}"][rows] for n in range(1, asked.points + 1)])
-        panel.plot(
-            np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", ms=2, mew=0,
-            color=OKABE_ITO[place % len(OKABE_ITO)], label=label or None,
-        )  # fmt: skip
-    finish(panel, sweep.names[-1], asked.what or "first displacement")
+        look: dict[str, Any] = {"ms": 2, "mew": 0, "color": OKABE_ITO[place % len(OKABE_ITO)]}
+        panel.plot(np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", label=label or None, **look)
+    unit = unit_of("length/time" if asked.what.startswith("V") else "length", is_si)
+    finish(panel, sweep.names[-1], f"{asked.what or 'first displacement'} [{unit}]")
     return figure
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import textwrap
+from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,35 +18,33 @@ from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import replace_file
 from fem.model import Model
-from fem.results.console import WIDTH
+from fem.pictures.folder import says_si
+from fem.results.console import as_note
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep
+from fem.sweeping.table import lines_of
 
-ROWS = 400
-"""Of the table of running means."""
+ROWS = 200
+"""Of the table of convergence."""
 
 
-def write_exponents(
-    deck: Path, parameters: dict[str, float], asked: Lyapunov, output: Path | None, quiet: bool, force: bool = False
-) -> int:
-    """Exponents of one model: printed, their running means in ``convergence.csv`` and ``convergence.png``."""
-    model = load(deck, parameters)
+def write_exponents(options: Namespace, asked: Lyapunov) -> int:
+    """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``."""
+    model = load(options.deck, dict(options.parameters))
     names = ("convergence.csv", "convergence.png")
-    with folder_of(output, model, asked, names, force) as own:
+    with folder_of(options, model, asked, names) as own:
         folder = own.path
         found = asked.exponents(model)
         if asked.again != "none":
             found = asked.with_dt_errors(model, found)
         begin_anew(own, model, asked)
-        time, running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
-        numbered = [f"exponent_{n}" for n in range(1, asked.count + 1)]
-        write_table(folder / names[0], ["time", *numbered], np.column_stack([time, running]))
-        save(convergence(time, running, found), folder / names[1])
-    if not quiet:
-        for n, (value, error, change) in enumerate(zip(found.values, found.errors, found.dt_errors, strict=True), 1):
-            moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
-            print(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
+        running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
+        numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, asked.count + 1)]
+        write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
+        save(convergence(*running, says_si(model.heading)), folder / names[1])
+    if not options.quiet:
+        print(found)
         if found.moved.any():
             print("note: dt matters: at dt/2 an exponent moves by more than its bar; take smaller increments")
         elif asked.again != "none" and np.isnan(found.dt_errors).all():
@@ -57,40 +54,36 @@ def write_exponents(
     return 0
 
 
-def write_section(
-    deck: Path, parameters: dict[str, float], asked: Sections, output: Path | None, quiet: bool, force: bool = False
-) -> int:
+def write_section(options: Namespace, asked: Sections) -> int:
     """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
-    model = load(deck, parameters)
-    with folder_of(output, model, asked, ("section.csv", "track.csv", "section.png"), force) as own:
+    model = load(options.deck, dict(options.parameters))
+    with folder_of(options, model, asked, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
         section = asked.section(model)
         begin_anew(own, model, asked)
-        for name, time, states in (
-            ("section", section.time, section.points),
-            ("track", section.track_time, section.track),
-        ):
-            write_table(folder / f"{name}.csv", ["time", *section.columns], np.column_stack([time, states]))
-        save(phase_plane(section), folder / "section.png")
-    if not quiet:
+        names = ["time", *section.columns]
+        write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]))
+        write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
+        save(phase_plane(section, says_si(model.heading)), folder / "section.png")
+    if not options.quiet:
         print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
     return 0
 
 
-def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, quiet: bool) -> None:
+def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, model: Model, quiet: bool) -> None:
     """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
     written = asked.figures
     if isinstance(asked, Lyapunov):
-        save(exponents_against(sweep), folder / written[0])
+        save(exponents_against(sweep, says_si(model.heading)), folder / written[0])
     else:
-        save(bifurcation(sweep, asked), folder / written[1])
+        save(bifurcation(sweep, asked, says_si(model.heading)), folder / written[1])
         names = [*sweep.names, "n", asked.what or "value"]
         write_table(folder / written[0], names, tidy_points(sweep, asked.points))
     if not quiet:
         print(f"           and {', '.join(written)}")
         if isinstance(asked, Lyapunov) and asked.again != "none":
-            print(textwrap.fill(f"note: {dt_notice(sweep, asked.count)}", WIDTH, subsequent_indent="      "))
+            print(as_note(dt_notice(sweep, asked.count)))
 
 
 def dt_notice(sweep: Sweep, count: int) -> str:
@@ -105,12 +98,13 @@ def dt_notice(sweep: Sweep, count: int) -> str:
     if not checked:
         return "what dt does is not known: no parameter set could be run again at dt/2"
     if not len(rows):
-        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(sweep)} parameter sets run again)"
+        return f"at dt/2 no exponent moves by more than its bar ({checked} of {len(changes)} parameter sets run again)"
     named = []
     for row in rows[:3]:
         n = int(np.argmax(moved[row]))
-        where = ", ".join(f"{name}={sweep[name][row]:.9g}" for name in sweep.names)
-        named.append(f"{where}: {values[row, n]:.4g} +- {errors[row, n]:.1g}, {changes[row, n]:+.1g} at dt/2")
+        named.append(
+            f"{sweep.named(row)}: {values[row, n]:.4g} +- {errors[row, n]:.1g}, {changes[row, n]:+.1g} at dt/2"
+        )
     return (
         f"dt matters: at {len(rows)} of {checked} parameter sets run again at dt/2 an exponent moves by more than its "
         f"bar ({'; '.join(named)}); take smaller increments, --error dt tells of all"
@@ -119,19 +113,17 @@ def dt_notice(sweep: Sweep, count: int) -> str:
 
 def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
     """Rows: the parameters, number and value of each point of each section."""
-    for row in range(len(sweep)):
+    for row in range(len(sweep["point"])):
         values = [float(sweep[name][row]) for name in sweep.names]
         for n in range(1, count + 1):
             yield *values, n, float(sweep[f"point_{n}"][row])
 
 
-def folder_of(
-    output: Path | None, model: Model, asked: Lyapunov | Sections, names: Sequence[str], force: bool
-) -> OwnFolder:
-    """``output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
-    folder = output or RESULTS / f"{deck_name(model)}_{asked.kind}_one"
+def folder_of(options: Namespace, model: Model, asked: Lyapunov | Sections, names: Sequence[str]) -> OwnFolder:
+    """``--output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
+    folder = options.output or RESULTS / f"{deck_name(model)}_{asked.kind}_one"
     record = f"{asked.kind}.json"
-    own = OwnFolder(folder, record, origin_of(model), Names(frozenset((record, *names))), force=force)
+    own = OwnFolder(folder, record, origin_of(model), Names(frozenset((record, *names))), force=options.force)
     own.check()
     return own
 
@@ -145,11 +137,7 @@ def begin_anew(own: OwnFolder, model: Model, asked: Lyapunov | Sections) -> None
 
 def write_table(path: Path, names: Sequence[str], rows: Any) -> None:
     """CSV with all digits."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(names)
-    table.writerows([repr(float(value)) for value in row] for row in rows)
-    replace_file(path, text.getvalue().encode())
+    replace_file(path, lines_of([names, *([repr(float(value)) for value in row] for row in rows)]))
 
 
 def save(figure: Figure, path: Path) -> None:

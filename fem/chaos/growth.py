@@ -13,16 +13,15 @@ from fem.errors import CommandError
 from fem.forces.families import rough_ones
 from fem.model import Model
 from fem.results.record import SilentSink
-from fem.solve.marching import Marching
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Record
-from fem.solve.ropes.moreau import Moreau
+from fem.solve.step_run import StepRun
 
 EVERY = 10
 """Increments between two orthonormalisations."""
 
 
-class Varied(Marching):
+class Varied(StepRun):
     """A step that carries perturbations along."""
 
     variation: Variation | None = None
@@ -38,23 +37,19 @@ class Varied(Marching):
     def refuse(self, count: int) -> None:
         """CommandError where there is no tangent map, or not so many exponents."""
         stage = self.stage
-        if self.events or self.explicit or stage.choice.solver not in (*groups.CHAINS, groups.BAND):
-            what = (
-                "ropes"
-                if self.events or isinstance(self.explicit, Moreau)
-                else "explicit steps"
-                if self.explicit
-                else f"the solver of this step ({stage.choice.text})"
-            )
+        if self.at_start or stage.choice.solver not in (*groups.CHAINS, groups.BAND):
+            what = "explicit steps" if stage.is_explicit else f"the solver of this step ({stage.choice.text})"
+            what = "ropes" if self.at_start else what
+        else:
+            what = ", ".join(rough_ones(self.system.families))
+        if what:
             raise CommandError(f"there is no tangent map for {what}: use --method two")
-        if rough := rough_ones(self.system.families):
-            raise CommandError(f"there is no tangent map for {', '.join(rough)}: use --method two")
         most = 2 * (int(np.count_nonzero(stage.nodes.dof_kind == 1)) - len(stage.bars.rods))
         if count > most:
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")
 
     def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """As ``Marching``, with the perturbations."""
+        """As ``StepRun``, with the perturbations."""
         if self.variation is None:
             return super().march(control, due, chunk, kept)
         stage, count = self.stage, len(self.variation.vectors)
@@ -62,10 +57,9 @@ class Varied(Marching):
         growth[0, count] = self.elapsed
         self.variation = self.variation._replace(growth=growth)
         self.variation.counter[WRITTEN] = 0
-        coefficients = stage.coefficients._replace(extrapolation=self.extrapolation)
         reason = carry(
-            self.every, UNIT, control, coefficients, stage.limits, stage.problem, chunk, self.arc, self.progress.motion,
-            stage.work, kept, self.variation,
+            self.every, UNIT, control, stage.coefficients, stage.limits, stage.problem, chunk, self.arc,
+            self.progress.motion, stage.work, kept, self.variation,
         )  # fmt: skip
         if reason == groups.NEED_SOLVE:
             raise CommandError(

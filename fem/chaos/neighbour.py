@@ -3,7 +3,7 @@
 Whatever the march does (impacts, slackness, any solver), it does to both. The second motion stays a possible one:
 
     positions   u2 = u1 + s (u2 - u1), then the least M^-1 G^T mu that gives every rod and taut rope its length
-    velocities  likewise, then the least M^-1 G^T mu that leaves the same share of the rates of stretch G v: none but
+    velocities  likewise, then the least M^-1 G^T mu that leaves the same fraction of the rates of stretch G v: none but
                 for schemes that keep lengths in the middle of increments only
     slack ropes a blend of two that are not too long is not, either; where s > 1 makes one too long, -s is taken
 
@@ -33,9 +33,9 @@ UNIT = 1.0
 EVERY = 400
 """Increments until two motions are brought close again."""
 CLOSE = 1e-7
-"""Distance of two motions, as a share of the size of the model."""
+"""Distance of two motions, as a fraction of the size of the model."""
 VANISHED = 1e-14
-"""Distance, as a share of the size of the model, that is no more than round-off."""
+"""Distance, as a fraction of the size of the model, that is no more than round-off."""
 SEED = 20120612
 EXACT, MOST_PASSES = 1e-15, 4
 """Strain of rods that is left, and how often they are moved to get there."""
@@ -123,19 +123,19 @@ class Pair:
         return float(np.hypot(np.linalg.norm(there.u - here.u) / UNIT, np.linalg.norm(there.v - here.v)))
 
     def bring_close(self, grown: float) -> float:
-        """Leave such a share of the difference that a distance ``grown`` becomes the first one again, nearly.
+        """Leave such a fraction of the difference that a distance ``grown`` becomes the first one again, nearly.
 
         Returns the distance as it then really is.
         """
         here, there = self.first.progress.motion, self.second.progress.motion
         apart = [getattr(there, name) - getattr(here, name) for name in BLENDED]
         rates = [self._rates(motion) for motion in (here, there)]
-        there.tally[:], there.memory[:] = here.tally, here.memory
+        there.energies[:], there.memory[:] = here.energies, here.memory
         events = self.second.last.events
         if events and self.first.last.events:
             events.join(self.first.last.events)
-        share = self.close / grown
-        for chosen in (share, -share, 1.0):
+        fraction = self.close / grown
+        for chosen in (fraction, -fraction, 1.0):
             for name, difference in zip(BLENDED, apart, strict=True):
                 getattr(there, name)[:] = getattr(here, name) + chosen * difference
             self._keep_lengths()

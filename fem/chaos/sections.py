@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +13,11 @@ import numpy as np
 from fem.arrays import Floats
 from fem.chaos.trajectory import lasting
 from fem.errors import CommandError
-from fem.model import Dynamic, Model
+from fem.model import Dynamic, Model, shortened
 from fem.results.history import History
 from fem.results.record import Rows, SilentSink
 from fem.results.run_record import COMPLETED
-from fem.runner import verdict_of
+from fem.runner import load, verdict_of
 from fem.solve.loop import solve
 
 CYCLES, POINTS, TRACK = 400, 128, 16
@@ -24,7 +25,7 @@ CYCLES, POINTS, TRACK = 400, 128, 16
 LONGEST = 32
 """The longest period that is looked for, in periods of the drive."""
 SAME = 1e-3
-"""Points closer than this share of the range of the motion are the same."""
+"""Points closer than this fraction of the range of the motion are the same."""
 WHOLE = 1e-6
 
 
@@ -46,6 +47,10 @@ class Section:
     track: Floats
     reference: Floats
     period: int
+
+    def __repr__(self) -> str:
+        kind = f"period {self.period}, in periods of the drive" if self.period else "aperiodic"
+        return f"Section of {len(self.time)} points, {kind}: {shortened(', '.join(self.columns))}"
 
     def of(self, column: str) -> Floats:
         """(p,) one column of the points."""
@@ -168,3 +173,26 @@ class Sections:
         except Exception as error:
             return verdict_of(error), (0, *[math.nan] * (self.points + 2)), None
         return COMPLETED, (section.period, float(track.min()), float(track.max()), *values.tolist()), None
+
+
+def sections(
+    deck: str | Path | Model, *, parameters: Mapping[str, float] | None = None, period: float | None = None,
+    cycles: int = CYCLES, points: int = POINTS,
+) -> Section:  # fmt: skip
+    """The states of the printed nodes once in every period of the drive, in the last step of a deck.
+
+    deck        path of the ``.inp``, or a ``Model``
+    parameters  values that override the deck's ``*PARAMETER``
+    period      time between two points; None: that of the deck's PERIODIC amplitude
+    cycles      periods in all; points: of the section, at their end
+
+    Raises
+    ------
+    CommandError   no such motion, or increments that do not divide the period.
+    NoConvergence  the march failed.
+
+    >>> found = sections("inputs/string_pendulum_rigid.inp", parameters={"A": 4.0}, cycles=100, points=20)
+    >>> found.period, found.of("U1_2").shape
+    (1, (20,))
+    """
+    return Sections(period, cycles, points).section(load(deck, parameters))

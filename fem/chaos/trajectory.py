@@ -8,25 +8,25 @@ from fem.errors import CommandError
 from fem.model import Dynamic, Model, Static
 from fem.results.record import Sink
 from fem.solve.loop import Run
-from fem.solve.marching import Marching
+from fem.solve.step_run import StepRun
 
 
 class Trajectory(Run):
     """All steps but the last are done when this has been made; ``last`` is the last one, not yet opened."""
 
-    last: Marching
+    last: StepRun
 
-    def __init__(self, model: Model, sink: Sink, kind: type[Marching] = Marching) -> None:
+    def __init__(self, model: Model, sink: Sink, kind: type[StepRun] = StepRun) -> None:
         super().__init__(model, sink, "AUTO", False, False)
         self.kind = kind
         self.run()
 
-    def follow(self, marching: Marching, procedure: Static | Dynamic) -> None:
+    def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
         """Run the step, or keep the last one for later."""
-        if marching.number < len(self.model.steps):
-            marching.run(procedure)
+        if step_run.number < len(self.model.steps):
+            step_run.run(procedure)
         else:
-            self.last, self.procedure = marching, procedure
+            self.last, self.procedure = step_run, procedure
 
     def open(self) -> None:
         """Begin the last step."""

@@ -1,47 +1,42 @@
-"""Values of command line options, with messages that say what was expected."""
+"""Values of command line options, with messages that say what was expected, and the options that commands share."""
 
 from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
+
+Value = TypeVar("Value", int, float)
 
 
-def is_whole(text: str) -> bool:
+def checked(read: Callable[[str], Value], is_valid: Callable[[Value], bool], what: str) -> Callable[[str], Value]:
+    """The type of an option: what ``read`` makes of its text."""
+
+    def value(text: str) -> Value:
+        with suppress(ValueError):
+            found = read(text)
+            if is_valid(found):
+                return found
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+
+    return value
+
+
+def whole(text: str) -> int:
     """Digits only."""
-    return text.isascii() and text.isdigit()
-
-
-def count(text: str) -> int:
-    """A whole number, 0 or more."""
-    if not is_whole(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError
     return int(text)
 
 
-def workers(text: str) -> int:
-    """1, 2, ..."""
-    if not text.isdecimal() or len(text) > 9 or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes (1, 2, ...)")
-    return int(text)
-
-
-def positive_count(text: str) -> int:
-    """A whole number above zero."""
-    if not is_whole(text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
-
-
-def positive(text: str) -> float:
-    """A finite number above zero."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0.0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above zero")
-    return number
+count = checked(whole, lambda number: True, "a whole number")
+positive_count = checked(whole, lambda number: number > 0, "a whole number of at least 1")
+workers = checked(whole, lambda number: 0 < number < 10**9, "a number of processes (1, 2, ...)")
+positive = checked(float, lambda number: 0.0 < number < math.inf, "a number above zero")
+fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction from 0 to below 1")
 
 
 def folder_name(text: str) -> Path:
@@ -51,23 +46,36 @@ def folder_name(text: str) -> Path:
     return Path(text)
 
 
+def add_deck(command: argparse.ArgumentParser) -> None:
+    """The deck, and ``--set NAME=VALUE``, repeatable."""
+    command.add_argument("deck", metavar="DECK", type=Path, help="input deck (.inp)")
+    pair: dict[str, Any] = {"metavar": "NAME=VALUE", "type": assignment, "action": "append", "default": []}
+    command.add_argument("--set", dest="parameters", **pair, help="override a *PARAMETER of the deck; repeat for more")
+
+
+def add_output(command: argparse.ArgumentParser, where: str, what: str = "DIR") -> None:
+    """``--output DIR`` and ``--force``."""
+    command.add_argument("--output", metavar=what, type=folder_name, help=where)
+    add_force(command)
+
+
 def add_force(command: argparse.ArgumentParser) -> None:
     """``--force``."""
     text = "replace files of the program's names where others are, too; files that are read are never written over"
     command.add_argument("--force", action="store_true", help=text)
 
 
-def add_set(command: argparse.ArgumentParser) -> None:
-    """``--set NAME=VALUE``, repeatable."""
-    command.add_argument(
-        "--set",
-        dest="parameters",
-        metavar="NAME=VALUE",
-        type=assignment,
-        action="append",
-        default=[],
-        help="override a *PARAMETER of the deck; repeat for more",
-    )
+def add_sweep(command: argparse.ArgumentParser, where: str, required: bool = False) -> None:
+    """The options of a sweep."""
+    values = "values of a *PARAMETER, both ends included, or NAME=value,value,...; repeat for all combinations"
+    form = "NAME=first:last:count"
+    command.add_argument("--vary", metavar=form, action="append", required=required, default=[], help=values)
+    add_deck(command)
+    add_output(command, where)
+    most = "at most N processes (default: one per processor)"
+    command.add_argument("--workers", metavar="N", type=workers, help=most)
+    command.add_argument("--scheduler", metavar="WHERE", help="compute with Dask: local, or tcp://host:port")
+    command.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
 def assignment(text: str) -> tuple[str, float]:

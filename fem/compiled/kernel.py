@@ -12,7 +12,8 @@ import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from itertools import count
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -62,41 +63,36 @@ def foreign(kinds: Kind) -> bool:
 
 def leaves_of(arguments: Iterable[Any]) -> list[Any]:
     """The arguments, groups member by member, and groups of groups."""
-    leaves: list[Any] = []
-    for argument in arguments:
-        if isinstance(argument, tuple):
-            add_members(argument, leaves)
-        else:
-            leaves.append(argument)
-    return leaves
+    return [leaf for one in arguments for leaf in (leaves_of(one) if isinstance(one, tuple) else (one,))]
 
 
-def add_members(group: tuple[Any, ...], leaves: list[Any]) -> None:
-    """Add the leaves of a group."""
-    places = _groups_in.get(type(group))
-    if places is None:
-        places = [place for place, member in enumerate(group) if isinstance(member, tuple)]
-        if type(group) is not tuple and not any(member is None for member in group):
-            _groups_in[type(group)] = places
-    start = 0
-    for place in places:
-        leaves += group[start:place]
-        if group[place] is None:
-            leaves.append(None)
-        else:
-            add_members(group[place], leaves)
-        start = place + 1
-    leaves += group[start:] if start else group
+def lister(arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], list[Any]]:
+    """``leaves_of`` for arguments nested as these are, written out: a small model spends much of its time on calls.
 
+    It raises TypeError or ValueError for most others.
+    """
+    names, leaves = (f"m{number}" for number in count()), list[str]()
 
-_groups_in: dict[type, list[int]] = {}
-"""Where groups hold other groups."""
+    def pattern(group: tuple[Any, ...]) -> str:
+        found = []
+        for member in group:
+            is_nested = isinstance(member, tuple) and any(isinstance(one, tuple) for one in member)
+            found.append(pattern(member) if is_nested else next(names))
+            if not is_nested:
+                leaves.append(f"*{found[-1]}" if isinstance(member, tuple) else found[-1])
+        return f"[{', '.join(found)}]"
+
+    known: dict[str, Any] = {}
+    exec(f"def listed(group):\n    {pattern(arguments)} = group\n    return [{', '.join(leaves)}]", known)
+    return cast(Callable[[tuple[Any, ...]], list[Any]], known["listed"])
 
 
 class Variant:
     """Machine code of a kernel for arguments of certain types."""
 
-    def __init__(self, unit: Unit, address: int, leaves: list[Any]) -> None:
+    def __init__(self, unit: Unit, address: int, arguments: tuple[Any, ...]) -> None:
+        leaves = leaves_of(arguments)
+        self.listed = lister(arguments)
         self.types = tuple(map(type, leaves))
         self.numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (bool, int, float, np.generic))]
         self.generic = [k for k in self.numbers if isinstance(leaves[k], np.generic)]
@@ -110,9 +106,14 @@ class Variant:
         self.result = unit.result
         self.read = struct.Struct(f"={unit.result.replace('?', 'q')}").unpack_from
 
-    def fits(self, types: tuple[type, ...], leaves: list[Any]) -> bool:
-        """Types are those it was made for, as far as Python looks at them."""
-        return types == self.types and (not self.special or all(leaves[k].kind == kind for k, kind in self.special))
+    def leaves(self, arguments: tuple[Any, ...]) -> list[Any] | None:
+        """The leaves of arguments whose types are those it was made for, as far as Python looks at them."""
+        try:
+            leaves = self.listed(arguments)
+        except (TypeError, ValueError):  # nested in another way
+            return None
+        fits = tuple(map(type, leaves)) == self.types
+        return leaves if fits and all(leaves[k].kind == kind for k, kind in self.special) else None
 
     def run(self, leaves: list[Any]) -> tuple[bool, Any]:
         """Whether the arrays are those it was made for, and what the kernel returns."""
@@ -170,24 +171,23 @@ class Kernel:
             return _rehearsal.play(self, arguments)
         if self.inner:
             raise TypeError(f"{self.name} is an inner kernel, without an entry for Python: call it from a kernel")
-        leaves = leaves_of(arguments)
-        types = tuple(map(type, leaves))
         for variant in self.variants:
-            if variant.fits(types, leaves):
+            leaves = variant.leaves(arguments)
+            if leaves is not None:
                 fits, result = variant.run(leaves)
                 if fits:
                     return result
-        return self.call_other(arguments, leaves)
+        return self.call_other(arguments)
 
-    def call_other(self, arguments: tuple[Any, ...], leaves: list[Any]) -> Any:
+    def call_other(self, arguments: tuple[Any, ...]) -> Any:
         """Run with arguments of kinds there is no variant for: by one from disk, or compiled now; or by plain numba."""
         assert self.compiler is not None
         unit = None if is_plain() else self.unit(kinds_of(arguments))
         if unit is None:
             return self.compiler.call(self, arguments)
-        variant = Variant(unit, load(unit, self.compiler.complete), leaves)
+        variant = Variant(unit, load(unit, self.compiler.complete), arguments)
         self.variants.insert(0, variant)
-        return variant.run(leaves)[1]
+        return variant.run(leaves_of(arguments))[1]
 
     def unit(self, kinds: Kind) -> Unit | None:
         """The machine code for arguments of these kinds: from disk, else compiled now. None: plain numba does it."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, Row
 from fem.deck.lexical.source import Mistake, Place, listing
-from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
+from fem.deck.mesh_draft import ElementTable, LabelTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError, Problem
@@ -41,7 +41,6 @@ class Property(NamedTuple):
     """A property card; springs and dashpots stay text until the kind of their elements is known."""
 
     element_set: str
-    place: Place
     card: Card
     value: BarSection | PointMass | None = None
 
@@ -104,14 +103,14 @@ class Draft:
         self.nlgeom = False
         self.controls = Controls(residual_relative=None)
 
-    def report(self, mistake: Mistake) -> None:
-        """Keep a mistake, and remember which kind of card failed, so that nothing is blamed on its consequences.
+    def report(self, *mistakes: Mistake) -> None:
+        """Keep mistakes, and remember which kind of card failed, so that nothing is blamed on its consequences.
 
         DeckError at ``MAX_COLLECTED`` of them.
         """
-        if self.card is not None:
+        if self.card is not None and mistakes:
             self.failed.add(self.card.keyword)
-        if not self.muted:
+        for mistake in mistakes if not self.muted else ():
             self.mistakes.append(mistake)
             if len(self.mistakes) >= MAX_COLLECTED:
                 self.raise_problems()
@@ -170,6 +169,12 @@ class Draft:
         """A feature neither Abaqus nor CalculiX has."""
         self.extensions[what] = None
 
+    @property
+    def open_step(self) -> StepDraft:
+        """The step that is being read: cards of steps stand in one."""
+        assert self.step is not None
+        return self.step
+
     def spend(self, count: int, place: Place) -> None:
         """Generators must not fill the memory."""
         if count > MAX_GENERATED or self.generated + count > MAX_GENERATED:
@@ -198,14 +203,23 @@ class Draft:
         self.use(family, label, entry.place)
         return label
 
-    def amplitude(self, card: Card) -> str | None:
-        """The name given by ``AMPLITUDE=``."""
-        name = card.name("AMPLITUDE")
-        if name is not None:
-            self.use("amplitude", name, card.field("AMPLITUDE").place)
+    def named(self, card: Card, parameter: str, family: str) -> str:
+        """The name of something of a family that a parameter of the card gives."""
+        name = card.needed(parameter)
+        self.use(family, name, card.field(parameter).place)
         return name
 
-    def declare(self, family: str, name: str, place: Place) -> None:
+    def named_if(self, card: Card, parameter: str, family: str) -> str | None:
+        """The same, None without the parameter."""
+        return self.named(card, parameter, family) if card.has(parameter) else None
+
+    def declare(self, card: Card, family: str) -> str:
+        """The new name given by ``NAME=``; names of one family are given once."""
+        name = card.needed("NAME")
+        self.declare_name(family, name, card.field("NAME").place)
+        return name
+
+    def declare_name(self, family: str, name: str, place: Place) -> None:
         """Names of one family are given once."""
         if (family, name) in self.names:
             raise Mistake(place, f"{family} {name} is defined twice")
@@ -218,16 +232,16 @@ class Draft:
             setattr(own, name, getattr(self, name))
         return own
 
-    def rows_of(self, family: str) -> dict[int, int]:
-        """Label -> running number of all nodes (elements)."""
-        return (self.nodes if family == "node" else self.elements).index.rows
+    def table(self, family: str) -> LabelTable:
+        """All nodes (elements)."""
+        return self.nodes if family == "node" else self.elements
 
     def hint_at_instances(self, label: int, family: str) -> str:
         """For a label that is not there: the instances that have it."""
-        found = [f"{name}.{label}" for name, own in self.instances.items() if label in own.rows_of(family)]
+        found = [f"{name}.{label}" for name, own in self.instances.items() if label in own.table(family).rows]
         return f"labels of instances are qualified: {listing(found[:MOST_NAMED])}" if found else ""
 
-    def shown(self, label: int) -> str:
+    def as_written(self, label: int) -> str:
         """A label as it stands in the deck: ``INSTANCE.label``, or the label itself."""
         number, own = divmod(label, INSTANCE)
         return f"{list(self.instances)[number - 1]}.{own}" if number else str(label)

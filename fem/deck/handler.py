@@ -19,6 +19,7 @@ def keyword(
     needs: tuple[str, ...] = (),
     ignores: tuple[str, ...] = (),
     refuses: Mapping[str, str] | None = None,
+    unsupported: tuple[str, ...] = (),
     plus: tuple[str, ...] = (),
 ) -> Callable[[Handler], Handler]:
     """Check level and parameters of a card before its function sees it.
@@ -26,12 +27,13 @@ def keyword(
     level    where the card may stand: one of ``LEVELS``
     takes    optional parameters; needs: required ones
     ignores  parameters that can change no result
-    refuses  parameters of Abaqus or CalculiX that would, with the reason why not
+    refuses  parameters of Abaqus or CalculiX that would, with the reason why not; unsupported: without one
     plus     those of ``takes`` and ``needs`` that neither Abaqus nor CalculiX has
     """
     assert level in LEVELS
     known, ignored, extra = ({*map(squeezed, names)} for names in ((*needs, *takes), ignores, plus))
-    refused = {squeezed(name): reason for name, reason in (refuses or {}).items()}
+    reasons = dict.fromkeys(unsupported, "is not supported") | dict(refuses or {})
+    refused = {squeezed(name): reason for name, reason in reasons.items()}
 
     def decorate(function: Handler) -> Handler:
         def checked(card: Card, draft: Draft) -> None:
@@ -61,8 +63,7 @@ def check_level(card: Card, draft: Draft, level: str) -> None:
     if level != "material":
         draft.material = None
     if level == "step" and draft.step is None:
-        hint = "it belongs between *STEP and *END STEP"
-        raise card.mistake(f"*{card.keyword} stands outside a step", hint)
+        raise card.mistake(f"*{card.keyword} stands outside a step", "it belongs between *STEP and *END STEP")
     if level in ("model", "material") and draft.step is not None:
         raise card.mistake(f"*{card.keyword} stands inside a step", "it belongs before the first *STEP")
     if level == "material" and draft.material is None:
@@ -73,7 +74,7 @@ def unknown_parameter(card: Card, name: str, known: tuple[str, ...]) -> Mistake:
     """A parameter nobody knows, or a data line taken for one."""
     parameter = card.parameters[name]
     otherwise = f"it has {listing(known, 'and')}" if known else "it has none"
-    if parameter.place.line > card.line:
+    if parameter.place.line > card.place.line:
         otherwise = "the comma at the end of the line above continues the keyword line"
     hint = did_you_mean(name, known, otherwise)
     return Mistake(parameter.place, f"*{card.keyword} has no parameter {shown(parameter.name)}", hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,30 +13,23 @@ from fem.deck.lexical.source import Mistake, Place
 
 Where: TypeAlias = Callable[[int], Place]
 """Row of a chunk -> its place in the deck; called only when something is wrong with the row."""
-
-
 MAX_PER_CARD = 20
 """Rows of one card blamed at most."""
-
 SAME_PLACE = 1e-9
-"""Coordinates of one node may differ by this share of their size: generators and merged decks round differently."""
+"""Coordinates of one node may differ by this fraction of their size: generators and merged decks round differently."""
 
 
-class NodeChunk(NamedTuple):
-    """Nodes of one card."""
+class Chunk(NamedTuple):
+    """Nodes, or elements of one kind, of one card.
+
+    numbers  (m, 3) coordinates of nodes; (m, 1 or 2) labels of the nodes of elements
+    kind     of elements
+    """
 
     labels: Ints
-    coordinates: Floats
+    numbers: np.ndarray
     where: Where
-
-
-class ElementChunk(NamedTuple):
-    """Elements of one kind from one card; ``nodes`` (m, 1 or 2) are labels."""
-
-    kind: str
-    labels: Ints
-    nodes: Ints
-    where: Where
+    kind: str = ""
 
 
 class SetChunk(NamedTuple):
@@ -46,131 +39,84 @@ class SetChunk(NamedTuple):
     where: Where | None
 
 
-class LabelIndex:
-    """label -> running number, over all chunks."""
+class LabelTable:
+    """All nodes, or all elements, in deck order; ``rows``: label -> running number over all chunks."""
 
     def __init__(self) -> None:
-        self.rows: dict[int, int] = {}
+        self.chunks: list[Chunk] = []
         self.starts: list[int] = []
+        self.rows: dict[int, int] = {}
         self.count = 0
 
-    def add(self, labels: Ints) -> Ints:
-        """Number the labels on; the positions of those that exist already (the first one counts)."""
-        before = len(self.rows)
-        numbered = zip(labels.tolist(), range(self.count, self.count + len(labels)), strict=True)
-        self.starts.append(self.count)
-        self.count += len(labels)
-        fresh = dict(numbered)
+    def put(self, chunk: Chunk) -> list[int]:
+        """Append a chunk; its rows whose labels exist already (the first of a label counts)."""
+        labels = chunk.labels.tolist()
+        if not labels:
+            return []
+        start, self.count = self.count, self.count + len(labels)
+        self.starts.append(start)
+        self.chunks.append(chunk)
+        fresh = dict(zip(labels, range(start, self.count), strict=True))
         if len(fresh) == len(labels) and self.rows.keys().isdisjoint(fresh):
             self.rows.update(fresh)
-            return np.zeros(0, np.int64)
-        start = self.starts[-1]
-        for offset, label in enumerate(labels.tolist()):
-            self.rows.setdefault(label, start + offset)
-        assert len(self.rows) < before + len(labels)
-        kept = np.array([self.rows[label] for label in labels.tolist()], dtype=np.int64)
-        return np.nonzero(kept != np.arange(start, start + len(labels)))[0]
+            return []
+        return [at for at, label in enumerate(labels) if self.rows.setdefault(label, start + at) != start + at]
 
-    def chunk_of(self, row: int) -> tuple[int, int]:
-        """(chunk, row in it)."""
-        chunk = bisect_right(self.starts, row) - 1
-        return chunk, row - self.starts[chunk]
+    def entry(self, row: int) -> tuple[Chunk, int]:
+        """The chunk of a running number, and its row there."""
+        number = bisect_right(self.starts, row) - 1
+        return self.chunks[number], row - self.starts[number]
 
-    def missing(self, labels: Iterable[int]) -> int | None:
-        """The position of the first label that does not exist."""
-        return next((at for at, label in enumerate(labels) if label not in self.rows), None)
+    def place_of(self, label: int) -> Place:
+        """Where a label was first defined."""
+        chunk, row = self.entry(self.rows[label])
+        return chunk.where(row)
 
 
-class NodeTable:
-    """All nodes in deck order."""
-
-    def __init__(self) -> None:
-        self.chunks: list[NodeChunk] = []
-        self.index = LabelIndex()
+class NodeTable(LabelTable):
+    """All nodes. One given again at the same place has a row of its own, which no label names."""
 
     def add(self, labels: Ints, coordinates: Floats, where: Where) -> list[Mistake]:
         """Append nodes. A node given twice at the same place, up to round-off, is fine: the first counts."""
-        if not len(labels):
-            return []
-        start = self.index.count
-        repeated = self.index.add(labels)
-        self.chunks.append(NodeChunk(labels, coordinates, where))
         mistakes: list[Mistake] = []
-        for row in repeated.tolist():
-            if len(mistakes) == MAX_PER_CARD:
-                break
-            first = self.index.rows[int(labels[row])]
-            apart = np.abs(self.coordinates_of(first) - coordinates[row]).max()
-            if not apart <= SAME_PLACE * np.abs(coordinates[row]).max():
-                message = f"node {labels[row]} is defined twice with different coordinates"
-                mistakes.append(Mistake(where(row), message, f"it was first defined at {self.place_of(first)}"))
-        if len(repeated):
-            self.drop(repeated, start)
+        for row in self.put(Chunk(labels, coordinates, where)):
+            label = int(labels[row])
+            apart = np.abs(self.at(label) - coordinates[row]).max()
+            if len(mistakes) < MAX_PER_CARD and not apart <= SAME_PLACE * np.abs(coordinates[row]).max():
+                message = f"node {label} is defined twice with different coordinates"
+                mistakes.append(Mistake(where(row), message, f"it was first defined at {self.place_of(label)}"))
         return mistakes
 
-    def drop(self, repeated: Ints, start: int) -> None:
-        """Take repeated rows out of the last chunk and number it afresh."""
-        labels, coordinates, where = self.chunks.pop()
-        keep = np.setdiff1d(np.arange(len(labels)), repeated)
-        for label in labels[keep].tolist():
-            del self.index.rows[label]
-        self.index.count = start
-        self.index.starts.pop()
-        if len(keep):
-            self.index.add(labels[keep])
-            self.chunks.append(NodeChunk(labels[keep], coordinates[keep], lambda row: where(int(keep[row]))))
+    def at(self, label: int) -> Floats:
+        """(3,) coordinates of a node."""
+        chunk, row = self.entry(self.rows[label])
+        return np.asarray(chunk.numbers[row])
 
-    def coordinates_of(self, row: int) -> Floats:
-        """(3,) coordinates of a node by running number."""
-        chunk, offset = self.index.chunk_of(row)
-        coordinates: Floats = self.chunks[chunk].coordinates[offset]
-        return coordinates
-
-    def place_of(self, row: int) -> Place:
-        """Where a node was defined."""
-        chunk, offset = self.index.chunk_of(row)
-        return self.chunks[chunk].where(offset)
-
-    def at(self, label: int) -> Floats | None:
-        """(3,) coordinates by label."""
-        row = self.index.rows.get(label)
-        return None if row is None else self.coordinates_of(row)
+    def once(self) -> tuple[Ints, Floats]:
+        """Labels (n,) and coordinates (n, 3), each label once."""
+        labels = np.concatenate([np.zeros(0, np.int64), *(chunk.labels for chunk in self.chunks)])
+        coordinates = np.concatenate([np.zeros((0, 3)), *(chunk.numbers for chunk in self.chunks)])
+        if len(self.rows) == self.count:
+            return labels, coordinates
+        first = np.array(list(self.rows.values()), np.int64)
+        return labels[first], coordinates[first]
 
 
-class ElementTable:
-    """All elements in deck order."""
-
-    def __init__(self) -> None:
-        self.chunks: list[ElementChunk] = []
-        self.index = LabelIndex()
+class ElementTable(LabelTable):
+    """All elements."""
 
     def add(self, kind: str, labels: Ints, nodes: Ints, where: Where) -> list[Mistake]:
         """Append elements of one kind; labels must be new."""
-        if not len(labels):
-            return []
-        repeated = self.index.add(labels)
-        self.chunks.append(ElementChunk(kind, labels, nodes, where))
-        return [
-            Mistake(
-                where(row),
-                f"element {labels[row]} is defined twice",
-                f"it was first defined at {self.place_of(self.index.rows[int(labels[row])])}",
-            )
-            for row in repeated[:MAX_PER_CARD].tolist()
-        ]
+        mistakes = []
+        for row in self.put(Chunk(labels, nodes, where, kind))[:MAX_PER_CARD]:
+            hint = f"it was first defined at {self.place_of(int(labels[row]))}"
+            mistakes.append(Mistake(where(row), f"element {labels[row]} is defined twice", hint))
+        return mistakes
 
-    def place_of(self, row: int) -> Place:
-        """Where an element was defined, by running number."""
-        chunk, offset = self.index.chunk_of(row)
-        return self.chunks[chunk].where(offset)
-
-    def find(self, label: int) -> tuple[str, Ints] | None:
+    def find(self, label: int) -> tuple[str, Ints]:
         """Kind and node labels of an element."""
-        row = self.index.rows.get(label)
-        if row is None:
-            return None
-        chunk, offset = self.index.chunk_of(row)
-        return self.chunks[chunk].kind, self.chunks[chunk].nodes[offset]
+        chunk, row = self.entry(self.rows[label])
+        return chunk.kind, np.asarray(chunk.numbers[row])
 
 
 class SetTable:

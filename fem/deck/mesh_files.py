@@ -19,6 +19,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import MAX_NAME
 from fem.deck.lexical.mesh_parts import readable
 from fem.deck.lexical.source import Mistake, shown
+from fem.errors import lacks
 
 ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
 
@@ -55,7 +56,7 @@ def load(path: Path) -> Any:
     except SystemExit:
         return "meshio does not know its format"
     except ModuleNotFoundError as error:
-        return f"its format needs the package {error.name}: pip install 'fem[meshes]'"
+        return f"for its format {lacks(str(error.name), 'meshes')}"
     except Exception as error:
         return " ".join(str(error).split())[:200] or type(error).__name__
 

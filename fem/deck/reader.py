@@ -222,7 +222,7 @@ def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], gu
 
 def commented(card: Card) -> bool:
     """Looks like a comment with one asterisk: ``* text``."""
-    return card.image.lstrip()[1:2] in (" ", "\t")
+    return card.place.source.lines[card.place.line - 1].lstrip()[1:2] in (" ", "\t")
 
 
 def close_last_step(draft: Draft) -> None:

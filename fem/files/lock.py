@@ -49,11 +49,9 @@ class FolderLock:
                     self._file = file
                     self._sign()
                     return
-            except BaseException:
+            finally:
                 if self._file is None:
                     os.close(file)
-                raise
-            os.close(file)
         raise CommandError(f"{self._folder} is in use: {LOCK} in it changes all the time")
 
     @property

@@ -52,21 +52,13 @@ class Room:
     def _take(self, size: int) -> None:
         """OSError on a full disk, which then has what it had."""
         assert self._file is not None
-        try:
-            os.posix_fallocate(self._file, self._start, size)
-        except (AttributeError, OSError) as error:  # not every file system can; a full one refuses the bytes, too
-            if getattr(error, "errno", None) in FULL:
-                raise
-            self._fill(self._file, size)
-        self._size = size
-
-    def _fill(self, file: int, size: int) -> None:
         end = self._start + self._size
-        os.lseek(file, end, os.SEEK_SET)
+        os.lseek(self._file, end, os.SEEK_SET)
         left = memoryview(bytes(size - self._size))
         try:
             while left:
-                left = left[os.write(file, left) :]
+                left = left[os.write(self._file, left) :]
         except OSError:
-            os.ftruncate(file, end)
+            os.ftruncate(self._file, end)
             raise
+        self._size = size

@@ -8,7 +8,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import kernel
 
 
-class Links(NamedTuple):
+class Equations(NamedTuple):
     """u[slave[k]] = sum over l in start[k]..start[k+1] of factor[l] u[master[l]]."""
 
     slave: Ints
@@ -18,20 +18,20 @@ class Links(NamedTuple):
 
 
 @kernel
-def expand(links: Links, x: Floats) -> None:
+def expand(equations: Equations, x: Floats) -> None:
     """Give dependent dofs the values their constraints demand."""
-    for k in range(links.slave.shape[0]):
+    for k in range(equations.slave.shape[0]):
         value = 0.0
-        for m in range(links.start[k], links.start[k + 1]):
-            value += links.factor[m] * x[links.master[m]]
-        x[links.slave[k]] = value
+        for m in range(equations.start[k], equations.start[k + 1]):
+            value += equations.factor[m] * x[equations.master[m]]
+        x[equations.slave[k]] = value
 
 
 @kernel
-def condense(links: Links, force: Floats) -> None:
+def condense(equations: Equations, force: Floats) -> None:
     """Hand the forces on dependent dofs to the dofs they depend on (the transpose of ``expand``)."""
-    for k in range(links.slave.shape[0]):
-        value = force[links.slave[k]]
-        for m in range(links.start[k], links.start[k + 1]):
-            force[links.master[m]] += links.factor[m] * value
-        force[links.slave[k]] = 0.0
+    for k in range(equations.slave.shape[0]):
+        value = force[equations.slave[k]]
+        for m in range(equations.start[k], equations.start[k + 1]):
+            force[equations.master[m]] += equations.factor[m] * value
+        force[equations.slave[k]] = 0.0

@@ -46,10 +46,9 @@ def rough_ones(owns: tuple[Any, ...]) -> list[str]:
     return [one.name for one, own in found if not one.smooth or len(one.states(own))]
 
 
-def has_flow(bars: Bars, springs: Springs, owns: tuple[Any, ...]) -> bool:
-    """Some force may not come from stored energy."""
-    viscous = np.any(bars.constants[VISCOUS]) or np.any(springs.constants[:, DAMPING])
-    return bool(viscous) or acting_families(owns)
+def are_viscous(bars: Bars, springs: Springs) -> bool:
+    """Some force of bars or springs may not come from stored energy."""
+    return bool(np.any(bars.constants[VISCOUS]) or np.any(springs.constants[:, DAMPING]))
 
 
 def asking_all(head: str, before: str, each: str, after: str) -> Any:

@@ -4,7 +4,7 @@ LUMPED      m/2 diag(1, 1)     the default
 CONSISTENT  m/6 [2 1; 1 2]     exact slender rod
 ONE POINT   m/4 [1 1; 1 1]     mass at the centre of gravity (Code_Aster's MECABL2)
 
-Each is a share on the diagonal and a share off it; it never depends on the order in which a bar names its nodes.
+Each is a fraction on the diagonal and a fraction off it; it never depends on the order in which a bar names its nodes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fem.compiled import kernel
 from fem.lanes.choose import some
 
 SHARES = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
-"""rule -> (diagonal, off-diagonal) share of the bar's mass."""
+"""rule -> (diagonal, off-diagonal) fraction of the bar's mass."""
 
 
 @kernel

@@ -21,7 +21,7 @@ class Trial(NamedTuple):
                     velocity is (u1 - u0) rate
     weight          of the force in the equilibrium of the scheme; goes into the tangent only
     rate, rate2     dv1/du1, da1/du1; rate 0 switches forces that follow velocities off (statics)
-    onset           du1/dv1, for the damping of cables that become taut (``laws.damped_shares``); 0: at an instant
+    onset           du1/dv1, for the damping of cables that become taut (``laws.damped_fractions``); 0: at an instant
     time0, time1    start and end of the increment
     u0, v0          (3n,) at the start
     u1, v1, a1      (3n,) at the end

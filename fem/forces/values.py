@@ -25,7 +25,7 @@ from fem.forces.bars.bar import (
     YOUNG,
     Bars,
 )
-from fem.forces.bars.laws import RIGID, TABLE, bilinear, damped_shares, share, table_point
+from fem.forces.bars.laws import RIGID, TABLE, bilinear, damped_fractions, fraction, table_point
 from fem.forces.bars.strain import LINEAR, LOG, measure
 from fem.forces.families import values_of_others
 from fem.forces.springs import Springs
@@ -80,12 +80,12 @@ def bar_point(
         )
     else:
         trial = trial_stress(e, strain, thermal, bars)
-        active = share(trial, plus, minus)
+        active = fraction(trial, plus, minus)
         stress = active * trial
         energy = 0.5 * active * trial * trial * constants[COMPLIANCE, e]
     eta = constants[VISCOUS, e]
     viscous = eta * slope * approach * inverse * inverse
-    elastic, damped = damped_shares(trial, viscous, eta, young * onset, plus, minus)
+    elastic, damped = damped_fractions(trial, viscous, eta, young * onset, plus, minus)
     viscous = (elastic - active) * trial + damped * viscous
     return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 

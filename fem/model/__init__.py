@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fem.model.arrays_equal import ArrayData
-from fem.model.loads import (
-    Amplitude,
-    Boundary,
-    DistributedLoad,
-    Equation,
-    InitialCondition,
-    NodalLoad,
-    Temperature,
-)
+from fem.model.loads import Amplitude, Boundary, DistributedLoad, Equation, InitialCondition, NodalLoad, Temperature
 from fem.model.mesh import ElementBlock, Mesh
 from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, Spring
 from fem.model.steps import (
@@ -27,6 +19,13 @@ from fem.model.steps import (
     Step,
     outputs_in_force,
 )
+
+LONGEST = 110
+
+
+def shortened(line: str) -> str:
+    """A line that fits a screen."""
+    return line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +67,20 @@ class Model(ArrayData):
     files: tuple[str, ...] = field(default=(), compare=False)
     notices: tuple[str, ...] = field(default=(), compare=False)
     extensions: tuple[str, ...] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        kinds = (f"{len(block.labels)} {block.kind}" for block in self.mesh.blocks)
+        steps = (type(step.procedure).__name__.upper() for step in self.steps)
+        lists = {
+            f"{len(self.mesh.node_labels)} nodes; elements": kinds,
+            "steps": steps,
+            "node sets": self.mesh.node_sets,
+            "element sets": self.mesh.element_sets,
+            "parameters": (f"{name}={value:g}" for name, value in self.parameters.items()),
+        }
+        heading = f": {self.heading[0].strip()}" if self.heading else ""
+        lines = [f"  {name}: {', '.join(items) or 'none'}" for name, items in lists.items()]
+        return "\n".join(map(shortened, [f"Model of {self.source or 'no file'}{heading}", *lines]))
 
 
 __all__ = [

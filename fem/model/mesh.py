@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.errors import unknown
 from fem.model.arrays_equal import ArrayData
 
 BARS = ("T3D2", "T2D2")
@@ -109,18 +110,20 @@ class Mesh(ArrayData):
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one node label; KeyError when there is none."""
-        if isinstance(target, str):
-            return self.node_sets[target.upper()]
-        (index,) = np.nonzero(self.node_labels == target)
-        if index.size == 0:
-            raise KeyError(target)
-        return index
+        return chosen("node", target, self.node_sets, self.node_labels)
 
     def elements_of(self, target: str | int) -> Ints:
         """Element indices of a set name or of one element label; KeyError when there is none."""
-        if isinstance(target, str):
-            return self.element_sets[target.upper()]
-        (index,) = np.nonzero(self.element_labels == target)
-        if index.size == 0:
-            raise KeyError(target)
-        return index
+        return chosen("element", target, self.element_sets, self.element_labels)
+
+
+def chosen(what: str, target: str | int, sets: dict[str, Ints], labels: Ints) -> Ints:
+    """Indices of a set name or of one label; KeyError when there is none."""
+    if isinstance(target, str):
+        if target.upper() not in sets:
+            raise unknown(f"{what} set", target, sets)
+        return sets[target.upper()]
+    (index,) = np.nonzero(labels == target)
+    if index.size == 0:
+        raise unknown(what, target, labels)
+    return index

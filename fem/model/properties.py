@@ -27,8 +27,8 @@ class Material:
     young              modulus E; None where the material has none
     is_inextensible    bars keep their length: rods; with compression_ratio 0 they only never get longer: ropes
     restitution        of ropes: separation speed over approach speed when they become taut
-    compression_ratio  share of E kept for negative stress: 1 bar, 0 cable (``*NO COMPRESSION, RATIO=``)
-    tension_ratio      share of E kept for positive stress: 0 with ``*NO TENSION``
+    compression_ratio  fraction of E kept for negative stress: 1 bar, 0 cable (``*NO COMPRESSION, RATIO=``)
+    tension_ratio      fraction of E kept for positive stress: 0 with ``*NO TENSION``
     alpha, beta        ``*DAMPING``: alpha M v, and beta E de/dt added to the stress
     """
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fem.arrays import Floats, Ints
+from fem.errors import unknown
 from fem.model import Model
 
 
@@ -59,16 +60,14 @@ def vector(name: str, field: str, unit: str, **more: object) -> Quantity:
     return Quantity(name, field, unit, axes="123", **more)  # type: ignore[arg-type]
 
 
+MOVES: dict[str, object] = {"always": True, "printed": True, "swept": ("end", "min", "max")}
 NODAL = (
-    vector(
-        "U", "displacement", "length", always=True, printed=True, filed=True, shown=True, figure="displacements",
-        swept=("end", "min", "max"),
-    ),
+    vector("U", "displacement", "length", filed=True, shown=True, figure="displacements", **MOVES),
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
     vector("RF", "reaction", "force", filed=True, shown=True),
     vector("COORD", "position", "length", component="COOR", derived=lambda of: of.coordinates + of["U"]),
-)  # fmt: skip
+)
 ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, alias="E11"),
     Quantity("S", "stress", "force/length²", printed=True, filed=True, alias="S11"),
@@ -79,10 +78,8 @@ QUANTITIES = {"NODE": NODAL, "EL": ELEMENTAL}
 """By the first word of the cards that ask for them."""
 RECORDED = {kind: len([each for each in table if each.derived is None]) for kind, table in QUANTITIES.items()}
 """How many the solver records; they stand before the others."""
-ENERGIES = {
-    "kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": "",
-    "energy_error": "ETOTAL",
-}  # fmt: skip
+ENERGIES = {"kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": ""}
+ENERGIES["energy_error"] = "ETOTAL"
 """Of the whole model: columns of ``increments.csv``, and as what decks ask for them."""
 
 
@@ -109,7 +106,9 @@ class Values:
         self._found = dict(zip(self._table, recorded, strict=False))
 
     def __getitem__(self, name: str) -> Floats:
-        """KeyError: there is no such quantity."""
+        """KeyError: there is no such quantity; the message has those that there are."""
+        if name not in self._table:
+            raise unknown("quantity", name, self._table)
         if name not in self._found:
             derived = self._table[name].derived
             assert derived is not None, f"{name} has not been recorded"

@@ -82,7 +82,7 @@ class Controls:
     residual_absolute    RESI_GLOB_MAXI; None: not tested; both None: iterate until the residual no longer falls
     correction_relative  largest |du| of a solve over largest |u - u_n| (FIELD's second entry); None: not tested
     max_iterations       ITER_GLOB_MAXI
-    energy_drift         share of the exchanged energy; None: OFF
+    energy_drift         fraction of the exchanged energy; None: OFF
     time_error           local error of an automatic increment of dynamics over the largest displacement; None: OFF
     impact               of ropes: EVENT (located in time), MOREAU (time stepping), AUTO: by their number
     max_cutbacks, cut_factor, growth_factor   automatic increments

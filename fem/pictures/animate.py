@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from fem.pictures.film import Picture, check_film, write_film
 from fem.pictures.folder import Missing, Results, open_results
 from fem.pictures.motion import REST, Motion, Pick, overview, plane_of, read_motion
 from fem.pictures.style import AXES, LABEL, SMALL, TITLE, shortened
-from fem.results.console import Bar, say
+from fem.results.console import Bar
 
 DPI = 100
 WIDEST, LEAST, LOWEST, HIGHEST = 8.0, 5.5, 4.0, 7.0
@@ -36,30 +36,42 @@ PUSHED = LinearSegmentedColormap.from_list("pushed", ("#b4b4b4", "#E69F00", "#D5
 """Tension from grey to dark blue, compression from grey to brown: apart also for colour-blind readers."""
 MARKED = 60
 """Nodes get a mark of their own up to so many."""
+NO_COLOURS = "without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)"
 
 
 def animate(
-    folder: Path, output: Path | None, fps: float, trail: int, frames: int, nodes: Sequence[int], force: bool = False,
-) -> None:  # fmt: skip
-    """Draw at most ``frames`` instants of a run, with a trail of the last ``trail`` of the chosen nodes.
+    folder: str | Path, output: str | Path | None = None, *, fps: float = 30.0, trail: int = 30, frames: int = 300,
+    nodes: Sequence[int] = (), force: bool = False, say: Callable[[str], None] | None = None,
+) -> Path:  # fmt: skip
+    """Draw the motion of a run as a film, from its files. The file that was written.
 
-    CommandError: no results, no fields, a node that is not there, a film that cannot be written or would replace
-    a file that is not ours.
+    folder  of the results of a run (``fem.run(deck, output=folder)``)
+    output  file ending in .gif, .mp4 or .html; None: ``motion.gif`` in the folder
+    fps     frames per second; at most ``frames`` instants are drawn
+    trail   frames of the trail behind a node, 0: none; nodes: labels of those that have one, none: free ends
+    force   write over a file that is not ours
+    say     is told what is written; a terminal then has a progress bar, too
+
+    Raises
+    ------
+    CommandError  no results, no fields, a node that is not there, a film that cannot be written or would replace
+                  a file that is not ours.
+
+    >>> _ = fem.run("inputs/sdnl100.inp", output="results/filmed")
+    >>> animate("results/filmed", frames=3).name
+    'motion.gif'
     """
-    results = open_results(folder)
-    path = output or folder / f"{FILM}.gif"
+    results = open_results(Path(folder))
+    path = Path(output or Path(folder) / f"{FILM}.gif")
     check_film(path, fps)
     check_file(path, (), force, is_marked(path, results.mark))
     try:
         scene = Scene(results, trail, frames, nodes)
     except Missing as missing:
         raise CommandError(f"no animation: {missing}") from None
-    if results.remark:
-        say(f"note: {results.remark}")
-    if not scene.has_colours:
-        say("note: without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)")
+    notes = [results.remark, "" if scene.has_colours else NO_COLOURS]
     path.parent.mkdir(parents=True, exist_ok=True)
-    bar = Bar(sys.stdout, len(scene)) if sys.stdout.isatty() else None
+    bar = Bar(sys.stdout, len(scene)) if say and sys.stdout.isatty() else None
     try:
         write_film(
             scene, path, fps, results.mark, lambda done: bar.move(done, f"frame {done}/{len(scene)}") if bar else None
@@ -67,8 +79,12 @@ def animate(
     finally:
         if bar is not None:
             bar.close()
-    seconds = len(scene) / fps
-    say(f"{path} ({len(scene)} frames in {seconds:.3g} s, time {scene.time[0]:.6g} to {scene.time[-1]:.6g})")
+    if say:
+        for note in filter(None, notes):
+            say(f"note: {note}")
+        shown = f"time {scene.time[0]:.6g} to {scene.time[-1]:.6g}"
+        say(f"{path} ({len(scene)} frames in {len(scene) / fps:.3g} s, {shown})")
+    return path
 
 
 def even_times(boundaries: Floats, most: int) -> Pick:
@@ -79,8 +95,8 @@ def even_times(boundaries: Floats, most: int) -> Pick:
         chosen = []
         for first, last in zip([0, *edges], [*edges, len(time)], strict=True):
             if last > first:
-                share = last - first if len(time) <= most else max(2, round(most * (last - first) / len(time)))
-                wanted = np.linspace(time[first], time[last - 1], min(share, last - first))
+                count = last - first if len(time) <= most else max(2, round(most * (last - first) / len(time)))
+                wanted = np.linspace(time[first], time[last - 1], min(count, last - first))
                 after = np.searchsorted(time[first:last], wanted).clip(1, max(1, last - first - 1)) + first
                 before = np.maximum(after - 1, first)
                 after = np.minimum(after, last - 1)
@@ -273,6 +289,6 @@ def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
         low, high = min(0.0, low) if low < -slack else 0.0, max(0.0, high)
     high = high if high > low else 1.0
     values = np.linspace(low, high, 512)
-    share = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
-    colours = np.where((values >= 0.0)[:, None], PULLED(share), PUSHED(share))
+    fraction = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
+    colours = np.where((values >= 0.0)[:, None], PULLED(fraction), PUSHED(fraction))
     return ScalarMappable(Normalize(low, high), ListedColormap(colours)), slack

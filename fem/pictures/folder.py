@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,12 +63,12 @@ class Results:
 
     @cached_property
     def is_si(self) -> bool:
-        """The program has no units; a heading with the word SI says which they are."""
-        return any(re.search(r"\bSI\b", str(line)) for line in self.settings.get("heading") or [])
+        """The heading says which units there are."""
+        return says_si(self.settings.get("heading") or [])
 
     def unit(self, formula: str) -> str:
-        """``length/time`` as such, or with SI symbols where the deck says so."""
-        return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if self.is_si else formula
+        """As ``unit_of``."""
+        return unit_of(formula, self.is_si)
 
     @property
     def remark(self) -> str:
@@ -91,17 +92,11 @@ class Results:
     @cached_property
     def acting(self) -> dict[int, Acting]:
         """Step -> what acts in it, of the steps whose record has it."""
-        found = {}
-        for step, record in enumerate(self.record.get("acting", []), start=1):
-            if record is not None:
-                found[step] = from_record(record, len(self.mesh.node_labels))
+        records = {step: record for step, record in enumerate(self.record.get("acting", []), start=1) if record}
+        found = {step: from_record(record, len(self.mesh.node_labels)) for step, record in records.items()}
         if not found:
             raise Missing("run.json does not hold what acts on the model: request *NODE PRINT of A of all nodes")
         return found
-
-    @cached_property
-    def increments(self) -> Table:
-        return Table(self.folder / "increments.csv")
 
     @cached_property
     def nodes(self) -> Table:
@@ -124,25 +119,34 @@ class Results:
         return read_mesh(self.fields[0][1])
 
     @cached_property
-    def ledger(self) -> Floats:
+    def increments(self) -> Floats:
         """(increments, 11): step, increment, time, iterations, residual_norm, five energies, energy_error."""
-        names = (*KEY, "iterations", "residual_norm", *ENERGIES)
-        lost = set(names) - set(self.increments.columns)
-        if lost:
+        names, table = (*KEY, "iterations", "residual_norm", *ENERGIES), Table(self.folder / "increments.csv")
+        if lost := set(names) - set(table.columns):
             raise Missing(f"increments.csv has no {', '.join(sorted(lost))}")
-        ledger = self.increments.read(names)
-        if not len(ledger):
+        rows = table.read(names)
+        if not len(rows):
             raise Missing("increments.csv has no increments (a frequency step has none)")
-        return ledger
+        return rows
 
     @cached_property
     def boundaries(self) -> Floats:
         """Total times at which a later step begins."""
         try:
-            step, time = self.ledger[:, 0], self.ledger[:, 2]
+            step, time = self.increments[:, 0], self.increments[:, 2]
         except Missing:
             return np.zeros(0)
         return time[1:][np.diff(step) > 0]
+
+
+def says_si(heading: Iterable[str]) -> bool:
+    """The program has no units; a heading with the word SI says which they are."""
+    return any(re.search(r"\bSI\b", str(line)) for line in heading)
+
+
+def unit_of(formula: str, is_si: bool) -> str:
+    """``length/time`` as such, or with SI symbols."""
+    return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if is_si else formula
 
 
 def open_results(folder: Path) -> Results:

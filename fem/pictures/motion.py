@@ -12,7 +12,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.model.quantities import NODAL
 from fem.pictures.columns import MOST_NUMBERS, instant_keys
-from fem.pictures.fields import read_field
+from fem.pictures.fields import FieldMesh, read_field
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
 
 NODES = {quantity.name: quantity for quantity in NODAL}
@@ -21,7 +21,7 @@ Pick: TypeAlias = Callable[[Floats], Ints]
 SAMPLES = 40
 """Fields looked at to find what moves and what is supported."""
 REST = 1e-9
-"""Smaller than this share of the largest counts as nothing."""
+"""Smaller than this fraction of the largest counts as nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,10 +96,15 @@ def plane_of(results: Results) -> tuple[int, ...]:
     return (0, 1, 2)
 
 
+def places_of(labels: Sequence[int], known: Ints) -> Ints:
+    """Where labels stand among all there are."""
+    order = np.argsort(known)
+    return order[np.searchsorted(known[order], labels)]
+
+
 def nodes_at(results: Results, labels: Sequence[int]) -> Ints:
     """Indices of node labels in the mesh."""
-    order = np.argsort(results.mesh.node_labels)
-    return order[np.searchsorted(results.mesh.node_labels[order], labels)]
+    return places_of(labels, results.mesh.node_labels)
 
 
 def read_motion(
@@ -175,7 +180,7 @@ def from_tables(
     for place, label in enumerate(nodes):
         if label in rows:
             values[:, place] = rows[label][:, 3:]
-    split = {name: values[:, :, 3 * j : 3 * j + 3] for j, name in enumerate(written)}
+    split = dict(zip(written, np.split(values, len(written), axis=2), strict=True))
     kept = {name: part for name, part in split.items() if not np.isnan(part).any()}
     return Motion(list(nodes), time, kept, tension, "", keys) if "U" in kept else None
 
@@ -201,30 +206,31 @@ def from_fields(
     if not results.fields:
         return None
     places = nodes_at(results, nodes)
-    order = np.argsort(results.mesh.element_labels)
-    cells = order[np.searchsorted(results.mesh.element_labels[order], elements or [])]
-    parts: dict[str, list[Any]] = {name: [] for name in (*wanted, "T")}
+    cells = places_of(elements or [], results.mesh.element_labels)
+    source = {name: (NODES[name].field, places) for name in wanted} | {"T": ("T", cells)}
+    parts: dict[str, list[Any]] = {name: [] for name in source}
     times = np.array([time for time, _ in results.fields])
     chosen = pick(times).tolist()
     for place in chosen:
-        field = read_field(results.fields[place][1], [*(NODES[name].field for name in wanted), "T"])
-        for name in wanted:
-            if NODES[name].field in field:
-                parts[name].append(field[NODES[name].field][places])
-        if "T" in field:
-            parts["T"].append(field["T"][cells])
-    count = len(chosen)
-    values = {name: np.stack(parts[name]) for name in wanted if len(parts[name]) == count}
-    if "U" not in values or (elements is not None and len(parts["T"]) < count):
+        field = read_field(results.fields[place][1], [name for name, _ in source.values()])
+        for name, (its, rows) in source.items():
+            if its in field:
+                parts[name].append(field[its][rows])
+    found = {name: np.stack(part) for name, part in parts.items() if len(part) == len(chosen)}
+    tension = found.pop("T", None)
+    if "U" not in found or (elements is not None and tension is None):
         return None
-    tension = None if elements is None else np.stack(parts["T"])
-    return Motion(
-        list(nodes),
-        times[chosen],
-        values,
-        tension,
-        f"the {count} fields in vtu/; *NODE PRINT of these nodes gives every increment",
-    )
+    remark = f"the {len(chosen)} fields in vtu/; *NODE PRINT of these nodes gives every increment"
+    return Motion(list(nodes), times[chosen], found, None if elements is None else tension, remark)
+
+
+def neighbours(mesh: FieldMesh, elements: Ints) -> dict[int, list[tuple[int, int]]]:
+    """Node -> the elements that end there, each with the node at its other end."""
+    beside: dict[int, list[tuple[int, int]]] = {}
+    for element, (i, j) in zip(elements.tolist(), mesh.ends[elements].tolist(), strict=True):
+        beside.setdefault(i, []).append((element, j))
+        beside.setdefault(j, []).append((element, i))
+    return beside
 
 
 def chain_of(results: Results) -> tuple[list[int], list[int]]:
@@ -234,10 +240,7 @@ def chain_of(results: Results) -> tuple[list[int], list[int]]:
     """
     mesh = results.mesh
     bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]))
-    beside: dict[int, list[tuple[int, int]]] = {}
-    for bar, (i, j) in zip(bars.tolist(), mesh.ends[bars].tolist(), strict=True):
-        beside.setdefault(i, []).append((bar, j))
-        beside.setdefault(j, []).append((bar, i))
+    beside = neighbours(mesh, bars)
     ends = sorted(node for node, links in beside.items() if len(links) == 1)
     if not bars.size or len(ends) != 2 or any(len(links) > 2 for links in beside.values()):
         raise Missing("the bars are not one chain from end to end")

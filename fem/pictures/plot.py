@@ -15,14 +15,13 @@ from fem.errors import CommandError
 from fem.files.mark import is_marked
 from fem.files.own import check_file, others, some, usable_folder
 from fem.files.whole import replace_file
+from fem.pictures.figures.increments import energies, iterations
 from fem.pictures.figures.joints import joints
-from fem.pictures.figures.ledger import energies, iterations
 from fem.pictures.figures.links import angles, links
 from fem.pictures.figures.nodes import MOTIONS, displacements
 from fem.pictures.figures.phase import phase, phase_angles
 from fem.pictures.figures.reactions import reactions
 from fem.pictures.folder import Missing, Results, open_results
-from fem.results.console import say
 
 Drawing: TypeAlias = Callable[[Results], Figure]
 WHAT: dict[str, tuple[Drawing, ...]] = {
@@ -49,18 +48,37 @@ def write_plots(folder: Path) -> None:
             save(draw(results), folder / f"{draw.__name__}.png", results.mark)
 
 
-def plot(folder: Path, what: str | None, form: str, output: Path | None, force: bool = False) -> None:
-    """Draw the figures asked for, or all that the run has data for; says what was written, skipped and why.
+def plot(
+    folder: str | Path, what: str | None = None, *, format: str = "png", output: str | Path | None = None,
+    force: bool = False, say: Callable[[str], None] = lambda text: None,
+) -> list[Path]:  # fmt: skip
+    """Draw figures of a run from its files: those asked for, or all that it has data for. The files that were written.
 
-    CommandError: no results, nothing of what was asked for can be drawn, or files that are not ours are in the way.
+    folder  of the results of a run (``fem.run(deck, output=folder)``)
+    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase
+    format  png, svg or pdf
+    output  folder of the figures; None: that of the run
+    force   write among files that are not ours, and over them
+    say     is told what is written, what is not, and why
+
+    Raises
+    ------
+    CommandError  no results, nothing of what was asked for can be drawn, or files that are not ours are in the way.
+
+    >>> _ = fem.run("inputs/sdnl100.inp", output="results/plotted")
+    >>> [path.name for path in plot("results/plotted", "energy")]
+    ['energies.png']
     """
-    results = open_results(folder)
-    target = output or folder
+    for name, value, known in (("figure", what or "energy", WHAT), ("format", format, UNDATED)):
+        if value not in known:
+            raise CommandError(f"there is no {name} {value!r}; there are {', '.join(known)}")
+    results = open_results(Path(folder))
+    target = Path(output or folder)
     drawings = [draw for name in ([what] if what else WHAT) for draw in WHAT[name]]
-    check_target(target, [f"{draw.__name__}.{form}" for draw in drawings], results, force)
+    check_target(target, [f"{draw.__name__}.{format}" for draw in drawings], results, force)
     if results.remark:
         say(f"note: {results.remark}")
-    reasons = []
+    reasons, written = [], []
     for draw in drawings:
         try:
             figure = draw(results)
@@ -68,14 +86,16 @@ def plot(folder: Path, what: str | None, form: str, output: Path | None, force: 
             reasons.append(f"no {draw.__name__.replace('_', ' ')}: {missing}")
         else:
             target.mkdir(parents=True, exist_ok=True)
-            path = target / f"{draw.__name__}.{form}"
+            path = target / f"{draw.__name__}.{format}"
             save(figure, path, results.mark)
+            written.append(path)
             source = figure.get_label()
             say(f"{path} (from {source})" if source else str(path))
     if len(reasons) == len(drawings):
         raise CommandError("\n".join(reasons))
     for reason in reasons:
         say(reason)
+    return written
 
 
 def check_target(target: Path, names: Sequence[str], results: Results, force: bool) -> None:

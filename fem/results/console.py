@@ -1,4 +1,4 @@
-"""One plain line per increment, a progress bar where a terminal watches a long run, and the summary."""
+"""One plain line per increment (fewer on a terminal, with a progress bar below a long run), and the summary."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from fem.results.run_record import COMPLETED, Totals
 from fem.results.schedule import Schedule
 
 LINES_AT_ONCE = 5_000
-WIDTH = 110
+WIDTH = 100
+SHOWN = 50
+"""A terminal shows at most about so many increments of a step, and so many of its cut-backs; files have all."""
 BAR_AFTER = 2.0
 """Seconds after which a run counts as long."""
+LONGEST_LABEL = 8
 FIXED_COLUMNS = (("step", 4, "d"), ("increment", 9, "d"), ("time", 13, ".8g"))
 SOLVE_COLUMNS = (("iterations", 10, "d"), ("residual", 9, ".2e"))
 STEP_SIZE = (("dt", 10, ".3g"),)
@@ -36,28 +39,32 @@ class ConsoleSink(SilentSink):
         self._node: int | None = None
         self._line = ""
         self._columns: list[str] = []
+        self._owed = ""
         periods = [0.0 if isinstance(step.procedure, Frequency) else step.procedure.period for step in model.steps]
+        self._periods = periods
         self._bar = Bar(self._stream, sum(periods)) if self._stream.isatty() else None
+        self._thinner = Thinner() if self._stream.isatty() else None
 
     def begin(self, start: StepStart) -> None:
-        node = None if start.procedure == "FREQUENCY" else self._first_node(start)
-        self._node = node
-        size = () if start.increments is not None else STEP_SIZE
-        width = 13
-        if node is None:
-            motion = [("largest |u|", width, ".5e")]
-        else:
-            label = self._model.mesh.named(int(self._model.mesh.node_labels[node]))
-            motion = [(f"U{axis}({label})", max(width, len(f"U{axis}({label})")), ".5e") for axis in (1, 2, 3)]
-        columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *motion]
-        self._columns = ["step", "increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
-        self._line = " ".join(f"%{width}{code}" for _, width, code in columns) + "\n"
         name = f" '{start.name}'" if start.name else ""
         title = f"\nstep {start.step}{name}: {start.procedure.lower()}"
         if start.procedure == "FREQUENCY":
             self._print(title + "\n")
             return
+        self._node = Schedule(self._model, start.step - 1, start.time, start.increments).first_node
+        heads = ["largest |u|"]
+        if self._node is not None:
+            label = self._model.mesh.named(int(self._model.mesh.node_labels[self._node]))
+            label = label if len(label) <= LONGEST_LABEL else f"..{label[2 - LONGEST_LABEL :]}"
+            heads = [f"U{axis}({label})" for axis in (1, 2, 3)]
+        size = STEP_SIZE if start.increments is None else ()
+        columns = [*FIXED_COLUMNS, *size, *SOLVE_COLUMNS, *((head, 12, ".5e") for head in heads)]
+        self._columns = ["step", "increment", "time", *(["dt"] if size else []), "iterations", "residual_norm"]
+        self._line = " ".join(f"%{width}{code}" for _, width, code in columns) + "\n"
+        self._before = sum(self._periods[: start.step - 1]) - start.time
         known = "automatic increments" if start.increments is None else f"{start.increments} increments"
+        if self._thinner is not None:
+            known += self._thinner.begin(start)
         title += f", period {start.period:.6g}, {known}\n"
         self._print(title + " ".join(f"{head:>{width}}" for head, width, _ in columns) + "\n")
 
@@ -69,13 +76,19 @@ class ConsoleSink(SilentSink):
         else:
             place = int(np.searchsorted(rows.nodes, self._node))
             columns += rows.of_nodes(self._model)["U"][:, place, :].T.tolist()
-        for first in range(0, len(rows.increment), LINES_AT_ONCE):
+        if self._thinner is not None and len(rows.increment):
+            last = self._line % tuple(column[-1] for column in columns)
+            shown = self._thinner.shown(rows)
+            columns = [[column[row] for row in shown] for column in columns]
+            self._owed = "" if shown and shown[-1] == len(rows.increment) - 1 else last
+        for first in range(0, len(columns[0]), LINES_AT_ONCE):
             # One format string for many lines: several times faster than a call per line.
             lines = [column[first : first + LINES_AT_ONCE] for column in columns]
             cells = [cell for line in zip(*lines, strict=True) for cell in line]
             self._print(self._line * len(lines[0]) % tuple(cells))
         if self._bar is not None and len(rows.time):
-            self._bar.move(float(rows.time[-1]), f"step {rows.step}/{len(self._model.steps)}")
+            text = f"step {rows.step}/{len(self._model.steps)}, energy error {rows.energy_error[-1]:.2e}"
+            self._bar.move(self._before + float(rows.time[-1]), text)
 
     def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
         if start is not None:
@@ -84,24 +97,24 @@ class ConsoleSink(SilentSink):
         self._print(f"going on after {totals['increments']} increments, from time {totals['time']:.8g}\n")
 
     def event(self, event: Event) -> None:
-        if event.event == "cutback":
+        if event.event == "cutback" and (self._thinner is None or self._thinner.shows_cutback()):
             self._print(f"{event.step:4d} {event.increment:9d} {event.time:12.6g} cut back: smaller increment\n")
 
     def modes(self, modes: Modes) -> None:
         lines = [f"{'mode':>6} {'frequency':>14} {'omega':>14} {'generalized mass':>17}\n"]
-        columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
-        table = zip(*(column.tolist() for column in columns), strict=True)
+        table = zip(modes.number, modes.frequency, modes.omega, modes.generalized_mass, strict=True)
         lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, f, w, m in table]
         self._print("".join(lines))
 
     def notice(self, text: str) -> None:
-        self._print(textwrap.fill(f"note: {text}", WIDTH, subsequent_indent="      ", break_long_words=False) + "\n")
+        self._print(as_note(text) + "\n")
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
-        self._print("")
+        self._print(self._owed)  # where the run ended early
+        self._owed = ""
 
     def summary(self, totals: Totals, verdict: str, seconds: float, folder: Path, files: Sequence[str]) -> None:
         """The last lines of a run."""
@@ -118,33 +131,70 @@ class ConsoleSink(SilentSink):
             ("wall time", f"{seconds:.2f} s"),
             ("written", f"in {folder}: {', '.join(files)}"),
         ]
-        self._print("\n" + "".join(f"{name:<11}{text}\n" for name, text in entries if text))
-
-    def _first_node(self, start: StepStart) -> int | None:
-        return Schedule(self._model, start.step - 1, start.time, start.increments).first_node
+        lines = [in_lines(f"{name:<11}{text}", 11) for name, text in entries if text]
+        self._print("\n" + "\n".join(lines) + "\n")
 
     def _print(self, text: str) -> None:
-        try:
-            if self._bar is not None and self._bar.is_shown:
-                self._bar.print(text)
-            else:
-                self._stream.write(text)
-                self._stream.flush()
-        except OSError as error:
-            # Windows reports a pipe that nobody reads as EINVAL.
-            if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
-                error.filename = error.filename or "standard output"
-                raise
-            stop_writing(self._stream)
+        show(text, self._stream, self._bar)
+
+
+def as_note(text: str) -> str:
+    """A notice in lines of the console."""
+    return in_lines(f"note: {text}", 6)
+
+
+def in_lines(text: str, indent: int) -> str:
+    """Lines as wide as the console's; those after the first begin with spaces."""
+    return textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+
+
+class Thinner:
+    """Which increments of a step a terminal shows: evenly spread in their number, else in time, and the last one."""
+
+    def begin(self, start: StepStart) -> str:
+        """What the head of the table says of it."""
+        self._start, self._place, self._cutbacks = start.time, -1, 0
+        if start.increments is None:
+            self._every, self._spacing = 0, start.period / SHOWN
+            return f", at most {SHOWN} of them shown here"
+        steps = (factor * 10**power for power in range(12) for factor in (1, 2, 5))
+        self._every = next(step for step in steps if start.increments <= SHOWN * step)
+        return f", one in {self._every} shown here" if self._every > 1 else ""
+
+    def shown(self, rows: Rows) -> list[int]:
+        """Places among the rows."""
+        if self._every:
+            places = rows.increment // self._every
+        else:
+            places = np.floor((rows.time - self._start) / self._spacing + 1e-9).astype(np.int64)
+        is_due = np.diff(places, prepend=self._place) != 0
+        is_due[-1] |= rows.is_end
+        self._place = int(places[-1])
+        return [int(row) for row in np.flatnonzero(is_due)]
+
+    def shows_cutback(self) -> bool:
+        """One more of them."""
+        self._cutbacks += 1
+        return self._cutbacks <= SHOWN
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
     """A line to whoever still reads."""
-    stream = stream or sys.stdout
+    show(text + "\n", stream or sys.stdout)
+
+
+def show(text: str, stream: TextIO, bar: Bar | None = None) -> None:
+    """Text as it is, above the bar where one is shown; from then on nothing where nobody reads."""
     try:
-        print(text, file=stream, flush=True)
+        if bar is not None and bar.is_shown:
+            bar.print(text)
+        else:
+            stream.write(text)
+            stream.flush()
     except OSError as error:
+        # Windows reports a pipe that nobody reads as EINVAL.
         if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
+            error.filename = error.filename or "standard output"
             raise
         stop_writing(stream)
 
@@ -190,7 +240,13 @@ class Bar:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            TextColumn("left"),
+        )
         console = Console(file=self._stream)
         self._progress = Progress(*columns, console=console, transient=True, refresh_per_second=4)
         self._task = self._progress.add_task("", total=self._total)

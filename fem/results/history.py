@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Columns, Flags, Floats, Ints
+from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, RECORDED, Values
@@ -58,6 +59,18 @@ class History:
     def __len__(self) -> int:
         return len(self.time)
 
+    def __repr__(self) -> str:
+        last = f"to time {self.time[-1]:.8g}, " if len(self) else ""
+        error = np.abs(self.energy_error).max(initial=0.0)
+        counts = ("modes", "events", "notices")
+        found = ", ".join(f"{name} {len(getattr(self, name))}" for name in counts if len(getattr(self, name)))
+        return (
+            f"History of {self.model.source or 'a model'}: {len(self)} rows {last}"
+            f"{self.iterations.sum()} iterations, largest |energy error| {error:.3g}\n"
+            f"  {len(self.mesh.node_labels)} nodes, {len(self.mesh.element_labels)} elements"
+            f"{'; ' if found else ''}{found}; of_node(label), of_element(label), table(name)"
+        )
+
     @property
     def mesh(self) -> Mesh:
         return self.model.mesh
@@ -98,8 +111,33 @@ class History:
         return values[value.upper()][:, 0]
 
     def of_energy(self, name: str) -> Floats:
-        """(k,) one of ``BALANCED``."""
+        """(k,) one of ``BALANCED``. KeyError: no such energy."""
+        if name not in BALANCED:
+            raise unknown("energy", name, BALANCED)
         return self.energy[:, BALANCED.index(name)]
+
+    def table(self, name: str) -> Columns:
+        """``increments``, ``nodes`` or ``elements``: columns as in the CSV file of this name, with every quantity of
+        all nodes or elements at the saved increments. KeyError: no such table.
+        """
+        if name == "increments":
+            energies = dict(zip(BALANCED, self.energy.T, strict=True))
+            series = {each: getattr(self, each) for each in ("step", "increment", *LEDGER)}
+            error = {"energy_error": series.pop("energy_error")}
+            is_riks = np.isfinite(self.load_factor).any()
+            return Columns(series | energies | error | ({"load_factor": self.load_factor} if is_riks else {}))
+        kinds = {"nodes": (NODAL, self.mesh.node_labels), "elements": (ELEMENTAL, self.mesh.element_labels)}
+        if name not in kinds:
+            raise unknown("table", name, ("increments", *kinds))
+        table, labels = kinds[name]
+        recorded = self.motion.swapaxes(0, 1) if name == "nodes" else np.moveaxis(self.elements, 2, 0)
+        values = Values(table, self.model, np.arange(len(labels)), recorded)
+        found = Columns({each: np.repeat(getattr(self, each), len(labels)) for each in ("step", "increment", "time")})
+        found[name.removesuffix("s")] = np.tile(labels, len(self))
+        for quantity in table:
+            parts = values.columns(quantity.name).reshape(len(self) * len(labels), -1)
+            found |= dict(zip(quantity.columns, parts.T, strict=True))
+        return found
 
     def of_step(self, step: int) -> Flags:
         """(k,) True at the rows of a step (from 1)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class StepStart:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """k increments of one step, in order: the ledger, and the recorded nodes and elements.
+    """k increments of one step, in order: increments, and the recorded nodes and elements.
 
     An explicit step leaves out some of those nobody asked for.
 
@@ -140,22 +140,8 @@ class Modes:
     shapes: Floats
 
 
-class Sink(Protocol):
-    """Anything that takes in a run."""
-
-    def begin(self, start: StepStart) -> None: ...
-    def rows(self, rows: Rows) -> None: ...
-    def frame(self, frame: Frame) -> None: ...
-    def event(self, event: Event) -> None: ...
-    def modes(self, modes: Modes) -> None: ...
-    def notice(self, text: str) -> None: ...
-    def keep(self, checkpoint: dict[str, Any]) -> None: ...
-    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None: ...
-    def close(self) -> None: ...
-
-
 class SilentSink:
-    """A sink that ignores everything; others override what they need."""
+    """What takes in a run, and ignores all of it; sinks override what they need."""
 
     def begin(self, start: StepStart) -> None: ...
     def rows(self, rows: Rows) -> None: ...
@@ -166,3 +152,6 @@ class SilentSink:
     def keep(self, checkpoint: dict[str, Any]) -> None: ...
     def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None: ...
     def close(self) -> None: ...
+
+
+Sink: TypeAlias = SilentSink

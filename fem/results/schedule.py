@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,7 @@ MAX_FIELDS = 200
 NEVER = 2**62
 """The increment at which nothing is due."""
 LANDING = 1e-9
-"""An instant counts as reached when the time is within this share of the period of it."""
+"""An instant counts as reached when the time is within this fraction of the period of it."""
 
 
 class Cadence:
@@ -43,12 +42,7 @@ class Cadence:
 
     def is_due(self, increment: int, time: float, is_last: bool) -> bool:
         """One increment at a time."""
-        if self.instants is None:
-            return self.every > 0 and (is_last or increment % self.every == 0)
-        passed = bisect_right(self.instants, time)
-        is_reached = passed > self.passed
-        self.passed = max(passed, self.passed)
-        return is_reached or (self.ends and is_last)
+        return bool(self.due(np.array([increment]), np.array([time]), is_last)[0])
 
     def next_increment(self, increment: int) -> int:
         """The next one after this that is due because of its number; ``NEVER`` for none."""
@@ -146,9 +140,9 @@ class Schedule:
         return self._asked[1]
 
     def rows_due(self, increment: Ints, time: Floats, is_end: bool) -> Flags:
-        """(k,) consecutive increments of which a table or the ledger wants a row. Ask in order, once.
+        """(k,) consecutive increments of which a table wants a row. Ask in order, once.
 
-        ``is_end``: the last of them ends the step. Without ``*ENERGY PRINT`` the ledger wants every increment.
+        ``is_end``: the last of them ends the step. Without ``*ENERGY PRINT`` that is every one.
         """
         due = np.zeros(len(increment), np.bool_)
         for cadence in self._rows:

@@ -6,7 +6,7 @@ increment it computed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,41 +14,37 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
-from fem.model.quantities import ENERGIES, QUANTITIES, Values, meant
+from fem.model.quantities import ENERGIES, QUANTITIES, meant
 from fem.results.digits import EMPTY
 from fem.results.printing.table import Table
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
 from fem.results.schedule import Cadence, is_active, request_cadence, target_indices, union
 
-INCREMENT_COLUMNS = ("step", "increment", "time", "dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)
-PRINTS = ("NODE PRINT", "EL PRINT")
 HEAD = ("step", "increment", "time")
-EVENT_COLUMNS = ("step", "increment", "time", "element", "event", "energy_loss")
-FREQUENCY_COLUMNS = ("step", "mode", "frequency", "omega", "generalized_mass")
+INCREMENT = ("dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)
+EVENT = ("element", "event", "energy_loss")
+FREQUENCY = ("step", "mode", "frequency", "omega", "generalized_mass")
+PRINTS = ("ENERGY PRINT", "NODE PRINT", "EL PRINT")
+"""What asks for lines of increments, nodes and elements."""
 Wanted: TypeAlias = tuple[Ints, frozenset[str]]
+Request: TypeAlias = tuple[Cadence, list[Wanted]]
 LINES_AT_ONCE = 20_000
 """Lines formatted in one go: bounds the memory of the text, not its meaning."""
 
 
 class Printer:
-    """The lines of ``nodes.csv`` or ``elements.csv`` in one step.
+    """The lines of one table in one step: of nodes, of elements, or of increments, which are of a single item.
 
-    labels     (n,) by node or element index
+    labels     (n,) of the items, by index; None: there is no column for them
     requests   cadences, each with what is printed then: pairs of indices and variables
     variables  name -> its columns, in the order of the header
     """
 
     def __init__(
-        self,
-        table: Table,
-        labels: Ints,
-        requests: Sequence[tuple[Cadence, list[Wanted]]],
-        variables: Mapping[str, Sequence[str]],
+        self, table: Table, labels: Ints | None, requests: Sequence[Request], variables: Mapping[str, Sequence[str]]
     ) -> None:
-        self._table = table
-        self._labels = labels
-        self._requests = requests
-        self._variables = variables
+        self._table, self._labels, self._requests, self._variables = table, labels, requests, variables
+        self._first = len(HEAD) + (labels is not None)
         self._layouts: dict[int, tuple[Ints, np.ndarray]] = {}
         self.last: tuple[int, Ints, Floats, Ints, dict[str, Floats]] | None = None
 
@@ -57,38 +53,31 @@ class Printer:
         """Those of the requests."""
         return [cadence for cadence, _ in self._requests]
 
-    def add(
-        self,
-        step: int,
-        increment: Ints,
-        time: Floats,
-        values: Values,
-        is_end: bool,
-    ) -> None:
-        """Print what is due of k increments, of which there are ``values``."""
+    def add(self, rows: Rows, recorded: Ints, columns: Callable[[str], Floats]) -> None:
+        """Print what is due of k increments; ``columns`` (k, p, c) of a variable, for the items ``recorded`` (p,)."""
         self.last = None
-        if not self._requests or not len(increment):
+        if not self._requests or not len(rows.increment):
             return
-        which = np.zeros(len(increment), np.int64)
+        which = np.zeros(len(rows.increment), np.int64)
         for bit, (cadence, _) in enumerate(self._requests):
-            which |= cadence.due(increment, time, is_end).astype(np.int64) << bit
-        (rows,) = np.nonzero(which)
-        starts = np.nonzero(np.diff(which[rows], prepend=-1))[0]
-        due = {name: values.columns(name) for name in self._variables} if rows.size or not is_end else {}
-        for group in np.split(rows, starts[1:]):
+            which |= cadence.due(rows.increment, rows.time, rows.is_end).astype(np.int64) << bit
+        (due,) = np.nonzero(which)
+        starts = np.nonzero(np.diff(which[due], prepend=-1))[0]
+        values = {name: columns(name) for name in self._variables} if due.size or not rows.is_end else {}
+        for group in np.split(due, starts[1:]):
             if group.size:
-                self._print(int(which[group[0]]), step, increment[group], time[group], values.indices, due, group)
-        if not which[-1] and not is_end:
-            kept = {name: part[-1:].copy() for name, part in due.items()}
-            self.last = (step, increment[-1:].copy(), time[-1:].copy(), values.indices, kept)
+                where = int(which[group[0]]), rows.step, rows.increment[group], rows.time[group]
+                self._print(*where, recorded, values, group)
+        if not which[-1] and not rows.is_end:
+            kept = {name: part[-1:].copy() for name, part in values.items()}
+            self.last = (rows.step, rows.increment[-1:].copy(), rows.time[-1:].copy(), recorded, kept)
 
     def finish(self) -> None:
         """Print the last increment if nothing of it was due: the run ended before the end of the step."""
         if self.last is not None:
-            step, increment, time, recorded, values = self.last
-            self.last = None
             everything = (1 << len(self._requests)) - 1
-            self._print(everything, step, increment, time, recorded, values, np.zeros(1, np.int64))
+            self._print(everything, *self.last, np.zeros(1, np.int64))
+            self.last = None
 
     def _layout(self, which: int) -> tuple[Ints, np.ndarray]:
         """Indices printed when the requests in ``which`` are due, and the kinds of their cells."""
@@ -96,12 +85,11 @@ class Printer:
             chosen = [want for bit, (_, wants) in enumerate(self._requests) if which >> bit & 1 for want in wants]
             items = union([indices for indices, _ in chosen])
             kinds = np.tile(self._table.kinds, (len(items), 1))
-            column = len(HEAD) + 1
+            column = self._first
             for name, columns in self._variables.items():
-                width = len(columns)
                 given = np.isin(items, union([indices for indices, variables in chosen if name in variables]))
-                kinds[~given, column : column + width] = EMPTY
-                column += width
+                kinds[~given, column : column + len(columns)] = EMPTY
+                column += len(columns)
             self._layouts[which] = (items, kinds)
         return self._layouts[which]
 
@@ -120,8 +108,9 @@ class Printer:
             numbers[:, :, 0] = step
             numbers[:, :, 1] = increment[part, None]
             numbers[:, :, 2] = time[part, None]
-            numbers[:, :, 3] = self._labels[items]
-            column = len(HEAD) + 1
+            if self._labels is not None:
+                numbers[:, :, 3] = self._labels[items]
+            column = self._first
             for name, columns in self._variables.items():
                 numbers[:, :, column : column + len(columns)] = values[name][np.ix_(group[part], places)]
                 column += len(columns)
@@ -134,21 +123,19 @@ class TableSink(SilentSink):
     def __init__(self, folder: Path, model: Model, before: Mapping[str, Any] | None = None) -> None:
         """``before``: the checkpoint of tables that are cut back and go on."""
         self._model = model
-        self._node_labels = model.mesh.node_labels
-        self._element_labels = model.mesh.element_labels
-        self._variables = [header_variables(model, kind) for kind in PRINTS]
-        nodes, elements = ([name for names in header.values() for name in names] for header in self._variables)
-        self._has_load_factor = any(getattr(step.procedure, "riks", None) is not None for step in model.steps)
-        ledger = (*INCREMENT_COLUMNS, *(["load_factor"] if self._has_load_factor else []))
-        columns = {"increments": ledger, "nodes": (*HEAD, "node", *nodes)}
-        columns |= {"elements": (*HEAD, "element", *elements), "events": EVENT_COLUMNS}
+        self._labels = (None, model.mesh.node_labels, model.mesh.element_labels)
+        riks = [getattr(step.procedure, "riks", None) is not None for step in model.steps]
+        self._arcs = {step for step, is_arc in enumerate(riks, start=1) if is_arc}  # steps with a load factor
+        self._variables: list[dict[str, tuple[str, ...]]] = [{name: (name,) for name in INCREMENT}]
+        self._variables[0] |= {"load_factor": ("load_factor",)} if self._arcs else {}
+        self._variables += [header_variables(model, kind) for kind in PRINTS[1:]]
+        increments, nodes, elements = ([name for names in of.values() for name in names] for of in self._variables)
+        heads = {"increments": (*HEAD, *increments), "nodes": (*HEAD, "node", *nodes)}
+        heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT)}
         if any(isinstance(step.procedure, Frequency) for step in model.steps):
-            columns["frequencies"] = FREQUENCY_COLUMNS
+            heads["frequencies"] = FREQUENCY
         sizes = before["tables"]["sizes"] if before else {}
-        self._tables = {name: Table(folder / f"{name}.csv", heads, sizes.get(name)) for name, heads in columns.items()}
-        self._increments, self._nodes, self._elements, self._events = list(self._tables.values())[:4]
-        self._ledger_cadences = [Cadence(1)]
-        self._last_ledger: Floats | None = None
+        self._tables = {name: Table(folder / f"{name}.csv", head, sizes.get(name)) for name, head in heads.items()}
         self._printers: list[Printer] = []
         self._prints_ends = True
         self._last_frame: Frame | None = None
@@ -157,21 +144,21 @@ class TableSink(SilentSink):
         self._finish_step()
         requests = outputs_in_force(self._model.steps, start.step - 1)
         self._prints_ends = all(request.kind != "NODE PRINT" for request in requests)
-        energy = [request for request in requests if request.kind == "ENERGY PRINT"]
-        self._ledger_cadences = [
-            request_cadence(request, self._model, start.time, start.period) for request in energy
-        ] or [Cadence(1)]
-        nodes, elements = (self._grouped(kind, requests, start) for kind in PRINTS)
+        tables = zip(self._tables.values(), self._labels, PRINTS, self._variables, strict=False)
         self._printers = [
-            Printer(self._nodes, self._node_labels, nodes, self._variables[0]),
-            Printer(self._elements, self._element_labels, elements, self._variables[1]),
+            Printer(table, labels, self._grouped(kind, requests, start), variables)
+            for table, labels, kind, variables in tables
         ]
 
     def rows(self, rows: Rows) -> None:
-        self._add_ledger(rows)
-        values = rows.of_nodes(self._model), rows.of_elements(self._model)
-        for printer, of in zip(self._printers, values, strict=True):
-            printer.add(rows.step, rows.increment, rows.time, of, rows.is_end)
+        def of_increments(name: str) -> Floats:
+            found = getattr(rows, name)
+            return np.zeros((len(rows.time), 1, 1)) if found is None else found[:, None, None]
+
+        increments, *others = self._printers
+        increments.add(rows, np.zeros(1, np.int64), of_increments)
+        for printer, values in zip(others, (rows.of_nodes(self._model), rows.of_elements(self._model)), strict=True):
+            printer.add(rows, values.indices, values.columns)
 
     def frame(self, frame: Frame) -> None:
         if self._prints_ends:
@@ -181,20 +168,18 @@ class TableSink(SilentSink):
 
     def event(self, event: Event) -> None:
         cells = (event.step, event.increment, float(event.time), event.element, event.event, float(event.energy_loss))
-        self._events.add_line(",".join(map(str, cells)))
+        self._tables["events"].add_line(",".join(map(str, cells)))
 
     def modes(self, modes: Modes) -> None:
         if "frequencies" in self._tables:
-            head = np.full(len(modes.number), modes.step), modes.number
-            self._tables["frequencies"].add(
-                np.column_stack([*head, modes.frequency, modes.omega, modes.generalized_mass])
-            )
+            columns = modes.number, modes.frequency, modes.omega, modes.generalized_mass
+            self._tables["frequencies"].add(np.column_stack([np.full(len(modes.number), modes.step), *columns]))
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["tables"] = {
             "sizes": {name: table.size for name, table in self._tables.items()},
             "passed": [cadence.passed for cadence in self._cadences()],
-            "owed": (self._last_ledger, self._last_frame, *(printer.last for printer in self._printers)),
+            "owed": (self._last_frame, *(printer.last for printer in self._printers)),
         }
 
     def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
@@ -204,7 +189,7 @@ class TableSink(SilentSink):
         state = checkpoint["tables"]
         for cadence, passed in zip(self._cadences(), state["passed"], strict=True):
             cadence.passed = passed
-        self._last_ledger, self._last_frame, *owed = state["owed"]
+        self._last_frame, *owed = state["owed"]
         for printer, last in zip(self._printers, owed, strict=True):
             printer.last = last
 
@@ -216,66 +201,45 @@ class TableSink(SilentSink):
                 table.close()
 
     def _cadences(self) -> list[Cadence]:
-        return [*self._ledger_cadences, *(cadence for printer in self._printers for cadence in printer.cadences)]
+        return [cadence for printer in self._printers for cadence in printer.cadences]
 
-    def _grouped(
-        self, kind: str, requests: Sequence[OutputRequest], start: StepStart
-    ) -> list[tuple[Cadence, list[Wanted]]]:
+    def _grouped(self, kind: str, requests: Sequence[OutputRequest], start: StepStart) -> list[Request]:
         """The active requests of a kind, those of equal cadence together."""
-        groups: dict[tuple[int, str | None], tuple[Cadence, list[Wanted]]] = {}
-        for request in requests:
-            if request.kind == kind and is_active(request):
+        groups: dict[tuple[int, str | None], Request] = {}
+        asked = [request for request in requests if request.kind == kind]
+        if kind == "ENERGY PRINT" and not asked:
+            asked = [OutputRequest(kind)]  # every increment
+        for request in asked:
+            if is_active(request):
                 cadence = request_cadence(request, self._model, start.time, start.period)
                 _, wants = groups.setdefault((request.every, request.times), (cadence, []))
-                wants.append((target_indices(self._model.mesh, request), meant(request.kind, request.variables)))
+                wants.append(self._wanted(request, start))
         return list(groups.values())
 
-    def _add_ledger(self, rows: Rows) -> None:
-        due = np.zeros(len(rows.increment), bool)
-        for cadence in self._ledger_cadences:
-            due |= cadence.due(rows.increment, rows.time, rows.is_end)
-        (chosen,) = np.nonzero(due)
-        for first in range(0, len(chosen), LINES_AT_ONCE):
-            self._add_increments(ledger_numbers(rows, chosen[first : first + LINES_AT_ONCE]))
-        self._last_ledger = None
-        is_silent = all(cadence.every == 0 and cadence.instants is None for cadence in self._ledger_cadences)
-        if len(due) and not due[-1] and not rows.is_end and not is_silent:
-            self._last_ledger = ledger_numbers(rows, np.array([len(due) - 1]))
-
-    def _add_increments(self, numbers: Floats) -> None:
-        """Lines of ``increments.csv``; the load factor is empty in the steps that have none."""
-        kinds = self._increments.kinds
-        if self._has_load_factor and numbers.shape[1] < kinds.shape[1]:
-            numbers = np.column_stack([numbers, np.zeros(len(numbers))])
-            kinds = kinds * (np.arange(kinds.shape[1]) < kinds.shape[1] - 1).astype(np.uint8)
-        self._increments.add(numbers, kinds)
+    def _wanted(self, request: OutputRequest, start: StepStart) -> Wanted:
+        """Items and variables; of an increment all, the load factor in the steps that have one."""
+        if request.kind == "ENERGY PRINT":
+            return np.zeros(1, np.int64), frozenset(self._variables[0] if start.step in self._arcs else INCREMENT)
+        return target_indices(self._model.mesh, request), meant(request.kind, request.variables)
 
     def _print_frame(self) -> None:
         """U of all nodes: what ``nodes.csv`` holds without ``*NODE PRINT``."""
         frame, self._last_frame = self._last_frame, None
         if frame is None:
             return
-        numbers = np.zeros((len(self._node_labels), len(self._nodes.columns)))
+        table, labels = self._tables["nodes"], self._model.mesh.node_labels
+        numbers = np.zeros((len(labels), len(table.columns)))
         numbers[:, :3] = frame.step, frame.increment, frame.time
-        numbers[:, 3], numbers[:, 4:7] = self._node_labels, frame.of_nodes(self._model)["U"]
-        kinds = self._nodes.kinds.copy()
+        numbers[:, 3], numbers[:, 4:7] = labels, frame.of_nodes(self._model)["U"]
+        kinds = table.kinds.copy()
         kinds[:, 7:] = EMPTY
-        self._nodes.add(numbers, kinds)
+        table.add(numbers, kinds)
 
     def _finish_step(self) -> None:
         """What is still owed when a step ended without saying so."""
-        if self._last_ledger is not None:
-            self._add_increments(self._last_ledger)
-            self._last_ledger = None
         for printer in self._printers:
             printer.finish()
         self._print_frame()
-
-
-def ledger_numbers(rows: Rows, chosen: Ints) -> Floats:
-    """The chosen rows of ``increments.csv``, one column more where there is a load factor."""
-    columns = [np.full(len(chosen), rows.step), *(getattr(rows, name)[chosen] for name in INCREMENT_COLUMNS[1:])]
-    return np.column_stack([*columns, *([] if rows.load_factor is None else [rows.load_factor[chosen]])])
 
 
 def header_variables(model: Model, kind: str) -> dict[str, tuple[str, ...]]:

@@ -26,7 +26,7 @@ from fem.results.record import Frame, Modes, SilentSink, StepStart
 
 FOLDER = "vtu"
 VERTEX, LINE = 1, 3
-TYPES = {"<f8": "Float64", "<i8": "Int64", "|u1": "UInt8"}
+TYPES = {"u1": ("UInt8", "|u1"), "i": ("Int64", "<i8"), "f": ("Float64", "<f8")}
 PVD_EVERY = 1.0
 """The list of times is rewritten at most once in so many seconds."""
 
@@ -37,25 +37,8 @@ def as_pvd(entries: Sequence[str]) -> bytes:
     return (head + "".join(entries) + "</Collection>\n</VTKFile>\n").encode(errors="surrogateescape")
 
 
-def write_pvd(path: Path, entries: Sequence[str]) -> None:
-    """``as_pvd`` in a file."""
-    replace_file(path, as_pvd(entries))
-
-
 def pvd_entry(time_value: float, file: str) -> str:
     return f'<DataSet timestep="{time_value!r}" group="" part="0" file={quoteattr(file)}/>\n'
-
-
-def data_array(array: np.ndarray, name: str, offset: int) -> str:
-    """Head of an array whose bytes are appended at ``offset``."""
-    components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
-    kind = TYPES[array.dtype.str]
-    return f'<DataArray type="{kind}" Name={quoteattr(name)}{components} format="appended" offset="{offset}"/>\n'
-
-
-def little_endian(array: np.ndarray) -> np.ndarray:
-    kind = "|u1" if array.dtype == np.uint8 else "<i8" if array.dtype.kind in "iu" else "<f8"
-    return np.ascontiguousarray(array, dtype=kind)
 
 
 class Appended:
@@ -68,8 +51,11 @@ class Appended:
     def heads(self, arrays: Mapping[str, np.ndarray]) -> str:
         lines = []
         for name, array in arrays.items():
-            array = little_endian(array)
-            lines.append(data_array(array, name, self.size))
+            kind, code = TYPES["u1" if array.dtype == np.uint8 else array.dtype.kind]
+            array = np.ascontiguousarray(array, dtype=code)
+            components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
+            head = f'<DataArray type="{kind}" Name={quoteattr(name)}{components} format="appended"'
+            lines.append(f'{head} offset="{self.size}"/>\n')
             self.blobs += [array.nbytes.to_bytes(8, "little"), array.data if array.size else b""]
             self.size += 8 + array.nbytes
         return "".join(lines)
@@ -161,12 +147,6 @@ def field_patterns(name: str) -> tuple[tuple[str, str], ...]:
     return (FOLDER, rf"{stem}_\d{{5,}}\.vtu"), (FOLDER, rf"{stem}_modes_step\d+_\d{{3,}}\.vtu")
 
 
-def modes_names(name: str, step: int, numbers: Sequence[int]) -> list[str]:
-    """The list of the mode shapes of a step, and their files."""
-    shapes = [f"{FOLDER}/{name}_modes_step{step}_{number:03d}.vtu" for number in numbers]
-    return [f"{name}_modes_step{step}.pvd", *shapes]
-
-
 class VtkSink(SilentSink):
     """Writes every frame that is due, and mode shapes."""
 
@@ -209,24 +189,21 @@ class VtkSink(SilentSink):
 
     def modes(self, modes: Modes) -> None:
         entries = []
-        numbers = modes.number.tolist()
-        listed, *files = modes_names(self._name, modes.step, numbers)
-        for number, shape, file in zip(numbers, modes.shapes, files, strict=True):
-            points = {"mode": shape}
-            if self._displacement is not None:
-                points["displacement"] = self._displacement
-            replace_file(self._folder / file, self._skeleton.field(float(number), points, {}))
+        name = f"{self._name}_modes_step{modes.step}"
+        still = {} if self._displacement is None else {"displacement": self._displacement}
+        for number, shape in zip(modes.number.tolist(), modes.shapes, strict=True):
+            file = f"{FOLDER}/{name}_{number:03d}.vtu"
+            replace_file(self._folder / file, self._skeleton.field(float(number), {"mode": shape, **still}, {}))
             entries.append(pvd_entry(float(number), file))
-        write_pvd(self._folder / listed, entries)
+        replace_file(self._folder / f"{name}.pvd", as_pvd(entries))
 
     def __len__(self) -> int:
         """Fields written."""
         return len(self._entries)
 
     def keep(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["fields"] = {
-            "entries": list(self._entries), "displacement": self._displacement, "time": self._time, "at": self._at,
-        }  # fmt: skip
+        state = {"displacement": self._displacement, "time": self._time, "at": self._at}
+        checkpoint["fields"] = {"entries": list(self._entries), **state}
 
     def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
         if start is not None:

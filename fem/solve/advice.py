@@ -14,7 +14,7 @@ from fem.model.properties import snap_time
 from fem.solve.clock import Clock, ErrorClock, Progress
 from fem.solve.newton.convergence import ROD_STRAIN
 from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 if TYPE_CHECKING:
     from fem.solve.statics.riks import ArcClock
@@ -79,7 +79,7 @@ def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
     )
 
 
-def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
+def stiffest_bar(stage: StepSystem) -> tuple[int, float] | None:
     """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
     constants, nodes = stage.bars.constants, stage.bars.nodes
     stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
@@ -96,7 +96,7 @@ def stiffest_bar(stage: Stage) -> tuple[int, float] | None:
     return stage.system.element_labels[element], float(2.0 * np.pi / np.sqrt(square[fastest]))
 
 
-def _against_dt(stage: Stage, dt: float) -> str:
+def _against_dt(stage: StepSystem, dt: float) -> str:
     stiffest = stiffest_bar(stage)
     if stiffest is None:
         return ""
@@ -107,14 +107,14 @@ def _against_dt(stage: Stage, dt: float) -> str:
     )
 
 
-def drift_message(stage: Stage, step: Step, time: float, dt: float, error: float) -> str:
+def drift_message(stage: StepSystem, step: Step, time: float, dt: float, error: float) -> str:
     """Where the energy left its band, and the cure."""
-    share = step.controls.energy_drift or 0.0
+    fraction = step.controls.energy_drift or 0.0
     return (
-        f"energy drift at t = {time:.6g}: the energy balance is off by {error:.4g}, more than {share:g} of what "
+        f"energy drift at t = {time:.6g}: the energy balance is off by {error:.4g}, more than {fraction:g} of what "
         "the step has exchanged so far, so the motion beyond this point cannot be trusted."
         + _against_dt(stage, dt)
-        + f" {_cure_of_drift(step, error)}; *CONTROLS, ENERGY DRIFT= sets the allowed share, OFF goes on "
+        + f" {_cure_of_drift(step, error)}; *CONTROLS, ENERGY DRIFT= sets the allowed fraction, OFF goes on "
         "regardless. Everything computed so far is written"
     )
 
@@ -141,13 +141,13 @@ def out_of_increments(number: int, progress: Progress, clock: Clock | ArcClock, 
 
 
 def failure_message(
-    number: int, stage: Stage, step: Step, clock: Clock | ArcClock, progress: Progress, reason: int, control: Ints,
-    ledger: Floats, dt: float,
+    number: int, stage: StepSystem, step: Step, clock: Clock | ArcClock, progress: Progress, reason: int, control: Ints,
+    increments: Floats, dt: float,
 ) -> str:  # fmt: skip
     """Why an increment failed and could not be cut back."""
     limit = step.controls.max_iterations
     if reason == NOT_CONVERGED:
-        norm = ledger[control[INCREMENT], L_NORM]
+        norm = increments[control[INCREMENT], L_NORM]
         what = (
             f"no convergence in {limit} iterations: the relative residual is {norm:.3g}, largest at "
             f"{stage.system.name_dof(int(control[WORST]))}."
@@ -175,7 +175,7 @@ def failure_message(
     )
 
 
-def snap_notice(stage: Stage, dt: float) -> str:
+def snap_notice(stage: StepSystem, dt: float) -> str:
     """Warn where lines can go slack and an increment is longer than the wave needs through half of one."""
     constants, mass = stage.bars.constants, stage.system.element_mass
     family = stage.system.family

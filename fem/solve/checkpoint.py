@@ -2,14 +2,14 @@
 
 It is taken between two chunks, where the state is smallest. With it goes how the step began: a run that goes on begins
 the step once more from there, in silence, so that all that follows from that (supports, solvers, held directions) is as
-it was; then everything that ``living`` names gets back the values it had. Each of these says in ``lives`` which of its
-attributes change while a step goes on.
+it was; then everything that ``OneStep.living`` names gets back the values it had. Each of these says in ``lives`` which
+of its attributes change while a step goes on.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -25,12 +25,12 @@ from fem.model import Amplitude, Model
 from fem.model.curves import Constant, Follow, Ramp
 from fem.results.record import Frame, SilentSink
 from fem.results.schedule import NEVER
-from fem.solve.increment import OneRun
+from fem.solve.increment import OneRun, OneStep
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.saddle import SaddleSolver
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
-from fem.solve.stage import Stage
 from fem.solve.statics.riks import settled
+from fem.solve.step_system import StepSystem
 
 TYPES: dict[str, type] = {
     kind.__name__: kind for kind in (Amplitude, Bars, Case, Constant, Environment, Follow, Frame, Ramp, Supports)
@@ -102,28 +102,28 @@ class Checkpoints:
             self.start |= {"number": number, "time": now.time, "increment": now.increment}
             self.start["motion"] = copied(now.motion)
 
-    def opened(self, marching: Any) -> None:
+    def opened(self, step_run: OneStep) -> None:
         """A step is ready for its first increment, or for the one it goes on with."""
         self._seen = time.monotonic()
         if self.before is None:
             return
-        marching.sink = marching.whole.sink = self._sink
-        self._sink.resume(self.before, marching.start)
-        restore_step(marching, self.before["step"])
+        step_run.sink = step_run.whole.sink = self._sink
+        self._sink.resume(self.before, step_run.start)
+        restore_step(step_run, self.before["step"])
         self.before = None
 
     # Keeping
 
-    def look(self, marching: Any) -> None:
+    def look(self, step_run: OneStep) -> None:
         """A chunk has ended: keep the state if it is time, or if the run is asked to end, which it then does."""
         guard = self.guard
         if guard is None:
             return
         now = time.monotonic()
         is_short, self._seen = now - self._seen < PROMPT, now
-        is_over = marching.clock.is_finished
-        if not is_over and (guard.is_asked or self._is_due(now, marching.progress.increment)):
-            self._keep(marching.whole, self.start, state_of_step(marching))
+        is_over = step_run.clock.is_finished
+        if not is_over and (guard.is_asked or self._is_due(now, step_run.progress.increment)):
+            self._keep(step_run.whole, self.start, state_of_step(step_run))
         guard.is_patient = False
         if guard.is_asked:
             guard.release()
@@ -176,36 +176,21 @@ def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, 
     return found
 
 
-def living(m: Any) -> Iterator[tuple[str, Any]]:
-    """All that changes while a step goes on, under names: objects with ``lives``, or named tuples of arrays."""
-    yield from (("march", m), ("progress", m.progress), ("motion", m.progress.motion), ("arc", m.arc))
-    yield from (("clock", m.clock), ("watch", m.watch), ("patience", m.patience), ("schedule", m.schedule))
-    yield from ((f"cadence {number}", cadence) for number, cadence in enumerate(m.schedule.cadences))
-    ropes = m.events or m.active
-    if ropes:
-        yield "ropes", ropes
-    if m.events:
-        yield from (("states", m.events.states), ("shares", m.events.shares))
-    if m.explicit:
-        yield "explicit", m.explicit
-
-
-def state_of_step(m: Any) -> dict[str, Any]:
+def state_of_step(m: OneStep) -> dict[str, Any]:
     """Values of all that lives, copied; ``run``: what the step would hand on to a next one."""
-    found = {name: {key: copied(getattr(part, key)) for key in names_in(part)} for name, part in living(m)}
+    found = {name: {key: copied(getattr(part, key)) for key in names_in(part)} for name, part in m.living()}
     acting = settled(m.whole.environment, m.arc) if len(m.arc.last) else m.whole.environment
     found["run"] = {**{name: getattr(m.whole, name) for name in RUN}, "environment": acting}
     return found | {"limits": m.stage.limits.copy(), "solvers": [solver_of(*pair) for pair in stages_of(m)]}
 
 
-def restore_step(m: Any, state: Mapping[str, Any]) -> None:
+def restore_step(m: OneStep, state: Mapping[str, Any]) -> None:
     """Give them back."""
-    for name, part in living(m):
+    for name, part in m.living():
         put_back(part, state[name])
-    ropes = m.events or m.active
-    if ropes:
-        ropes.stages.make([np.asarray(taut, bool) for taut, *_ in state["solvers"]])
-        m.stage = ropes.current
+    if m.watched:
+        m.watched.stages.make([np.asarray(taut, bool) for taut, *_ in state["solvers"]])
+        m.stage = m.watched.current
     m.stage.limits[:] = state["limits"]
     for (_, stage), kept in zip(stages_of(m), state["solvers"], strict=True):
         restore_solver(stage, *kept[1:])
@@ -239,13 +224,12 @@ def copied(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
-def stages_of(m: Any) -> list[tuple[Flags | None, Stage]]:
+def stages_of(m: OneStep) -> list[tuple[Flags | None, StepSystem]]:
     """All that solve: one, or those of the states of the ropes so far (r,)."""
-    ropes = m.events or m.active
-    return ropes.stages.made if ropes else [(None, m.stage)]
+    return m.watched.stages.made if m.watched else [(None, m.stage)]
 
 
-def solver_of(taut: Flags | None, stage: Stage) -> tuple[Any, ...]:
+def solver_of(taut: Flags | None, stage: StepSystem) -> tuple[Any, ...]:
     """Which solver a stage has come to, and the factors it keeps, as the matrices they are of."""
     return taut, stage.choice.solver, *map(copied_factor, (stage.opened, stage.opened_mass))
 
@@ -255,7 +239,9 @@ def copied_factor(solver: DirectSolver | SaddleSolver | None) -> dict[str, Any] 
     return solver.state() if isinstance(solver, DirectSolver) else None
 
 
-def restore_solver(stage: Stage, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None) -> None:
+def restore_solver(
+    stage: StepSystem, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None
+) -> None:
     """The solver as it was."""
     stage.choice = replace(stage.choice, solver=solver)
     for phase, state in ((CORRECT, whole), (PROJECT_ACCELERATION, mass)):

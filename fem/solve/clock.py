@@ -28,12 +28,12 @@ from fem.solve.newton.groups import (
     TOO_LONG,
     Motion,
 )
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 SHARP = 1e-9
-"""Times closer than this share of an increment are the same time."""
+"""Times closer than this fraction of an increment are the same time."""
 LEAST_SHARE = 1e-12
-"""Increments are at least this share of total time: some thousand times its round-off."""
+"""Increments are at least this fraction of total time: some thousand times its round-off."""
 QUICK_ITERATIONS = 7
 """An automatic increment grows after two in a row that needed no more solves than this: Abaqus' I_G = 4, plus the
 prediction that is counted here, plus two for a tolerance that is some thousand times finer."""
@@ -45,7 +45,7 @@ IV.8): changes cost a return from the march, and preconditioners their use."""
 SHORTENING = 0.1, 0.9
 """Least and largest factor of a refused increment."""
 SMALL_MOTION = 1e-6
-"""Displacements below this share of the model's extent are no measure of local errors."""
+"""Displacements below this fraction of the model's extent are no measure of local errors."""
 LONGEST_CHUNK = 16_384
 CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
@@ -180,7 +180,7 @@ class ErrorClock(Clock):
     lives = (*Clock.lives, "_likely", "_stop", "_whole", "_grid")
 
     def __init__(
-        self, procedure: Dynamic, controls: Controls, start: float, instants: Floats, stage: Stage, motion: Motion
+        self, procedure: Dynamic, controls: Controls, start: float, instants: Floats, stage: StepSystem, motion: Motion
     ) -> None:
         super().__init__(procedure, controls, start, instants)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)

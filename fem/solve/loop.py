@@ -22,10 +22,10 @@ from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
+from fem.solve.increment import Marcher
 from fem.solve.linear.choice import SOLVERS
-from fem.solve.marching import Marching
 from fem.solve.modes.find import find_modes
-from fem.solve.newton.arc import no_arc
+from fem.solve.newton.driver import Newton
 from fem.solve.outcome import acting_of
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import (
@@ -37,9 +37,11 @@ from fem.solve.ropes.states import (
     without_pulls,
 )
 from fem.solve.schemes import SCHEMES, EnergyMomentum, Equilibrium, Scheme
-from fem.solve.stage import Stage, loading_at, prepare
 from fem.solve.start import evaluate_start, first_motion
+from fem.solve.statics.arc import no_arc
 from fem.solve.statics.riks import ArcClock, make_arc, settled
+from fem.solve.step_run import StepRun
+from fem.solve.step_system import StepSystem, loading_at, prepare
 
 
 def solve(
@@ -102,7 +104,7 @@ class Run:
     ``kind``: what static and dynamic steps are made of.
     """
 
-    kind: type[Marching] = Marching
+    kind: type[StepRun] = StepRun
 
     def __init__(
         self, model: Model, sink: Sink, solver: str, record_all: bool, fields: bool,
@@ -150,11 +152,11 @@ class Run:
             system = replace(system, bars=as_they_are(system.bars, ropes, motion.u))
         stage = prepare(system, self.environment, bars, scheme, step.controls, self.solver)
         self.progress.increment = 0
-        explicit: Explicit | Moreau | None = None
+        marcher: Marcher = Newton()
         if steps_over and isinstance(procedure, Dynamic):
-            explicit = Moreau(stage, ropes, stepping_notice(step.controls, procedure.integrator, len(ropes)))
+            marcher = Moreau(stage, ropes, stepping_notice(step.controls, procedure.integrator, len(ropes)))
         if stage.is_explicit and isinstance(procedure, Dynamic):
-            explicit = Explicit(stage)
+            marcher = explicit = Explicit(stage)
             instant = loading_at(stage, motion, span.start)
             procedure = explicit.choose(procedure, motion, instant.thermal_end[0])
         if isinstance(procedure, Frequency):
@@ -175,13 +177,13 @@ class Run:
         start = StepStart(
             number, step.name, name, span.start, period, expected, stage.choice.text, acting_of(stage, step)
         )
-        self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, explicit), procedure)
+        self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, marcher), procedure)
         if riks:
             self.environment = settled(self.environment, arc)
 
-    def follow(self, marching: Marching, procedure: Static | Dynamic) -> None:
+    def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
         """A step that is ready to go; ``fem/chaos`` goes through the last one in its own way."""
-        marching.run(procedure)
+        step_run.run(procedure)
 
     def _stop(self) -> None:
         """Statics is at rest; velocities it ends are named."""
@@ -200,7 +202,7 @@ class Run:
             self.linear_bars = linearised(self.system.bars, self.progress.motion.u)
         return self.linear_bars
 
-    def _frequency(self, number: int, step: Step, procedure: Frequency, stage: Stage) -> None:
+    def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
         motion, now = self.progress.motion, self.progress.time
         instant = loading_at(stage, motion, now)
         at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy())

@@ -12,9 +12,9 @@ from fem.results.acting import Acting
 from fem.results.record import Frame, Rows
 from fem.solve.advice import AT_FLOOR_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK, jump_remark
 from fem.solve.newton import groups
+from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import Motion, Record
-from fem.solve.newton.ledger import note_increment
-from fem.solve.stage import Stage, record
+from fem.solve.step_system import StepSystem, record
 
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
@@ -27,24 +27,24 @@ def rows_of(
     """Rows of a chunk (``kept`` may have more axes at its end). ``cutbacks``: of the first of them; ``has_factor``: it
     is an arc length step.
     """
-    ledger, kinematics, values = kept.ledger, kept.kinematics, kept.values
-    if len(rows) < len(ledger):
-        ledger, kinematics, values = ledger[rows], kinematics[rows], values[rows]
+    increments, kinematics, values = kept.increments, kept.kinematics, kept.values
+    if len(rows) < len(increments):
+        increments, kinematics, values = increments[rows], kinematics[rows], values[rows]
     cuts = np.zeros(len(rows), np.int64)
     cuts[0] = cutbacks
     return Rows(
         number, increment, time[rows], dt[rows],
-        ledger[:, groups.L_ITERATIONS].astype(np.int64), ledger[:, groups.L_NORM], cuts,
-        ledger[:, groups.L_KINETIC], ledger[:, groups.L_STRAIN], ledger[:, groups.L_POTENTIAL],
-        ledger[:, groups.L_WORK], ledger[:, groups.L_DISSIPATED], ledger[:, groups.L_ERROR],
-        ledger[:, groups.L_LARGEST], nodes, kinematics, elements, values, is_end=is_end,
-        load_factor=ledger[:, groups.L_FACTOR] if has_factor else None,
+        increments[:, groups.L_ITERATIONS].astype(np.int64), increments[:, groups.L_NORM], cuts,
+        increments[:, groups.L_KINETIC], increments[:, groups.L_STRAIN], increments[:, groups.L_POTENTIAL],
+        increments[:, groups.L_WORK], increments[:, groups.L_DISSIPATED], increments[:, groups.L_ERROR],
+        increments[:, groups.L_LARGEST], nodes, kinematics, elements, values, is_end=is_end,
+        load_factor=increments[:, groups.L_FACTOR] if has_factor else None,
     )  # fmt: skip
 
 
 def numbers_in(kept: Record) -> int:
     """How many numbers a record has room for."""
-    return kept.ledger.size + kept.kinematics.size + kept.values.size
+    return kept.increments.size + kept.kinematics.size + kept.values.size
 
 
 def before_overflow(kept: Record, rows: Ints) -> Ints:
@@ -52,7 +52,7 @@ def before_overflow(kept: Record, rows: Ints) -> Ints:
 
     Forces are looked at where equilibrium is sought; what is made of them (energies, stresses) only overflows here.
     """
-    for array in (kept.ledger, kept.kinematics, kept.values):
+    for array in (kept.increments, kept.kinematics, kept.values):
         is_all = len(rows) == 0 or int(rows[-1]) == len(rows) - 1
         finite = np.isfinite(array[: len(rows)] if is_all else array[rows])
         if not finite.all():
@@ -61,7 +61,14 @@ def before_overflow(kept: Record, rows: Ints) -> Ints:
 
 
 def frame_of(
-    stage: Stage, number: int, increment: int, time: float, motion: Motion, thermal: Floats, is_end: bool, is_due: bool
+    stage: StepSystem,
+    number: int,
+    increment: int,
+    time: float,
+    motion: Motion,
+    thermal: Floats,
+    is_end: bool,
+    is_due: bool,
 ) -> Frame:
     """The whole field of a state."""
     system = stage.system
@@ -70,7 +77,7 @@ def frame_of(
     return Frame(number, increment, time, kept.kinematics[0], kept.values[0], is_end, is_due)
 
 
-def acting_of(stage: Stage, step: Step) -> Acting:
+def acting_of(stage: StepSystem, step: Step) -> Acting:
     """What acts in a step, bars apart."""
     system, environment = stage.system, stage.environment
     springs, obstacle = system.springs, ""
@@ -96,20 +103,20 @@ def acting_of(stage: Stage, step: Step) -> Acting:
     )  # fmt: skip
 
 
-def jumps_of(ledger: Floats, increment: int) -> list[tuple[Flags, str]]:
+def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
     """Static increments after ``increment`` that took suspiciously many solves, and what to say of the first."""
-    many = ledger[:, groups.L_ITERATIONS] > MANY_ITERATIONS
+    many = increments[:, groups.L_ITERATIONS] > MANY_ITERATIONS
     if not np.any(many):
         return []
     first = int(many.argmax())
-    return [(many, jump_remark(increment + 1 + first, int(ledger[first, groups.L_ITERATIONS])))]
+    return [(many, jump_remark(increment + 1 + first, int(increments[first, groups.L_ITERATIONS])))]
 
 
-def remarks_of(ledger: Floats, others: list[tuple[Flags, str]]) -> list[str]:
+def remarks_of(increments: Floats, others: list[tuple[Flags, str]]) -> list[str]:
     """What is noteworthy in new rows, in the order in which it happened, however they were cut into chunks."""
-    if not others and not ledger[:, groups.L_FLAGS].any():
+    if not others and not increments[:, groups.L_FLAGS].any():
         return []
-    flags = ledger[:, groups.L_FLAGS].astype(np.int64)
+    flags = increments[:, groups.L_FLAGS].astype(np.int64)
     meanings = (
         (groups.AT_FLOOR, AT_FLOOR_REMARK), (groups.LOADS_VANISHED, VANISHED_REMARK),
         (groups.UNRESOLVED, UNRESOLVED_REMARK),

@@ -11,24 +11,23 @@ from fem.assembly.constraints import reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.equations import expand
-from fem.forces.families import has_flow
 from fem.forces.mass import multiply_mass
 from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
 from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
+from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, stored_energy
 from fem.solve.newton.groups import Loading, Motion
-from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.start import consistent_accelerations
-from fem.solve.stage import Stage, loading_at
+from fem.solve.step_system import StepSystem, loading_at
 
 DENSE = 300
 """Up to this many dofs the initial accelerations are found with dense matrices."""
 FIRST_FORCING = 1e-4
-"""Share of the residual that the first iterative linear solve of a step may leave."""
+"""Fraction of the residual that the first iterative linear solve of a step may leave."""
 NO_LENGTH = 1e-12
-"""Share of the coordinates that is round-off: sines and cosines of a deck are written with 16 digits at best."""
+"""Fraction of the coordinates that is round-off: sines and cosines of a deck are written with 16 digits at best."""
 NO_MASS = 1e-12
 """Smallest eigenvalue or pivot of a mass matrix scaled to a unit diagonal; below it a direction has no mass."""
 
@@ -40,10 +39,10 @@ def first_motion(system: System) -> Motion:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    tally, memory = groups.room(groups.TALLY), groups.room(groups.MEMORY)
+    energies, memory = groups.room(groups.ENERGIES), groups.room(groups.MEMORY)
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
-    flow = groups.room(system.size if has_flow(system.bars, system.springs, system.families) else 0)
-    return Motion(u, v, a, force, flow, reaction, multiplier, tally, memory, origin, lagged, initial_state(system))
+    flow = groups.room(system.size if system.has_flow else 0)
+    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, initial_state(system))
 
 
 def initial_state(system: System) -> Floats:
@@ -53,7 +52,7 @@ def initial_state(system: System) -> Floats:
     return state
 
 
-def start_supports(stage: Stage, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
+def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
     """Give supports the motion they have from now on; a notice where their displacement jumps.
 
     They jump at once, before the first increment, and what that stores is work from outside. Rods and ropes cannot
@@ -69,7 +68,7 @@ def start_supports(stage: Stage, motion: Motion, time: float, is_first: bool, ha
         evaluate_start(stage, motion, instant)
         open_energies(stage, motion, instant, is_first)
         motion.u[jumping] = u[0][np.searchsorted(dofs, jumping)]
-        expand(stage.links, motion.u)
+        expand(stage.equations, motion.u)
     return support_jump_remark(stage.system, jumping.tolist(), is_late)
 
 
@@ -78,32 +77,32 @@ def no_length(system: System) -> float:
     return NO_LENGTH * max(1.0, float(np.abs(system.coordinates).max(initial=0.0)))
 
 
-def start_dependents(stage: Stage, field: Floats, what: str, least: float) -> None:
+def start_dependents(stage: StepSystem, field: Floats, what: str, least: float) -> None:
     """Give dofs that equations make dependent what their masters have; what is not given (0) follows in silence.
 
     ModelError where an initial condition says something else: by more than 1e-9 of the terms of its equation, by more
     than 1e-12 of the largest value anywhere, and by more than ``least``.
     """
-    links = stage.links
-    if len(links.slave) == 0:
+    equations = stage.equations
+    if len(equations.slave) == 0:
         return
-    given = field[links.slave].copy()
+    given = field[equations.slave].copy()
     largest = float(np.abs(field).max(initial=0.0))
-    owner = np.repeat(np.arange(len(links.slave)), np.diff(links.start))
+    owner = np.repeat(np.arange(len(equations.slave)), np.diff(equations.start))
     terms = np.abs(given)
-    np.maximum.at(terms, owner, np.abs(links.factor * field[links.master]))
-    expand(links, field)
-    wrong = np.abs(given - field[links.slave]) > np.maximum(1e-9 * terms, max(NO_LENGTH * largest, least))
+    np.maximum.at(terms, owner, np.abs(equations.factor * field[equations.master]))
+    expand(equations, field)
+    wrong = np.abs(given - field[equations.slave]) > np.maximum(1e-9 * terms, max(NO_LENGTH * largest, least))
     wrong &= given != 0.0
     if np.any(wrong):
-        dof = int(stage.links.slave[np.flatnonzero(wrong)[0]])
+        dof = int(stage.equations.slave[np.flatnonzero(wrong)[0]])
         raise ModelError(
             f"the initial {what} of {stage.system.name_dof(dof)} contradicts an *EQUATION: "
             f"{given[np.flatnonzero(wrong)[0]]:.9g} is given, its other dofs demand {field[dof]:.9g}"
         )
 
 
-def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dynamic) -> str:
+def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedure: Dynamic) -> str:
     """Write a_0 from M a_0 = f_ext - f_int - C v_0 into ``motion.a``; returns a notice, or nothing.
 
     ``held``: dofs without mass, stiffness and load, left out. ModelError where the mass of the free dofs is
@@ -115,10 +114,10 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     free[held] = 0
     unknown = np.flatnonzero(free == 1)
     known = np.where(free == 0, motion.a, 0.0)
-    expand(stage.links, known)
+    expand(stage.equations, known)
     kept = [array.copy() for array in (motion.a, motion.force, motion.multiplier)]
     if len(unknown) == 0 or not (procedure.initial_acceleration or stage.coefficients.lags):
-        expand(stage.links, motion.a)
+        expand(stage.equations, motion.a)
         return ""
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, known, work.inertia)
     right = work.load - motion.force - work.inertia - work.damping_force
@@ -126,7 +125,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     if len(bars.rods):
         found = consistent_accelerations(stage, motion, small_or_sparse_mass(stage), right, known, free)
         singular = unknown[:0] if found else unknown[np.argsort(nodes.mass[unknown], kind="stable")[:1]]
-    elif len(bars.off_mass) or len(stage.links.slave):
+    elif len(bars.off_mass) or len(stage.equations.slave):
         singular = _solve_mass(stage, right, free, motion.a)
     else:
         mass = nodes.mass[unknown]
@@ -137,7 +136,7 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
         stage.coefficients = stage.coefficients._replace(lags=False)
     if not procedure.initial_acceleration:
         motion.a[:], motion.force[:], motion.multiplier[:] = kept
-        expand(stage.links, motion.a)
+        expand(stage.equations, motion.a)
     if len(singular) == 0 or not procedure.initial_acceleration:
         return ""
     where = stage.system.name_dof(int(singular[0]))
@@ -151,14 +150,14 @@ def initial_acceleration(stage: Stage, motion: Motion, held: Ints, procedure: Dy
     )
 
 
-def small_or_sparse_mass(stage: Stage) -> Any:
+def small_or_sparse_mass(stage: StepSystem) -> Any:
     """Mass matrix over all dofs: dense for small models, so that SciPy need not be imported."""
-    if len(stage.nodes.dof_kind) > DENSE or len(stage.links.slave):
+    if len(stage.nodes.dof_kind) > DENSE or len(stage.equations.slave):
         return mass_matrix(stage)
     return dense_mass(stage)
 
 
-def dense_mass(stage: Stage) -> Floats:
+def dense_mass(stage: StepSystem) -> Floats:
     """(3n, 3n) mass matrix over all dofs."""
     matrix = np.diag(stage.nodes.mass)
     for e, coupling in enumerate(stage.bars.off_mass):
@@ -169,7 +168,7 @@ def dense_mass(stage: Stage) -> Floats:
     return matrix
 
 
-def mass_matrix(stage: Stage) -> Any:
+def mass_matrix(stage: StepSystem) -> Any:
     """Sparse mass matrix over all dofs (3n, 3n)."""
     from scipy.sparse import coo_array
 
@@ -188,14 +187,14 @@ def mass_matrix(stage: Stage) -> Any:
     ).tocsr()
 
 
-def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
+def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints:
     """Solve for the accelerations with a coupled mass matrix; dofs where it is singular."""
     if len(free) <= DENSE:
         return _solve_mass_dense(stage, right, free, a)
     from scipy.sparse import diags_array
     from scipy.sparse.linalg import splu
 
-    transform: Any = reduction(free, stage.links)
+    transform: Any = reduction(free, stage.equations)
     matrix = (transform.T @ mass_matrix(stage) @ transform).tocsc()
     unknown = np.flatnonzero(free == 1)
     diagonal = matrix.diagonal()
@@ -218,12 +217,12 @@ def _solve_mass(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
     return np.zeros(0, np.int64)
 
 
-def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Ints:
+def _solve_mass_dense(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints:
     """The same for small models with numpy alone: importing SciPy takes longer than the whole solve."""
-    links, matrix = stage.links, dense_mass(stage)
+    equations, matrix = stage.equations, dense_mass(stage)
     transform = np.diag((free == 1).astype(float))
-    owner = np.repeat(links.slave, np.diff(links.start))
-    transform[owner, links.master] = np.where(free[links.master] == 1, links.factor, 0.0)
+    owner = np.repeat(equations.slave, np.diff(equations.start))
+    transform[owner, equations.master] = np.where(free[equations.master] == 1, equations.factor, 0.0)
     unknown = np.flatnonzero(free == 1)
     transform = transform[:, unknown]
     matrix = transform.T @ matrix @ transform
@@ -242,7 +241,7 @@ def _solve_mass_dense(stage: Stage, right: Floats, free: Ints, a: Floats) -> Int
     return np.zeros(0, np.int64)
 
 
-def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
+def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     """Internal force of ``motion`` into it, and f_ext, C v of the start into ``work.load`` and ``work.damping_force``.
 
     ``acting`` is one increment that starts now: its factors[0] are the loads that act at the start.
@@ -256,14 +255,14 @@ def evaluate_start(stage: Stage, motion: Motion, acting: Loading) -> None:
     inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
 
 
-def evaluate_rods(stage: Stage, motion: Motion, now: float) -> None:
+def evaluate_rods(stage: StepSystem, motion: Motion, now: float) -> None:
     """Gradients and gaps of the rods at a state, which stays as it is."""
     force, flow = motion.force.copy(), motion.flow.copy()
     evaluate_start(stage, motion, loading_at(stage, motion, now))
     motion.force[:], motion.flow[:] = force, flow
 
 
-def energy_stored(stage: Stage, motion: Motion, acting: Loading) -> float:
+def energy_stored(stage: StepSystem, motion: Motion, acting: Loading) -> float:
     """Energy stored in a state, at the start of ``acting``; it becomes the trial state."""
     work = stage.work
     work.u[:], work.v[:], work.a[:] = motion.u, motion.v, motion.a
@@ -271,33 +270,33 @@ def energy_stored(stage: Stage, motion: Motion, acting: Loading) -> float:
     return float(stored_energy(float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work))
 
 
-def open_energies(stage: Stage, motion: Motion, acting: Loading, is_first: bool) -> None:
+def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: bool) -> None:
     """Reactions and energies at the start of a step, the step's loads acting.
 
     What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
     outside, so the energy error goes on from where it was.
     """
-    work, tally = stage.work, motion.tally
+    work, energies = stage.work, motion.energies
     work.force[:] = motion.force  # with the multipliers that the initial accelerations have brought
     inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
     balance_forces(stage.coefficients, False, -1, stage.problem, acting, motion.a, work)
     motion.reaction[:] = work.reaction
-    before = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
+    before = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
     multiply_mass(stage.nodes.mass, stage.bars.off_mass, stage.bars.nodes, motion.v, work.momentum)
-    tally[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
-    tally[groups.STRAIN] = energy_stored(stage, motion, acting)
+    energies[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
+    energies[groups.STRAIN] = energy_stored(stage, motion, acting)
     weights = acting.factors[0] * acting.is_gravity
-    tally[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
-    total = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
+    energies[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
+    total = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
     if is_first:
-        tally[groups.TOTAL0] = total
+        energies[groups.TOTAL0] = total
     else:
-        tally[groups.WORK] += total - before
-    tally[groups.ERROR0] = total - tally[groups.TOTAL0] - tally[groups.WORK] + tally[groups.DISSIPATED]
+        energies[groups.WORK] += total - before
+    energies[groups.ERROR0] = total - energies[groups.TOTAL0] - energies[groups.WORK] + energies[groups.DISSIPATED]
     for now, start in ((groups.KINETIC, groups.KINETIC0), (groups.STRAIN, groups.STRAIN0),
                        (groups.POTENTIAL, groups.POTENTIAL0), (groups.WORK, groups.WORK0)):  # fmt: skip
-        tally[start] = tally[now]
-    tally[groups.EXCHANGED] = 0.0
+        energies[start] = energies[now]
+    energies[groups.EXCHANGED] = 0.0
     motion.memory[:] = 0.0
     motion.origin[:] = motion.u
     motion.lagged[:] = motion.a

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from fem.model import Model
 from fem.results.history import History
@@ -68,15 +68,13 @@ def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool =
 
 def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     """Answers by point, of those jobs that march well as lanes and whose motion is not asked for."""
-    answers = {}
+    answers: dict[int, Answer] = {}
     wanted = [job for job in jobs if isinstance(job.layout, Layout) and not job.history]
     for marched in march_together([job.model for job in wanted], may_compile=may_compile):
-        first = next((wanted[number] for number in marched.numbers), None)
-        if first is not None and isinstance(first.layout, Layout):
-            rows = rows_of_lanes(first.model, first.layout, marched.rows)
-            for number, lane in marched.numbers.items():
-                point = wanted[number].point
-                answers[point] = Answer(point, COMPLETED, rows[lane])
+        lanes = [(wanted[number], lane) for number, lane in marched.numbers.items()]
+        if lanes:
+            rows = rows_of_lanes(lanes[0][0].model, cast(Layout, lanes[0][0].layout), marched.rows)
+            answers |= {job.point: Answer(job.point, COMPLETED, rows[lane]) for job, lane in lanes}
     return answers
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import fem
-from fem.errors import CommandError, FemError
+from fem.errors import CommandError, FemError, lacks
 from fem.sweeping.block import Answer
 from fem.sweeping.crew import Block, Lost, lost_by, without_main
 
@@ -94,7 +94,7 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
     try:
         import distributed
     except ImportError:
-        raise CommandError('--scheduler needs Dask: pip install "fem[dask]"') from None
+        raise CommandError(f"--scheduler needs Dask: {lacks('distributed', 'dask')}") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)  # it shows its own losses as tracebacks
     with without_main():
         cluster: Any = scheduler

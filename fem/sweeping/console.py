@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import sys
-import textwrap
 import time
 from pathlib import Path
 from typing import TextIO
 
 from fem.compiled.folder import FIRST_START, is_first_start
-from fem.results.console import WIDTH, Bar, stop_writing
+from fem.results.console import Bar, as_note, show
 from fem.sweeping.grid import Grid
 from fem.sweeping.table import RECORD, TABLE
 
@@ -69,20 +67,10 @@ class SweepConsole:
 
     def _note(self, notices: list[str]) -> None:
         for text in notices:
-            self._print(textwrap.fill(f"note: {text}", WIDTH, subsequent_indent="      ", break_long_words=False))
+            self._print(as_note(text))
 
     def _print(self, text: str) -> None:
-        """One line."""
-        try:
-            if self._bar is not None and self._bar.is_shown:
-                self._bar.print(text + "\n")
-            else:
-                self._stream.write(text + "\n")
-                self._stream.flush()
-        except OSError as error:
-            if not isinstance(error, BrokenPipeError) and error.errno != errno.EINVAL:
-                raise
-            stop_writing(self._stream)
+        show(text + "\n", self._stream, self._bar)
 
 
 def span(name: str, values: tuple[float, ...]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.model import Frequency, Model, outputs_in_force
-from fem.model.quantities import ENERGIES, QUANTITIES
+from fem.model.quantities import ENERGIES, QUANTITIES, Quantity
 from fem.results.history import History, HistorySink
 from fem.results.record import Modes, Rows, StepStart
 from fem.results.run_record import COMPLETED, Timing, TotalsSink
@@ -62,15 +62,12 @@ class Layout:
 
 def layout_of(model: Model) -> Layout:
     """What a model prints in any of its steps."""
-    nodes, elements = (printed_anywhere(model, kind) for kind in ("NODE PRINT", "EL PRINT"))
-    modes = [
-        (number, mode + 1)
-        for number, step in enumerate(model.steps, 1)
-        if isinstance(step.procedure, Frequency)
-        for mode in range(step.procedure.modes)
-    ]
+    steps = dict(enumerate(model.steps, 1))
+    nodes, elements = (union([printed_in(model, step, f"{kind} PRINT") for step in steps]) for kind in ("NODE", "EL"))
+    counts = {step: its.procedure.modes for step, its in steps.items() if isinstance(its.procedure, Frequency)}
+    modes = tuple((step, mode) for step, count in counts.items() for mode in range(1, count + 1))
     mesh = model.mesh
-    return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), tuple(modes))
+    return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), modes)
 
 
 def prints_alike(model: Model, other: Model) -> bool:
@@ -83,72 +80,50 @@ def prints_alike(model: Model, other: Model) -> bool:
     )
 
 
-def printed_anywhere(model: Model, kind: str) -> Ints:
-    """Sorted indices that any step prints."""
-    return union([printed_in(model, number, kind) for number in range(1, len(model.steps) + 1)])
-
-
 def printed_in(model: Model, step: int, kind: str) -> Ints:
     """Sorted indices that step ``step`` (from 1) prints."""
     return union(printed(model, outputs_in_force(model.steps, step - 1), kind))
 
 
-class Extremes:
-    """Last value, least and greatest of each component at fixed labels, over all increments; NaN: never seen.
+class Watch:
+    """Last value, least and greatest of what rows keep of printed nodes and elements; NaN: never seen.
 
-    ``end``, ``min``, ``max`` (n, c, ...) by label; ``watch`` tells at the start of a step what to take in.
     ``lanes``: further axes of all values.
     """
 
-    def __init__(self, labels: tuple[int, ...], components: int, lanes: tuple[int, ...] = ()) -> None:
-        self._places = {label: place for place, label in enumerate(labels)}
-        self._indices = self._here = np.zeros(0, np.int64)
-        shape = (len(labels), components, *lanes)
-        self.found = {what: np.full(shape, np.nan) for what in ("end", "min", "max")}
-
-    def watch(self, indices: Ints, labels: Ints) -> None:
-        """What the step prints: sorted indices (p,) of nodes or elements, and their labels."""
-        pairs = [
-            (i, self._places[n]) for i, n in zip(indices.tolist(), labels.tolist(), strict=True) if n in self._places
-        ]
-        self._indices, self._here = np.array(pairs, np.int64).reshape(-1, 2).T
-
-    def add(self, recorded: Ints, values: Floats) -> None:
-        """Take in k increments: values (k, q, c, ...) at the indices ``recorded`` (q,)."""
-        here, new = self._here, values[:, np.searchsorted(recorded, self._indices)]
-        found = self.found
-        found["end"][here] = new[-1]
-        found["min"][here] = np.fmin(found["min"][here], new.min(axis=0))
-        found["max"][here] = np.fmax(found["max"][here], new.max(axis=0))
-
-
-class Watch:
-    """What the rows of a sweep say of the motion of printed nodes and elements."""
-
     def __init__(self, model: Model, layout: Layout, lanes: tuple[int, ...] = ()) -> None:
-        self._model = model
-        self._kept = [
-            (kind, quantity, Extremes(labels, len(quantity.columns), lanes))
-            for kind, labels in (("NODE", layout.nodes), ("EL", layout.elements))
-            for quantity in KEPT[kind]
-        ]
+        self._model, self._labels = model, {"NODE": layout.nodes, "EL": layout.elements}
+        self._chosen: dict[str, tuple[Ints, Ints]] = {}
+        self._kept: list[tuple[str, Quantity, dict[str, Floats]]] = []
+        for kind, labels in self._labels.items():
+            for quantity in KEPT[kind]:
+                shape = (len(labels), len(quantity.columns), *lanes)
+                self._kept.append((kind, quantity, {what: np.full(shape, np.nan) for what in ("end", "min", "max")}))
 
     def begin(self, step: int) -> None:
-        """A step begins, from 1."""
+        """A step begins, from 1: what it prints of what rows keep, and where in the row that stands."""
         mesh = self._model.mesh
-        for kind, _, extremes in self._kept:
-            printed = printed_in(self._model, step, f"{kind} PRINT")
-            extremes.watch(printed, (mesh.node_labels if kind == "NODE" else mesh.element_labels)[printed])
+        for kind, labels in self._labels.items():
+            places = {label: place for place, label in enumerate(labels)}
+            indices = printed_in(self._model, step, f"{kind} PRINT")
+            its = (mesh.node_labels if kind == "NODE" else mesh.element_labels)[indices].tolist()
+            known = [(i, places[n]) for i, n in zip(indices.tolist(), its, strict=True) if n in places]
+            here, there = np.array(known, np.int64).reshape(-1, 2).T
+            self._chosen[kind] = here, there
 
     def add(self, rows: Rows) -> None:
         """Some increments."""
         values = {"NODE": rows.of_nodes(self._model), "EL": rows.of_elements(self._model)}
-        for kind, quantity, extremes in self._kept:
-            extremes.add(values[kind].indices, values[kind].columns(quantity.name))
+        for kind, quantity, found in self._kept:
+            indices, here = self._chosen[kind]
+            new = values[kind].columns(quantity.name)[:, np.searchsorted(values[kind].indices, indices)]
+            found["end"][here] = new[-1]
+            found["min"][here] = np.fmin(found["min"][here], new.min(axis=0))
+            found["max"][here] = np.fmax(found["max"][here], new.max(axis=0))
 
     def columns(self) -> Floats:
         """(c, ...) values in the order of ``Layout.columns``."""
-        stacks = [np.stack([extremes.found[what] for what in of.swept], axis=2) for _, of, extremes in self._kept]
+        stacks = [np.stack([found[what] for what in of.swept], axis=2) for _, of, found in self._kept]
         return np.concatenate([stack.reshape(-1, *stack.shape[3:]) for stack in stacks])
 
 
@@ -193,8 +168,6 @@ def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[tuple[int | 
     largest = np.fmax.reduce(np.abs(rows.energy_error))
     kept = np.concatenate([ends, largest[None], watch.columns()])
     iterations = rows.iterations.sum(axis=0).ravel().tolist()
-    head = int(rows.increment[-1]), int(rows.cutbacks.sum()), float(rows.time[-1])
-    return [
-        (head[0], count, *head[1:], *numbers)
-        for count, numbers in zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)
-    ]
+    count, cutbacks, time = int(rows.increment[-1]), int(rows.cutbacks.sum()), float(rows.time[-1])
+    lanes = zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)
+    return [(count, spent, cutbacks, time, *numbers) for spent, numbers in lanes]

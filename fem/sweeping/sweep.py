@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
@@ -12,12 +13,13 @@ from typing import Any
 import numpy as np
 
 import fem
-from fem.arrays import Flags, Floats
+from fem.arrays import Columns, Flags, Floats
 from fem.deck import deck_reader
 from fem.deck.lexical.source import nearest
 from fem.errors import CommandError, DeckError
 from fem.files.own import OwnFolder
 from fem.model import Model
+from fem.results.console import say
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
@@ -31,51 +33,52 @@ from fem.sweeping.workers import on_dask, on_this_machine
 NAMED_FAILURES = 3
 Reader = Callable[[Mapping[str, float]], Model]
 Asker = Callable[[Model], Question]
-Drawer = Callable[["Sweep", Path], None]
+Drawer = Callable[["Sweep", Path, Model], None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sweep:
-    """What came of a sweep, one entry per parameter set in grid order (the first parameter varies slowest).
+class Sweep(Columns):
+    """What came of a sweep: the columns of ``sweep.csv`` (README, "Parameter sweeps"), as ``sweep["U1_2_end"]``, with
+    one entry per parameter set in grid order (the first parameter varies slowest).
 
-    columns    name -> (k,) array, as in ``sweep.csv`` (README, "Parameter sweeps"): ``sweep["U1_2_end"]``
     names      of the parameters that were varied
     histories  (k,) the motions, where ``history=True``; None for a deck that could not be read
     notices    remarks of the reader, and what of the parameter sets the table cannot show
     """
 
-    columns: dict[str, np.ndarray]
-    names: tuple[str, ...]
-    histories: tuple[History | None, ...] = ()
-    notices: tuple[str, ...] = ()
+    def __init__(
+        self, columns: Mapping[str, np.ndarray], names: tuple[str, ...], histories: tuple[History | None, ...] = (),
+        notices: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
+        super().__init__(columns)
+        self.names, self.histories, self.notices = names, histories, notices
 
-    def __len__(self) -> int:
-        return len(self.columns["point"])
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        return self.columns[name]
+    def __repr__(self) -> str:
+        failed = self.failures().partition("\n")[0] or "none failed"
+        return f"Sweep over {', '.join(self.names)}, {failed}\n{super().__repr__()}"
 
     @property
     def parameters(self) -> dict[str, Floats]:
         """name -> (k,) values of the parameters that were varied."""
-        return {name: self.columns[name] for name in self.names}
+        return {name: self[name] for name in self.names}
 
     @property
     def failed(self) -> Flags:
         """(k,) True where the run did not complete."""
-        return np.asarray(self.columns["verdict"] != COMPLETED)
+        return np.asarray(self["verdict"] != COMPLETED)
+
+    def named(self, point: int) -> str:
+        """A parameter set, by its values."""
+        return ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
 
     def failures(self) -> str:
         """Which parameter sets failed, those of equal verdict together, the first few by name; empty if none did."""
-        lines = [f"{np.count_nonzero(self.failed)} of {len(self)} parameter sets failed"] if self.failed.any() else []
-        for verdict in dict.fromkeys(self.columns["verdict"][self.failed].tolist()):
-            (points,) = np.nonzero(self.columns["verdict"] == verdict)
-            named = [
-                ", ".join(f"{name}={values[point]:.9g}" for name, values in self.parameters.items())
-                for point in points[:NAMED_FAILURES]
-            ]
-            more = f"; and {len(points) - len(named)} more" if len(points) > len(named) else ""
-            lines.append(f"  {verdict} at {'; '.join(named)}{more}")
+        failed = self.failed
+        lines = [f"{np.count_nonzero(failed)} of {len(failed)} parameter sets failed"] if failed.any() else []
+        for verdict in dict.fromkeys(self["verdict"][failed].tolist()):
+            (points,) = np.nonzero(self["verdict"] == verdict)
+            named = "; ".join(map(self.named, points[:NAMED_FAILURES]))
+            more = f"; and {len(points) - NAMED_FAILURES} more" if len(points) > NAMED_FAILURES else ""
+            lines.append(f"  {verdict} at {named}{more}")
         return "\n".join(lines)
 
 
@@ -129,24 +132,19 @@ def sweep_to_files(
     with own:
         found = carry_out(plan, own, workers, scheduler, not quiet)
         if draw is not None:
-            draw(found, own.path)
+            draw(found, own.path, plan.model)
     return found
 
 
-def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> Sweep:
-    """``sweep_to_files`` with the options of a command line."""
-    return sweep_to_files(
-        options.deck,
-        read_vary(options.vary),
-        dict(options.parameters),
-        options.output,
-        workers=options.workers,
-        scheduler=options.scheduler,
-        quiet=options.quiet,
-        force=options.force,
-        ask=ask,
-        draw=draw,
+def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> int:
+    """``sweep_to_files`` with the options of a command line; says what failed, and returns the exit code."""
+    chosen = {name: getattr(options, name) for name in ("output", "workers", "scheduler", "quiet", "force")}
+    found = sweep_to_files(
+        options.deck, read_vary(options.vary), dict(options.parameters), **chosen, ask=ask, draw=draw
     )
+    if failures := found.failures():
+        say(f"fem: error: {failures}", sys.stderr)
+    return 3 if failures else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,11 +276,8 @@ def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
     names = plan.identity["columns"]
     cells = list(zip(*rows, strict=True)) or [()] * len(names)
     counts = {"point", *plan.layout.counts}
+    read = {name: np.int64 if name in counts else str if name == "verdict" else float for name in names}
     return {
-        name: np.array(column)
-        if name == "verdict"
-        else np.array(list(map(int, column)), np.int64)
-        if name in counts
-        else np.array([float(cell) if cell else np.nan for cell in column])
+        name: np.array([cell or "nan" for cell in column], str).astype(read[name])
         for name, column in zip(names, cells, strict=True)
     }

@@ -20,7 +20,7 @@ from fem.files.own import Names, OwnFolder, read_record
 from fem.files.room import Room
 from fem.files.whole import GrowingFile, replace_file
 from fem.model import Model
-from fem.results.run_record import RESULTS, deck_name, origin_of, plain
+from fem.results.run_record import RESULTS, as_json, deck_name, origin_of, plain
 
 TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")
@@ -49,7 +49,9 @@ def sweep_folder(
     figures: Sequence[str] = (),
     force: bool = False,
 ) -> OwnFolder:
-    """Where the table goes: ``output``, else ``results/<deck>_<kind>/`` unless another sweep is there."""
+    """Where the table goes: ``output``, else ``results/<deck>_<kind>/`` unless a sweep of this very deck over other
+    values is there.
+    """
     folder = RESULTS / f"{deck_name(model)}_{kind}" if output is None else Path(output)
     names = Names(frozenset((TABLE, RECORD, SUMS, *figures)))
     own = OwnFolder(folder, RECORD, origin_of(model), names, force=force)
@@ -57,10 +59,12 @@ def sweep_folder(
     found = read_record(folder / RECORD)
     if output is not None or force or found is None or is_same(found, identity):
         return own
-    what = "of another deck" if found.get("deck") != plain(identity["deck"]) else "over other values"
+    deck = found.get("deck")
+    if not isinstance(deck, Mapping) or deck.get("sha256") != model.digest:  # own.check: it is of the same deck file
+        return own
     raise CommandError(
-        f"{folder} holds a sweep {what}; nothing was overwritten: choose a folder with --output DIR, "
-        f"replace it with --force, or remove {folder}"
+        f"{folder} holds a sweep over other values or with other settings; nothing was overwritten: choose a folder "
+        "with --output DIR, or replace it with --force"
     )
 
 
@@ -135,15 +139,8 @@ class SweepTable:
     def record(self, verdict: str) -> None:
         """Write ``sweep.json``."""
         assert self._folder is not None
-        record = {
-            **self._identity,
-            **self._about,
-            "finished": len(self.rows),
-            "points": len(self._heads),
-            "verdict": verdict,
-        }
-        text = json.dumps(plain(record), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        self._room.replace(self._folder / RECORD, text.encode(errors="backslashreplace"))
+        state = {"finished": len(self.rows), "points": len(self._heads), "verdict": verdict}
+        self._room.replace(self._folder / RECORD, as_json({**self._identity, **self._about, **state}))
 
     def _replace(self) -> None:
         """Write the table anew from its rows."""

@@ -133,8 +133,8 @@ def likely_seconds(model: Model) -> float:
 
 def blocks(jobs: Iterator[Job], left: int, workers: int, seconds: float) -> Iterator[tuple[Job, ...]]:
     """Jobs in blocks of about ``BLOCK_SECONDS``, at ``seconds`` a job."""
-    share = -(-left // (BLOCKS_PER_WORKER * workers))
-    size = max(1, min(share, LARGEST_BLOCK, int(BLOCK_SECONDS / seconds)))
+    most = -(-left // (BLOCKS_PER_WORKER * workers))
+    size = max(1, min(most, LARGEST_BLOCK, int(BLOCK_SECONDS / seconds)))
     while block := tuple(islice(jobs, size)):
         yield block
 

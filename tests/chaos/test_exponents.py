@@ -121,7 +121,7 @@ def test_weighted_mean_of_a_quasi_periodic_signal_converges_fast():
     [
         ({"method": "guess"}, "no method 'guess'"),
         ({"method": "two", "count": 2}, "largest exponent only"),
-        ({"transient": 1.0}, "share of the time"),
+        ({"transient": 1.0}, "fraction of the time"),
     ],
 )
 def test_wrong_settings_are_refused(settings, message):

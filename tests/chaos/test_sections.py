@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fem.chaos.exponents import lyapunov
 from fem.chaos.sections import Sections, drive_period, period_of
 from fem.cli import main
 from fem.deck import read_deck
@@ -63,7 +64,12 @@ def test_commands_write_tables_and_figures(tmp_path, monkeypatch, capsys):
     assert main(["lyapunov", RIGID, "--time", "200", "--exponents", "2"]) == 0
     assert "exponent 2" in capsys.readouterr().out
     folder = tmp_path / "results" / "string_pendulum_rigid_lyapunov_one"
-    assert len(rows_of(folder / "convergence.csv")) > 100 and (folder / "convergence.png").is_file()
+    rows = rows_of(folder / "convergence.csv")
+    assert len(rows) > 100 and (folder / "convergence.png").is_file()
+    # The curve and its band end at what is printed.
+    found = lyapunov(RIGID, time=200.0, exponents=2)
+    for n, (value, error) in enumerate(zip(found.values, found.errors, strict=True), 1):
+        assert (float(rows[-1][f"exponent_{n}"]), float(rows[-1][f"error_{n}"])) == (value, error)
     assert main(["sections", RIGID, "--cycles", "40", "--points", "20", "--set", "A=4"]) == 0
     folder = tmp_path / "results" / "string_pendulum_rigid_sections_one"
     assert len(rows_of(folder / "section.csv")) == 20 and (folder / "section.png").is_file()

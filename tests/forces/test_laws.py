@@ -17,7 +17,7 @@ ETA = 0.7
 def stress(trial, viscous, plus, minus, reach=0.0):
     """Stress of a damped bar, viscous part included."""
     with rehearsal():  # as the Python function that it is
-        elastic, drag = laws.damped_shares(trial, viscous, ETA, reach, plus, minus)
+        elastic, drag = laws.damped_fractions(trial, viscous, ETA, reach, plus, minus)
     return elastic * trial + drag * viscous
 
 

@@ -12,7 +12,7 @@ from fem.errors import CommandError
 from fem.pictures import columns
 from fem.pictures.columns import Table, extremes
 from fem.pictures.fields import read_field, read_list, read_mesh
-from fem.results.vtk import Skeleton, pvd_entry, write_pvd
+from fem.results.vtk import Skeleton, as_pvd, pvd_entry
 
 HEAD = "step,increment,time,node,U1,U2\n"
 NUMBERS = (
@@ -107,7 +107,7 @@ def test_the_reader_gives_back_what_the_writer_wrote(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.element_labels, mesh.element_labels)
     pairs = [pair for block in mesh.blocks for pair in block.connectivity.tolist()]
     assert found.ends.tolist() == [[pair[0], pair[-1]] for pair in pairs] and not found.is_bar.any()
-    write_pvd(tmp_path / "a b.pvd", [pvd_entry(0.25, path.name), pvd_entry(0.5, "gone.vtu")])
+    (tmp_path / "a b.pvd").write_bytes(as_pvd([pvd_entry(0.25, path.name), pvd_entry(0.5, "gone.vtu")]))
     assert read_list(tmp_path / "a b.pvd") == [(0.25, path)] and read_list(tmp_path / "no.pvd") == []
 
 

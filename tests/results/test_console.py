@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fem.model import Dynamic, Frequency, OutputRequest, Static, Step
+from fem.model.quantities import ENERGIES
 from fem.results.console import ConsoleSink
-from fem.results.record import StepStart
+from fem.results.record import Event, StepStart
 from fem.results.run_record import Totals
 from tests.results.synthetic import chain, make_rows, play, with_outputs
 
@@ -80,5 +83,54 @@ def test_a_long_run_on_a_terminal_gets_a_bar_and_keeps_its_lines(monkeypatch: py
     stream = Terminal()
     play(model, ConsoleSink(model, stream), chunk=2)
     text = stream.getvalue()
-    assert "step 1/1" in text and "%" in text
+    assert "step 1/1, energy error" in text and "%" in text and "left" in text
     assert all(f" {0.1 * increment:.6g} " in text for increment in range(11))
+
+
+def on_terminal(increments: int, **how: int) -> list[int]:
+    """Numbers of the increments shown."""
+    stream = Terminal()
+    sink = ConsoleSink(chain(), stream)
+    play(chain(), sink, increments, **how)
+    sink.close()
+    return [int(line.split()[1]) for line in stream.getvalue().splitlines() if line.strip()[:1].isdigit()]
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 5000])
+def test_a_terminal_shows_some_increments_evenly_and_the_last(chunk: int) -> None:
+    assert on_terminal(1234, chunk=chunk) == [*range(0, 1234, 50), 1234]
+    assert on_terminal(50, chunk=chunk) == list(range(51))
+    # What ended early ends with its last increment.
+    assert on_terminal(1234, chunk=chunk, until=120) == [0, 50, 100, 120]
+
+
+def test_a_terminal_shows_automatic_increments_evenly_in_time() -> None:
+    model, stream = chain(), Terminal()
+    sink = ConsoleSink(model, stream)
+    sink.begin(StepStart(1, None, "DYNAMIC", 0.0, 1.0, None))
+    rows = make_rows(model, 1, 0, 2000)
+    time = np.linspace(0.0, 1.0, 2001) ** 2  # they grow
+    sink.rows(replace(rows, time=time, is_end=True))
+    for number in range(100):
+        sink.event(Event(1, number, 1.0, 0, "cutback"))
+    lines = stream.getvalue().splitlines()
+    shown = [float(line.split()[2]) for line in lines[3:] if "cut back" not in line]
+    assert np.diff(shown) == pytest.approx(np.full(50, 0.02), abs=2e-3)
+    assert sum("cut back" in line for line in lines) == 50
+
+
+@pytest.mark.parametrize("increments", [None, 10])
+def test_tables_fit_100_columns(increments: int | None) -> None:
+    """Whatever the numbers and labels are."""
+    steps = (Step(Dynamic(0.1, 1.0), outputs=(OutputRequest("NODE PRINT", "TIP"),)),)
+    model = chain(steps=steps)
+    mesh = replace(model.mesh, node_labels=model.mesh.node_labels + 2_000_000_000)
+    model, stream = replace(model, mesh=mesh), io.StringIO()
+    sink = ConsoleSink(model, stream)
+    sink.begin(StepStart(1, None, "DYNAMIC", 0.0, 1.0, increments))
+    rows = make_rows(model, 1, 10**9, 10**9)
+    sink.rows(replace(rows, time=rows.time * 1.2345678e-15, motion=-1e-20 * rows.motion))
+    totals = Totals(1, 10**9, 10**9, 10**9, 1e-100, 1e-100, 1.2345678e100, dict.fromkeys(ENERGIES, -1.23456e-100))
+    sink.summary(totals, "completed", 1e6, Path("results/long_name_of_a_deck"), ["long_name_of_a_file.csv"] * 9)
+    assert max(map(len, stream.getvalue().splitlines())) <= 100
+    assert "e-21" in stream.getvalue() and "U1(.." in stream.getvalue()

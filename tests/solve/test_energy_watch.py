@@ -71,9 +71,9 @@ def test_backward_euler_may_take_energy_but_not_gain_it():
     trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
     trajectory.open()
     watch, motion = trajectory.last.watch, trajectory.progress.motion
-    motion.tally[groups.KINETIC] -= 0.5
+    motion.energies[groups.KINETIC] -= 0.5
     assert watch.leaves(trajectory.progress, 0.02) == ""
-    motion.tally[groups.KINETIC] += 1.0
+    motion.energies[groups.KINETIC] += 1.0
     with pytest.raises(fem.EnergyDrift, match=r"off by 0\.5"):
         watch.leaves(trajectory.progress, 0.02)
 

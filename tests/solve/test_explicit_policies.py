@@ -1,4 +1,4 @@
-"""When explicit steps close their books, look at their stability, and how sharply they know its limit."""
+"""When explicit steps close their energy balance, look at their stability, and how sharply they know its limit."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from fem.errors import NoConvergence
 from fem.solve.explicit import critical, driver
 from fem.solve.explicit.critical import critical_increment, fastest_square
-from fem.solve.stage import loading
+from fem.solve.step_system import loading
 from tests.solve.test_explicit import explicit_chain, limit_of
-from tests.solve.test_linear_policies import marching_of
+from tests.solve.test_linear_policies import step_run_of
 
 CHAIN = explicit_chain(40, 1e-4, 0.1, young=1e4)
 
@@ -18,32 +18,34 @@ CHAIN = explicit_chain(40, 1e-4, 0.1, young=1e4)
 def test_stability_is_looked_at_every_200_increments(monkeypatch):
     """Of 1000: five times. Where the increment has become too long the run stops at the next look."""
     looks: list[int] = []
-    marching = marching_of(CHAIN)
+    step_run = step_run_of(CHAIN)
     monkeypatch.setattr(driver.Explicit, "_is_too_long", lambda *_: looks.append(1) or len(looks) == 8)
-    marching.run(marching.step.procedure)
+    step_run.run(step_run.step.procedure)
     assert len(looks) == 5
-    marching = marching_of(CHAIN)
+    step_run = step_run_of(CHAIN)
     with pytest.raises(NoConvergence, match=r"step 1 stopped at t = 0\.04: the structure has become stiffer"):
-        marching.run(marching.step.procedure)
+        step_run.run(step_run.step.procedure)
 
 
-def test_books_are_closed_every_fifty_increments(monkeypatch):
+def test_energy_balances_are_closed_every_fifty_increments(monkeypatch):
     """Where nothing makes work depend on the path in between; where supports move, in all."""
-    marching = marching_of(CHAIN)
-    assert isinstance(marching.explicit, driver.Explicit)
+    step_run = step_run_of(CHAIN)
+    assert isinstance(step_run.marcher, driver.Explicit)
     increments = np.arange(1, 1001)
-    motion = marching.progress.motion
-    chunk = loading(marching.stage, motion, np.arange(1001) * 1e-4, np.full(1000, 1e-4))
-    due = marching.explicit.due(chunk, np.zeros(1000, np.bool_), increments)
+    motion = step_run.progress.motion
+    chunk = loading(step_run.stage, motion, np.arange(1001) * 1e-4, np.full(1000, 1e-4))
+    monkeypatch.setattr(step_run.whole, "record_all", False)
+    monkeypatch.setattr(step_run.schedule, "rows_due", lambda *_: np.zeros(1000, np.bool_))
+    due = step_run.marcher.due(step_run, chunk)
     assert increments[due].tolist() == list(range(50, 1001, 50))
     moving = chunk._replace(support_dofs=np.zeros(1, np.int64))
-    assert marching.explicit.due(moving, np.zeros(1000, np.bool_), increments).all()
+    assert step_run.marcher.due(step_run, moving).all()
 
 
 def fastest(bars: int, extra: str = "") -> tuple[float, int, float]:
     """omega_max^2 of a chain by Lanczos' iteration, how many products it took, and the critical increment."""
-    marching = marching_of(explicit_chain(bars, 1e-8, 1e-7, young=1e4, material=extra))
-    explicit, stage, motion = marching.explicit, marching.stage, marching.progress.motion
+    step_run = step_run_of(explicit_chain(bars, 1e-8, 1e-7, young=1e4, material=extra))
+    explicit, stage, motion = step_run.marcher, step_run.stage, step_run.progress.motion
     assert isinstance(explicit, driver.Explicit)
     thermal = loading(stage, motion, np.zeros(2), np.ones(1)).thermal_end[0]
     products: list[int] = []

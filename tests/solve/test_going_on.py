@@ -24,7 +24,7 @@ from fem.files.whole import GrowingFile
 from fem.runner import run_to_files
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.linear.sparse.factors import is_installed
-from fem.solve.marching import Marching
+from fem.solve.step_run import StepRun
 
 SIZE = 24
 DECKS = decks(SIZE)
@@ -178,8 +178,8 @@ def vars_of(thing: Any) -> tuple[str, ...]:
     return (*getattr(thing, "__dict__", ()), *getattr(thing, "lives", ()))
 
 
-def everything(marching: Marching) -> dict[str, Any]:
-    return dict(leaves(marching, "", set()))
+def everything(step_run: StepRun) -> dict[str, Any]:
+    return dict(leaves(step_run, "", set()))
 
 
 @pytest.mark.parametrize("name", DECKS)
@@ -189,20 +189,20 @@ def test_nothing_that_lives_is_forgotten(name: str, monkeypatch: pytest.MonkeyPa
     faults: list[str] = []
     look, chance, count = Checkpoints.look, random.Random(name), 0
 
-    def compare(self: Checkpoints, marching: Marching) -> None:
+    def compare(self: Checkpoints, step_run: StepRun) -> None:
         nonlocal count
-        if marching.clock.is_finished:
-            kept = checkpoint.state_of_step(marching)
+        if step_run.clock.is_finished:
+            kept = checkpoint.state_of_step(step_run)
             for state, then in seen:
-                checkpoint.restore_step(marching, state)
-                back = everything(marching)
+                checkpoint.restore_step(step_run, state)
+                back = everything(step_run)
                 faults.extend(path for path in {*back, *then} if back.get(path) != then.get(path))
                 count += 1
-            checkpoint.restore_step(marching, kept)
+            checkpoint.restore_step(step_run, kept)
             seen.clear()
         elif chance.random() < 0.3:
-            seen.append((checkpoint.state_of_step(marching), everything(marching)))
-        look(self, marching)
+            seen.append((checkpoint.state_of_step(step_run), everything(step_run)))
+        look(self, step_run)
 
     monkeypatch.setattr(Checkpoints, "look", compare)
     write(DECKS[name], every=1)
@@ -215,12 +215,12 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, number: int, after: int) -> int
     """``fem run`` that gets a signal during a chunk; its exit code."""
     look, count = Checkpoints.look, 0
 
-    def struck(self: Checkpoints, marching: Marching) -> None:
+    def struck(self: Checkpoints, step_run: StepRun) -> None:
         nonlocal count
         count += 1
         if count == after:
             signal.raise_signal(number)
-        look(self, marching)
+        look(self, step_run)
 
     monkeypatch.setattr(Checkpoints, "look", struck)
     code = main(["run", "deck.inp", "--output", "cut", "--quiet"])

@@ -14,12 +14,12 @@ from fem.solve.explicit import leapfrog, rattle
 from fem.solve.linear import chain as linear_chain
 from fem.solve.linear import krylov
 from fem.solve.newton import convergence, groups
-from fem.solve.newton.arc import METRIC, NUMBERS, RADIUS, strays
+from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.estimate import is_too_long
-from fem.solve.newton.ledger import has_drifted
 from fem.solve.rods import solve as rods
 from fem.solve.ropes import slack
+from fem.solve.statics.arc import METRIC, NUMBERS, RADIUS, strays
 from tests.decks import run_text
 
 
@@ -93,9 +93,9 @@ def test_arcs_longer_than_one_and_a_half_radii_are_repeated(length, is_astray):
 
 def drifted(error: float, kinetic: float, exchanged: float, force: float = 0.0) -> bool:
     """Energy error of one dof that has moved by 1; allowed is a tenth of what was exchanged."""
-    tally, one, zero = np.zeros(groups.TALLY), np.ones(1), np.zeros(1)
-    tally[groups.KINETIC], tally[groups.EXCHANGED] = kinetic, exchanged
-    motion = group(tally=tally, u=one, v=zero, a=zero, force=force * one, reaction=zero)
+    energies, one, zero = np.zeros(groups.ENERGIES), np.ones(1), np.zeros(1)
+    energies[groups.KINETIC], energies[groups.EXCHANGED] = kinetic, exchanged
+    motion = group(energies=energies, u=one, v=zero, a=zero, force=force * one, reaction=zero)
     return bool(has_drifted(motion, 0.1, error, 0.1))
 
 

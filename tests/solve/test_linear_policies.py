@@ -18,20 +18,20 @@ from fem.solve.linear.ordering import find_tree
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.loop import Run
-from fem.solve.marching import Marching
+from fem.solve.step_run import StepRun
 from tests.decks import chain, run_text
 
 
-def marching_of(text: str, solver: str = "AUTO") -> Marching:
+def step_run_of(text: str, solver: str = "AUTO") -> StepRun:
     """A step ready to go."""
 
     class Held(Run):
-        def follow(self, marching, procedure):
-            self.marching = marching
+        def follow(self, step_run, procedure):
+            self.step_run = step_run
 
     run = Held(fem.parse_deck(text), SilentSink(), solver, False, False)
     run.run()
-    return run.marching
+    return run.step_run
 
 
 # ------------------------------------------------------------------------------------------ conjugate gradients
@@ -98,7 +98,7 @@ def test_kept_factors_leave_a_thousandth_of_the_residual_at_most_and_not_less_th
 
 @pytest.mark.parametrize(("bars", "is_kept"), [(499, False), (500, True)])
 def test_factors_are_kept_from_1500_equations_on(bars, is_kept):
-    assert marching_of(chain(bars), "SUPERLU").stage.direct.is_kept == is_kept
+    assert step_run_of(chain(bars), "SUPERLU").stage.direct.is_kept == is_kept
 
 
 # ------------------------------------------------------------------------------------------ refinement, pivots
@@ -127,7 +127,7 @@ def test_blocks_of_nodes_need_pivots_above_their_round_off(apart, is_safe):
 
 @pytest.mark.parametrize(("apart", "is_safe"), [(1e-13, True), (1e-15, False)])
 def test_bands_need_pivots_above_round_off_of_their_largest_entry(apart, is_safe):
-    stage = marching_of(chain(1), "BAND").stage
+    stage = step_run_of(chain(1), "BAND").stage
     work = stage.work
     work.tangent.bar_tangent[:], work.block[:] = 0.0, 0.0
     work.block[1] = [1.0, 1.0, 0.0, 1.0, 1.0 + apart, 0.0, 0.0, 0.0, 1.0]

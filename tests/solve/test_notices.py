@@ -142,9 +142,9 @@ def test_a_notice_comes_where_it_should_and_not_beside(text):
 
 @pytest.mark.parametrize(("iterations", "is_told"), [(MANY_ITERATIONS + 1, True), (MANY_ITERATIONS, False)])
 def test_a_static_increment_that_takes_long_may_have_jumped(iterations, is_told):
-    ledger = np.zeros((3, groups.LEDGER))
-    ledger[1, groups.L_ITERATIONS] = iterations
-    texts = [text for _, text in jumps_of(ledger, 4)]
+    increments = np.zeros((3, groups.INCREMENT_ROW))
+    increments[1, groups.L_ITERATIONS] = iterations
+    texts = [text for _, text in jumps_of(increments, 4)]
     start = f"increment 6 took {iterations} iterations: the structure may have jumped to another branch"
     assert [text.startswith(start) for text in texts] == [True] * is_told
 

@@ -116,13 +116,13 @@ class Choice:
 
 
 @dataclass
-class Stage:
+class StepSystem:
     choice: Choice = field(default_factory=Choice)
 
 
 def test_the_third_system_given_up_sends_all_to_the_direct_solver():
     told: list[str] = []
-    stage: Any = Stage()
+    stage: Any = StepSystem()
     patience = Patience(told.append)
     for refusals in range(1, 4):
         patience.note_refusal(stage)
@@ -135,7 +135,7 @@ def test_the_third_system_given_up_sends_all_to_the_direct_solver():
 @pytest.mark.parametrize(("spent", "is_direct"), [(1199.0, False), (1201.0, True)])
 def test_more_than_120_iterations_a_solve_cost_more_than_factors(spent, is_direct):
     told: list[str] = []
-    stage: Any = Stage()
+    stage: Any = StepSystem()
     motion: Any = SimpleNamespace(memory=np.zeros(20))
     motion.memory[groups.SPENT] = spent
     Patience(told.append).judge(stage, motion, 10.0)
@@ -153,9 +153,9 @@ def test_pardiso_is_taken_from_5000_equations_on(monkeypatch):
 
 # ------------------------------------------------------------------------------------------ remarks
 def test_a_static_increment_of_more_than_15_solves_may_have_jumped():
-    ledger = np.zeros((3, 11))
-    ledger[:, groups.L_ITERATIONS] = 3, 15, 15
-    assert jumps_of(ledger, 0) == []
-    ledger[1, groups.L_ITERATIONS] = 16
-    ((many, text),) = jumps_of(ledger, 40)
+    increments = np.zeros((3, 11))
+    increments[:, groups.L_ITERATIONS] = 3, 15, 15
+    assert jumps_of(increments, 0) == []
+    increments[1, groups.L_ITERATIONS] = 16
+    ((many, text),) = jumps_of(increments, 40)
     assert many.tolist() == [False, True, False] and "42" in text and "16" in text

@@ -19,7 +19,7 @@ from fem.solve.ropes.instants.first import Search
 from fem.solve.ropes.instants.redundant import independent, outside, shared
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import Stages
-from fem.solve.ropes.stepping import books
+from fem.solve.ropes.stepping import balance
 from fem.solve.ropes.stepping.law import Law
 from fem.solve.ropes.switching import Switched
 from fem.solve.ropes.watched import Watched
@@ -96,7 +96,7 @@ class Pushed(Instant):
     """One rope of length 1 (v[0] is its rate) beside a motion of speed 1."""
 
     def __init__(self, rate: float) -> None:
-        self.motion: Any = SimpleNamespace(v=np.array([rate, 1.0]), tally=np.zeros(groups.TALLY))
+        self.motion: Any = SimpleNamespace(v=np.array([rate, 1.0]), energies=np.zeros(groups.ENERGIES))
         constants = np.ones((40, 1))
         self.stage: Any = SimpleNamespace(bars=SimpleNamespace(constants=constants, rods=np.zeros(1, np.int64)))
         self.network: Any = SimpleNamespace(compliance=np.eye(1), change=lambda pull: np.array([-pull[0], 0.0]))
@@ -164,11 +164,11 @@ def test_the_search_for_an_instant_is_bounded(monkeypatch):
 @pytest.mark.parametrize("instant", [0.002, 0.1])
 def test_tensions_are_interpolated_below_a_hundredth_of_an_increment(instant):
     """A tension that falls with the square of time, noise where increments are shorter; both instants are found."""
-    events = bare(Events, marching=SimpleNamespace(clock=SimpleNamespace(dt=0.5)), length=np.ones(1))
+    events = bare(Events, step_run=SimpleNamespace(clock=SimpleNamespace(dt=0.5)), length=np.ones(1))
     marched = [0.0]
     events.states = SimpleNamespace(basis=np.ones(1, np.bool_), held=np.zeros(1))
     events.ropes = SimpleNamespace(allowance=np.zeros(1))
-    events.marching.progress = SimpleNamespace(motion=groups_of_nothing())
+    events.step_run.progress = SimpleNamespace(motion=groups_of_nothing())
     events._march = lambda begin, end, step, ropes: marched.append(step)
 
     def excess(motion: Any) -> np.ndarray:
@@ -188,8 +188,8 @@ def groups_of_nothing() -> Any:
 
 
 def test_messages_name_six_ropes():
-    marching = SimpleNamespace(system=SimpleNamespace(name_bar=str))
-    watched = bare(Watched, marching=marching, ropes=SimpleNamespace(bars=np.arange(9)))
+    step_run = SimpleNamespace(system=SimpleNamespace(name_bar=str))
+    watched = bare(Watched, step_run=step_run, ropes=SimpleNamespace(bars=np.arange(9)))
     assert watched._names(np.arange(9) < 6) == "0, 1, 2, 3, 4, 5"
     assert watched._names(np.arange(9) < 8) == "0, 1, 2, 3, 4, 5 and 2 more"
 
@@ -230,7 +230,7 @@ def test_ropes_that_bounce_faster_than_a_thousandth_of_an_increment_stay_taut(mo
         switched = bare(
             Switched, taut=one > 0, length=one + 1.0, can_pull=one == 0, stuck=one > 0, let_go=one > 0, leaves=one > 0,
             mass=None, stages=SimpleNamespace(of=lambda near: None), restitution=one + 0.5,
-            marching=SimpleNamespace(clock=SimpleNamespace(dt=1.0)), _gaps=lambda motion: np.zeros(1),
+            step_run=SimpleNamespace(clock=SimpleNamespace(dt=1.0)), _gaps=lambda motion: np.zeros(1),
             states=SimpleNamespace(last_impact=one - before, basis=one > 0, held=one),
         )  # fmt: skip
         with pytest.raises(Found):
@@ -244,7 +244,7 @@ def test_a_rope_that_repeats_others_is_slack_once_it_is_a_ten_billionth_shorter(
     happened: list[str] = []
     events = bare(
         Events, taut=one == 0, length=one + 1.0, states=SimpleNamespace(basis=one > 0),
-        marching=SimpleNamespace(progress=SimpleNamespace(motion=None)), _gaps=lambda motion: np.array([gap]),
+        step_run=SimpleNamespace(progress=SimpleNamespace(motion=None)), _gaps=lambda motion: np.array([gap]),
         _happens=lambda now, r, what: happened.append(what), ropes=SimpleNamespace(allowance=one.copy()),
     )  # fmt: skip
     events._look_at_shared(0.0)
@@ -286,7 +286,7 @@ def test_motion_is_given_a_hundredth_of_its_energy_back_at_most_and_loses_all_at
     work = SimpleNamespace(v=np.array([1.0, 0.0, 0.0]), momentum=np.zeros(3))
     bars = SimpleNamespace(off_mass=np.zeros(0), nodes=np.zeros((0, 2), np.int64))
     stage: Any = SimpleNamespace(work=work, bars=bars, nodes=SimpleNamespace(mass=np.ones(3)))
-    assert books.take_from_motion(stage, energy) == pytest.approx(taken)
+    assert balance.take_from_motion(stage, energy) == pytest.approx(taken)
     assert 0.5 * work.v @ work.v == pytest.approx(0.5 - taken)
 
 

@@ -16,10 +16,10 @@ from fem.solve import start
 from fem.solve.clock import refuse_endless
 from fem.solve.newton import groups
 from fem.solve.rods.constraints import _null_vector
-from fem.solve.stage import limits_of, loading
 from fem.solve.statics import stability, unrestrained
+from fem.solve.step_system import limits_of, loading
 from tests.decks import COLUMN, run_text, step
-from tests.solve.test_linear_policies import marching_of
+from tests.solve.test_linear_policies import step_run_of
 
 
 # ------------------------------------------------------------------------------------------ mass
@@ -52,14 +52,14 @@ def test_lengths_below_a_billionth_of_a_thousandth_of_the_coordinates_are_round_
 
 def test_the_first_iterative_solve_is_four_digits_better_than_what_it_starts_from():
     """Then Newton's iteration says how good they have to be."""
-    marching = marching_of(COLUMN + step("*CLOAD\n3, 3, 1."))
-    start.evaluate_start(marching.stage, marching.progress.motion, loading_of(marching))
-    start.open_energies(marching.stage, marching.progress.motion, loading_of(marching), True)
-    assert 1e-5 <= marching.progress.motion.memory[groups.FORCING] <= 1e-3
+    step_run = step_run_of(COLUMN + step("*CLOAD\n3, 3, 1."))
+    start.evaluate_start(step_run.stage, step_run.progress.motion, loading_of(step_run))
+    start.open_energies(step_run.stage, step_run.progress.motion, loading_of(step_run), True)
+    assert 1e-5 <= step_run.progress.motion.memory[groups.FORCING] <= 1e-3
 
 
-def loading_of(marching: Any) -> Any:
-    return loading(marching.stage, marching.progress.motion, np.zeros(2), np.ones(1))
+def loading_of(step_run: Any) -> Any:
+    return loading(step_run.stage, step_run.progress.motion, np.zeros(2), np.ones(1))
 
 
 # --------------------------------------------------------------------------------- unrestrained directions, mechanisms
@@ -104,7 +104,7 @@ def test_rods_in_line_to_some_millionths_repeat_each_other(left, depends, form):
 # ------------------------------------------------------------------------------------------ the course of a step
 def test_iterating_to_round_off_may_end_at_a_millionth_only():
     """CORRECTION alone asks for it: what no longer falls above 1e-6 of the forces is no equilibrium."""
-    bars = marching_of(COLUMN + step("*CLOAD\n3, 3, 1.")).stage.bars
+    bars = step_run_of(COLUMN + step("*CLOAD\n3, 3, 1.")).stage.bars
     given = limits_of(Controls(residual_relative=None), bars)
     assert given[0] == pytest.approx(1e-6) and given[6] == 1.0
     assert limits_of(Controls(residual_relative=1e-3), bars)[0] == 1e-3
@@ -126,4 +126,4 @@ def test_a_path_without_an_end_stops_after_ten_thousand_arcs():
     riks = step("*CLOAD\n3, 3, -1.", options=", RIKS", data="1e-9, 1., 1e-12, 1e-9").replace(
         ", NLGEOM=YES", ", NLGEOM=YES"
     )
-    assert marching_of(COLUMN.replace("3,1,2", "3,1,2\n2,1,2") + riks).most == 10_000
+    assert step_run_of(COLUMN.replace("3,1,2", "3,1,2\n2,1,2") + riks).most == 10_000

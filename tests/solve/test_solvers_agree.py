@@ -182,10 +182,10 @@ def test_indefinite_tangents_go_to_the_direct_solver():
 
 
 def test_history_does_not_depend_on_the_size_of_chunks(monkeypatch):
-    from fem.solve import marching
+    from fem.solve import step_run
 
     whole = run_text(DECKS["tree"])
-    monkeypatch.setattr(marching, "LONGEST_CHUNK", 3)
+    monkeypatch.setattr(step_run, "LONGEST_CHUNK", 3)
     parts = run_text(DECKS["tree"])
     assert np.array_equal(whole.u, parts.u)
     assert np.array_equal(whole.energy, parts.energy)

@@ -30,7 +30,7 @@ def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
     together = fem.sweep(deck, GRID, workers=1)
     assert len(marched) > 40
     assert (together["verdict"] == alone["verdict"]).all() and together.failed.sum() == 6
-    for name in set(alone.columns) - {"verdict"}:
+    for name in set(alone) - {"verdict"}:
         mine, its = together[name][~together.failed], alone[name][~alone.failed]
         size = np.abs(its).max()
         if name.startswith("energy_error"):  # a difference of energies

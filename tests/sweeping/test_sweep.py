@@ -52,7 +52,7 @@ def counted(monkeypatch) -> list[int]:
 # ------------------------------------------------------------------------------------------ values
 def test_rows_are_what_single_runs_give(deck):
     found = fem.sweep(deck, {"length": [1.0, 2.0], "gravity": [1.0, 9.81]}, history=True)
-    assert found.parameters["length"].tolist() == [1, 1, 2, 2] and len(found) == 4
+    assert found.parameters["length"].tolist() == [1, 1, 2, 2] and len(found["point"]) == 4
     assert not found.failed.any() and found.failures() == ""
     for point in range(4):
         single = fem.run(deck, parameters={name: found[name][point] for name in found.names})
@@ -85,7 +85,7 @@ def test_frequencies_grow_with_the_root_of_the_stiffness(tmp_path):
 def test_a_deck_that_prints_nothing_is_remarked(deck):
     path = write_swing(deck.parent, "*NODE PRINT, NSET=TIP\nU\n*EL PRINT, ELSET=BAR\nT\n")
     found = fem.sweep(path, {"length": [1, 2]})
-    assert list(found.columns)[-1] == "energy_error_largest"
+    assert list(found)[-1] == "energy_error_largest"
     assert any("no *NODE PRINT" in text for text in found.notices)
 
 
@@ -100,7 +100,7 @@ def test_table_and_record(deck, capsys):
     ]  # fmt: skip
     found = fem.sweep(deck, {"length": [1, 2], "gravity": [1, 5, 9]}, parameters={"dt": 0.02})
     assert [float(row["U2_2_end"]) for row in rows] == found["U2_2_end"].tolist()
-    assert list(rows[0]) == list(found.columns)
+    assert list(rows[0]) == list(found)
     record = json.loads((folder / "sweep.json").read_text())
     assert record["verdict"] == "completed" and record["finished"] == record["points"] == 6
     assert record["grid"] == {"length": [1.0, 2.0], "gravity": [1.0, 5.0, 9.0]}
@@ -236,18 +236,28 @@ def test_a_cut_table_goes_on_with_the_same_bytes(deck, monkeypatch, cut):
     assert seen == ([5] if cut < 0 else [0, 2, 5])
 
 
-def test_another_deck_or_grid_is_refused_without_output(deck, capsys, monkeypatch):
+def test_another_grid_is_refused_without_output(deck, capsys, monkeypatch):
     assert main(["sweep", "swing.inp", *VARY, "--quiet"]) == 0
     path = Path("results/swing_sweep/sweep.csv")
     whole = path.read_bytes()
     assert main(["sweep", "swing.inp", "--vary", "length=1,2", "--quiet"]) == 2
-    assert "over other values" in capsys.readouterr().err
-    write_swing(deck.parent, "*NSET, NSET=TIP", "** edited\n*NSET, NSET=TIP")
-    assert main(["sweep", "swing.inp", *VARY, "--quiet"]) == 2
-    assert "of another deck" in capsys.readouterr().err and path.read_bytes() == whole
+    assert "over other values" in capsys.readouterr().err and path.read_bytes() == whole
     seen = counted(monkeypatch)
-    assert main(["sweep", "swing.inp", *VARY, "--quiet", "--output", "results/swing_sweep"]) == 0
-    assert len(seen) == 6 and path.read_bytes() == whole  # overwritten, since it was named
+    assert main(["sweep", "swing.inp", "--vary", "length=1,2", "--quiet", "--output", "results/swing_sweep"]) == 0
+    assert main(["sweep", "swing.inp", *VARY, "--quiet", "--force"]) == 0
+    assert len(seen) == 8 and path.read_bytes() == whole  # overwritten, since it was named, or asked for
+
+
+def test_a_sweep_of_an_edited_deck_takes_the_place_of_the_one_before(deck, capsys, monkeypatch):
+    assert main(["sweep", "swing.inp", *VARY, "--quiet"]) == 0
+    write_swing(deck.parent, "*NSET, NSET=TIP", "** edited\n*NSET, NSET=TIP")
+    seen = counted(monkeypatch)
+    assert main(["sweep", "swing.inp", *VARY, "--quiet"]) == 0 and len(seen) == 6
+    Path("else").mkdir()
+    write_swing(Path("else"))
+    assert main(["sweep", "else/swing.inp", *VARY, "--quiet"]) == 2  # another file of that name
+    assert "results of another deck" in capsys.readouterr().err
+    assert main(["sweep", "else/swing.inp", *VARY, "--quiet", "--force"]) == 0 and len(seen) == 12
 
 
 def test_the_deck_is_not_read_from_the_disk_for_each_point(deck, monkeypatch):

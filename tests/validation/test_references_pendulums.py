@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import fem
-from fem.pendulum.description import Pendulum
+from fem.pendulums.description import Pendulum
 from validation import links as compared
 from validation import tools
 from validation.references import calcpad, links, pendulum, solfec

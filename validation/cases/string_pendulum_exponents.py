@@ -249,6 +249,6 @@ def remark(found: dict[str, Sweep], seconds: float, busy: float) -> str:
     for label, part in parts.items():
         a, exponent, _, chaotic = curves(part)
         texts.append(f"{label}: {', '.join(f'{x:g}' for x in a[chaotic])} (at most {exponent.max():.2f})")
-    points = sum(len(sweep) for sweep in found.values())
+    points = sum(len(sweep["point"]) for sweep in found.values())
     cost = f"{points} exponents of {TIME:g} s in {seconds:.0f} s, {busy:.0f} s of all processors"
     return f"Chaotic amplitudes. {'; '.join(texts)}. {cost}."

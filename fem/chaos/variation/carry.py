@@ -12,7 +12,6 @@ from fem.arrays import Floats, Ints
 from fem.chaos.variation.groups import DU, DV, SINCE, START_A, START_U, START_V, WRITTEN, Variation
 from fem.chaos.variation.linearise import vary
 from fem.compiled import inner_kernel, kernel
-from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import (
     DONE,
     INCREMENT,
@@ -25,6 +24,7 @@ from fem.solve.newton.groups import (
 )
 from fem.solve.newton.march import march
 from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.statics.arc import Arc
 
 
 @kernel

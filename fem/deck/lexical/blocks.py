@@ -15,33 +15,23 @@ from fem.deck.lexical.fields import MAX_ENTRIES, MAX_LABEL
 def labelled_numbers(card: Card, columns: tuple[int, ...]) -> tuple[Ints, Floats] | None:
     """Rows ``label, number, number...``: labels (n,) and numbers (n, k); ``columns`` the allowed row lengths."""
     texts = plain_lines(card)
-    if not texts:
+    count = texts[0].count(",") if texts else 0
+    if count + 1 not in columns:
         return None
-    count = texts[0].count(",") + 1
-    if count not in columns:
-        return None
-    kind = np.dtype([("label", np.int64), ("values", np.float64, (count - 1,))])
-    table = load(texts, kind)
+    table = load(texts, np.dtype([("label", np.int64), ("values", np.float64, (count,))]))
     if table is None or len(table) != len(texts):
         return None
-    labels, values = table["label"], table["values"].reshape(len(table), count - 1)
+    labels, values = table["label"], table["values"].reshape(len(table), count)
     if not np.isfinite(values).all() or not fits(labels):
         return None
     return np.ascontiguousarray(labels), np.ascontiguousarray(values)
 
 
-def integers(card: Card, columns: tuple[int, ...]) -> Ints | None:
-    """Rows of positive integers, all of one length: (n, k)."""
+def integers(card: Card, count: int) -> Ints | None:
+    """Rows of ``count`` positive integers: (n, count)."""
     texts = plain_lines(card)
-    if not texts:
-        return None
-    count = texts[0].count(",") + 1
-    if count not in columns:
-        return None
-    table = load(texts, np.dtype(np.int64))
-    if table is None or table.shape != (len(texts), count) or not fits(table):
-        return None
-    return table
+    table = load(texts, np.dtype(np.int64)) if texts else None
+    return table if table is not None and table.shape == (len(texts), count) and fits(table) else None
 
 
 LISTED = re.compile(r"[0-9,\s]*")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 from fem.deck.lexical.fields import Field, Labels, Row, read_row
@@ -47,21 +49,6 @@ class Card:
     broken: bool = False
     instances: Mapping[str, Labels] | None = None
 
-    @property
-    def file(self) -> str:
-        """The file of the keyword line."""
-        return self.place.source.name
-
-    @property
-    def line(self) -> int:
-        """The number of the keyword line."""
-        return self.place.line
-
-    @property
-    def image(self) -> str:
-        """The keyword line as written."""
-        return self.place.source.lines[self.line - 1]
-
     def all_rows(self) -> Iterator[Row]:
         """Every data line, blank ones too."""
         for source, start, stop in self.pieces:
@@ -75,21 +62,12 @@ class Card:
 
     def texts(self) -> list[str]:
         """The data lines as written, blank ones left out."""
-        return [
-            text
-            for source, start, stop in self.pieces
-            for text in source.lines[start - 1 : stop - 1]
-            if text.replace(",", "").strip()
-        ]
+        lines = (text for source, start, stop in self.pieces for text in source.lines[start - 1 : stop - 1])
+        return [text for text in lines if text.replace(",", "").strip()]
 
     def row(self, index: int) -> Row:
         """Data line ``index`` of those that hold something."""
-        for source, start, stop in self.pieces:
-            filled = [line for line in range(start, stop) if source.lines[line - 1].replace(",", "").strip()]
-            if index < len(filled):
-                return read_row(source, filled[index], self.values, self.instances)
-            index -= len(filled)
-        raise IndexError(index)
+        return next(islice(self.rows, index, None))
 
     def mistake(self, message: str, hint: Hint = "") -> Mistake:
         """A mistake of the card as a whole."""
@@ -110,9 +88,13 @@ class Card:
             raise Mistake(self.field(name).place, f"{name} of *{self.keyword} takes no value")
         return self.has(name)
 
+    def needed(self, name: str) -> str:
+        """The name given by a parameter that the card must have, upper case."""
+        return self.field(name).name(f"the name {name}=")
+
     def name(self, name: str) -> str | None:
         """The name given by a parameter, upper case."""
-        return self.field(name).name(f"the name {name}=") if self.has(name) else None
+        return self.needed(name) if self.has(name) else None
 
     def word(self, name: str, words: tuple[str, ...], default: str) -> str:
         """The choice made by a parameter."""
@@ -121,6 +103,21 @@ class Card:
     def number(self, name: str, default: float = 0.0) -> float:
         """The number given by a parameter."""
         return self.field(name).number(f"{name}=") if self.has(name) else default
+
+    def amount(self, name: str, most: float = math.inf) -> float:
+        """The number given by a parameter, 0 or more; 0 without it."""
+        value = self.number(name)
+        if not 0.0 <= value <= most:
+            rule = "not be negative" if most == math.inf else f"lie between 0 and {most:g}"
+            raise Mistake(self.field(name).place, f"{name} must {rule}, got {value:g}")
+        return value
+
+    def positive(self, name: str) -> float:
+        """The number > 0 given by a parameter."""
+        value = self.number(name)
+        if value <= 0.0:
+            raise Mistake(self.field(name).place, f"{name} must be positive, got {value:g}")
+        return value
 
     def integer(self, name: str, low: int = 1, default: int | None = None) -> int | None:
         """The integer given by a parameter."""

@@ -109,16 +109,13 @@ class Field(NamedTuple):
         """An integer between ``low`` and ``high``; ``3.`` is none (nor is it in Abaqus)."""
         if self.label is not None:
             return self.label
-        kind = "a positive integer" if low == 1 else "an integer"
-        if not self.is_integer():
-            raise self.mistake(f"{what} ({kind})")
-        if len(self.text) > MAX_DIGITS:
-            raise Mistake(self.place, f"{what} is out of range: {shown(self.text)}")
-        value = int(self.text)
-        if not low <= value <= high:
-            if value < low == 1:
-                raise self.mistake(f"{what} ({kind})")
-            raise Mistake(self.place, f"{what} is out of range: {value}", f"it must lie between {low} and {high}")
+        is_long = len(self.text) > 30
+        value = int(self.text) if self.is_integer() and not is_long else low
+        if not self.is_integer() or value < low == 1:
+            raise self.mistake(f"{what} ({'a positive integer' if low == 1 else 'an integer'})")
+        if is_long or not low <= value <= high:
+            hint = "" if is_long else f"it must lie between {low} and {high}"
+            raise Mistake(self.place, f"{what} is out of range: {shown(self.text) if is_long else value}", hint)
         return value
 
     def name(self, what: str) -> str:
@@ -139,9 +136,8 @@ class Field(NamedTuple):
         for word in words:
             if squeezed(self.text) == squeezed(word):
                 return word
-        raise Mistake(
-            self.place, f"expected {what} {listing(words)}, got {shown(self.text)}", did_you_mean(self.text, words)
-        )
+        message = f"expected {what} {listing(words)}, got {shown(self.text)}"
+        raise Mistake(self.place, message, did_you_mean(self.text, words))
 
 
 def split_line(text: str) -> list[tuple[str, int]]:
@@ -205,6 +201,10 @@ class Row:
     def __len__(self) -> int:
         return len(self.pieces)
 
+    def fields(self) -> list[Field]:
+        """All entries."""
+        return [self.field(index) for index in range(len(self))]
+
     def field(self, index: int) -> Field:
         """Entry ``index``; an empty field, placed after the last entry, when the line ends before it."""
         if index >= len(self.pieces):
@@ -224,10 +224,6 @@ class Row:
         """Entry ``index`` as an integer; ``default`` when it is blank."""
         field = self.field(index)
         return default if default is not None and not field.text else field.integer(what, low, high)
-
-    def numbers(self, what: str) -> list[float]:
-        """All entries as numbers."""
-        return [self.field(index).number(what) for index in range(len(self))]
 
     def end(self, count: int, what: str) -> None:
         """Nothing may follow the first ``count`` entries."""

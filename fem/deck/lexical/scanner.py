@@ -13,8 +13,7 @@ from fem.deck.lexical.card import Card, Parameter, Piece
 from fem.deck.lexical.fields import MAX_NAME, Field, split_line, substitute, trimmed
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.parameters.arithmetic import RESERVED, ArithmeticMistake
-from fem.deck.lexical.parameters.known import Parameters
-from fem.deck.lexical.parameters.traced import Course
+from fem.deck.lexical.parameters.traced import Course, Known
 from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, shown, squeezed
 from fem.errors import CommandError
 
@@ -32,8 +31,8 @@ class Scanner:
     ) -> None:
         self.files, self.report, self.course = files, report, course
         self.cards: list[Card] = []
-        self.table = Parameters()
-        self.values = self.table.known()
+        self.table: dict[str, tuple[int, Any]] = {}
+        self.values = Known(self.table)
         self.spellings: dict[str, str] = {}
         self.overrides = overrides
         self.mesh_paths: dict[Place, Path] = {}
@@ -56,14 +55,13 @@ class Scanner:
             except Mistake as mistake:
                 self.report(mistake)
                 self.close()
-                self.open = unreadable_card(Place(source, number, 1), self.values)
+                self.open = Card("", {}, (), Place(source, number, 1), self.values)  # takes its data lines
         self.data(source, start, len(lines) + 1)
 
     def finish(self) -> None:
         """Call once after the outermost file."""
         self.close()
-        unknown = [name for name in self.overrides if name not in self.values]
-        self.unused_overrides = unknown
+        self.unused_overrides = [name for name in self.overrides if name not in self.values]
 
     def data(self, source: Source, start: int, stop: int) -> None:
         """Lines without keywords belong to the open card."""
@@ -71,20 +69,18 @@ class Scanner:
             return
         if self.open is not None:
             self.pieces.append(Piece(source, start, stop))
-        elif not self.stray:
-            for number in range(start, stop):
-                if source.lines[number - 1].strip():
-                    self.stray = True
-                    place = Place(source, number, 1)
-                    self.report(Mistake(place, "data before the first keyword", "keyword lines start with *"))
-                    return
+            return
+        stray = next((number for number in range(start, stop) if source.lines[number - 1].strip()), None)
+        if stray is not None and not self.stray:
+            self.stray = True
+            place = Place(source, stray, 1)
+            self.report(Mistake(place, "data before the first keyword", "keyword lines start with *"))
 
     def close(self) -> None:
         """The open card is complete."""
         if self.open is None:
             return
-        done = self.open
-        card = replace(done, pieces=tuple(self.pieces)) if self.pieces else done
+        card = replace(self.open, pieces=tuple(self.pieces)) if self.pieces else self.open
         self.open, self.pieces = None, []
         self.cards.append(card)
         if squeezed(card.keyword) == "PARAMETER":
@@ -112,10 +108,10 @@ class Scanner:
             if name != "INPUT":
                 hint = did_you_mean(name, ["INPUT"])
                 raise Mistake(parameters[name].place, f"*INCLUDE has no parameter {shown(name)}", hint)
-        if "INPUT" not in parameters:
+        card = Card("INCLUDE", parameters, (), place, self.values)
+        if not card.has("INPUT"):
             raise Mistake(place, "*INCLUDE needs INPUT= a file name")
-        value = parameters["INPUT"].value
-        field = value if value is not None else Field("", parameters["INPUT"].place)
+        field = card.field("INPUT")
         resolved = self.files.find(field, place)
         for entry in entries:
             self.files.count_others(entry._replace(text=entry.text.partition("=")[2].strip()), place)
@@ -123,7 +119,7 @@ class Scanner:
             self.files.read_mesh(resolved, field)
             self.close()
             self.mesh_paths[place] = resolved
-            self.cards.append(Card("INCLUDE", parameters, (), place, self.values))
+            self.cards.append(card)
             return
         self.files.chain.append(resolved)
         try:
@@ -135,16 +131,17 @@ class Scanner:
         """The ``name = arithmetic`` lines of one ``*PARAMETER`` card."""
         for source, start, stop in card.pieces:
             for number in range(start, stop):
-                if source.lines[number - 1].strip():
-                    try:
-                        self.assign(source, number)
-                    except Mistake as mistake:
-                        self.report(mistake)
-        self.values = self.table.known()
+                try:
+                    self.assign(source, number)
+                except Mistake as mistake:
+                    self.report(mistake)
+        self.values = Known(self.table)
 
     def assign(self, source: Source, number: int) -> None:
         """One ``name = arithmetic`` line; an override wins, but the line must still make sense."""
         text = source.lines[number - 1]
+        if not text.strip():
+            return
         match = ASSIGNMENT.match(text)
         if match is None:
             place = Place(source, number, 1 + len(text) - len(text.lstrip()))
@@ -155,24 +152,19 @@ class Scanner:
             raise Mistake(place, f"a parameter name is longer than {MAX_NAME} characters")
         if name.lower() in RESERVED:
             raise Mistake(place, f"{name} is the name of a function or constant", "choose another name")
-        if name.upper() in self.table.places:
+        if name.upper() in self.table:
             raise Mistake(place, f"parameter {shown(name)} is defined twice")
         override = self.overrides.get(name.upper())
         value: Any = 1.0 if override is None else override
         self.spellings[name.upper()] = name
         try:
-            earlier, numbers = self.table.known(), self.table.known(is_plain=True)
+            earlier, numbers = Known(self.table), Known(self.table, is_plain=True)
             value = self.course.assign(name.upper(), text[match.end() :], earlier, numbers, override)
         except ArithmeticMistake as mistake:
             where = Place(source, number, match.end() + mistake.column + 1)
             raise Mistake(where, mistake.message, mistake.hint) from mistake
         finally:
-            self.table.define(name.upper(), value)
-
-
-def unreadable_card(place: Place, values: Mapping[str, float]) -> Card:
-    """Takes the data lines of a keyword line that could not be read."""
-    return Card("", {}, (), place, values)
+            self.table[name.upper()] = len(self.table), value
 
 
 def keyword_line(source: Source, number: int) -> tuple[Place, str, list[Field], int]:
@@ -180,24 +172,20 @@ def keyword_line(source: Source, number: int) -> tuple[Place, str, list[Field], 
     text = source.lines[number - 1]
     place = Place(source, number, 1 + len(text) - len(text.lstrip()))
     entries: list[Field] = []
-    word = None
-    while True:
+    continued = True
+    while continued:
         pieces = split_line(source.lines[number - 1])
         for piece, column in pieces:
             bare, start, quoted = trimmed(piece, column)
-            if word is None:
-                word = " ".join(bare[1:].split()).upper()
-            elif bare or quoted:
-                entries.append(Field(bare, Place(source, number, start), quoted))
+            entries.append(Field(bare, Place(source, number, start), quoted))
         continued = len(pieces) > 1 and not pieces[-1][0].strip()
         number += 1
         while number <= len(source.lines) and source.lines[number - 1].lstrip().startswith("**"):
             number += 1
-        if not continued or number > len(source.lines) or source.lines[number - 1].lstrip().startswith("*"):
-            break
-        if not source.lines[number - 1].strip():
-            break
-    assert word is not None
+        following = source.lines[number - 1].strip() if number <= len(source.lines) else ""
+        continued &= following != "" and not following.startswith("*")
+    word = " ".join(entries.pop(0).text[1:].split()).upper()
+    entries = [entry for entry in entries if entry.text or entry.quoted]
     if not word or not word[0].isalpha():
         hint = "comments start with two asterisks"
         raise Mistake(place, f"expected a keyword after the asterisk, got {shown(word)}", hint)

@@ -9,13 +9,12 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Field, Row
-from fem.deck.lexical.source import Mistake, listing
+from fem.deck.lexical.source import Mistake, listing, squeezed
 from fem.model import Amplitude
 
 DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "PERIODIC")
-OTHERS = (
-    "DECAY", "MODULATED", "USER", "ACTUATOR", "SOLUTION DEPENDENT", "BUBBLE", "SPECTRUM", "PSD DEFINITION", "RAMP",
-)  # fmt: skip
+OTHERS = ("DECAY", "MODULATED", "USER", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE", "SPECTRUM", "PSDDEFINITION", "RAMP")
+"""Of Abaqus, without blanks."""
 MAX_INSTANTS = 100_000
 TIMES = ("STEP TIME", "TOTAL TIME")
 
@@ -25,20 +24,18 @@ TIMES = ("STEP TIME", "TOTAL TIME")
     needs=("NAME",),
     ignores=("VARIABLE",),
     takes=("DEFINITION", "TIME", "VALUE", "SMOOTH", "FIXED INTERVAL", "BEGIN", "SHIFTX", "SHIFTY"),
-    refuses={"INPUT": "is not supported: put *INCLUDE, INPUT= below *AMPLITUDE", "USER": "is not supported"},
+    refuses={"INPUT": "is not supported: put *INCLUDE, INPUT= below *AMPLITUDE"},
+    unsupported=("USER",),
 )
 def amplitude(card: Card, draft: Draft) -> None:
     """A function of time."""
-    name = card.name("NAME")
-    assert name is not None
-    draft.declare("amplitude", name, card.field("NAME").place)
+    name = draft.declare(card, "amplitude")
     draft.amplitudes[name] = Amplitude(name, points=((0.0, 1.0),))
-    definition = definition_of(card)
-    time = time_of(card)
-    check_options(card)
-    fields = [field for row in draft.rows(card) for field in map(row.field, range(len(row)))]
+    definition, time = definition_of(card), time_of(card)
+    check_options(card, definition)
+    fields = [field for row in draft.rows(card) for field in row.fields()]
     if definition == "PERIODIC":
-        refuse_shift(card)
+        refuse(card, ("SHIFTX", "SHIFTY"), "belongs to tables, not to DEFINITION=PERIODIC")
         draft.amplitudes[name] = periodic(card, name, time, fields)
         return
     points = equally_spaced(card, fields) if definition == "EQUALLY SPACED" else pairs_of(card, fields)
@@ -54,7 +51,7 @@ def definition_of(card: Card) -> str:
     """One of the four definitions; the others of Abaqus are named as known."""
     if card.has("DEFINITION"):
         field = card.field("DEFINITION")
-        if "".join(field.text.split()).upper() in ("".join(other.split()) for other in OTHERS):
+        if squeezed(field.text) in OTHERS:
             hint = f"{listing(DEFINITIONS, 'and')} are"
             raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
     return card.word("DEFINITION", DEFINITIONS, "TABULAR")
@@ -65,7 +62,7 @@ def time_of(card: Card) -> str:
     return card.word("TIME", TIMES, "STEP TIME")
 
 
-def check_options(card: Card) -> None:
+def check_options(card: Card, definition: str) -> None:
     """VALUE and SMOOTH in the forms that change nothing; FIXED INTERVAL and BEGIN where they belong."""
     if card.has("VALUE") and card.word("VALUE", ("RELATIVE", "ABSOLUTE"), "RELATIVE") == "ABSOLUTE":
         hint = "an amplitude multiplies the value of its load"
@@ -73,17 +70,15 @@ def check_options(card: Card) -> None:
     if card.has("SMOOTH") and card.number("SMOOTH") != 0.0:
         hint = "leave SMOOTH out or give a smooth curve as points"
         raise Mistake(card.field("SMOOTH").place, "SMOOTH= other than 0 is not supported", hint)
-    spaced = card.word("DEFINITION", DEFINITIONS, "TABULAR") == "EQUALLY SPACED"
-    for name in ("FIXED INTERVAL", "BEGIN"):
-        if card.has(name) and not spaced:
-            raise Mistake(card.field(name).place, f"{name} belongs to DEFINITION=EQUALLY SPACED")
+    if definition != "EQUALLY SPACED":
+        refuse(card, ("FIXED INTERVAL", "BEGIN"), "belongs to DEFINITION=EQUALLY SPACED")
 
 
-def refuse_shift(card: Card) -> None:
-    """CalculiX shifts tables only."""
-    for name in ("SHIFTX", "SHIFTY"):
+def refuse(card: Card, names: tuple[str, ...], why: str) -> None:
+    """Parameters that do not go with the definition."""
+    for name in names:
         if card.has(name):
-            raise Mistake(card.field(name).place, f"{name} belongs to tables, not to DEFINITION=PERIODIC")
+            raise Mistake(card.field(name).place, f"{name} {why}")
 
 
 def pairs_of(card: Card, fields: list[Field]) -> list[tuple[float, float]]:
@@ -135,16 +130,14 @@ def periodic(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude
 @keyword("anywhere", needs=("NAME",), takes=("GENERATE", "TIME"))
 def time_points(card: Card, draft: Draft) -> None:
     """Instants of output; with GENERATE ``start, end, increment`` rows."""
-    name = card.name("NAME")
-    assert name is not None
-    draft.declare("time points", name, card.field("NAME").place)
+    name = draft.declare(card, "time points")
     draft.time_points[name] = (0.0,)
     if time_of(card) == "TOTAL TIME":
         raise Mistake(card.field("TIME").place, "TIME=TOTAL TIME is not supported for *TIME POINTS: give step times")
     instants: list[float] = []
     generate = card.flag("GENERATE")
     for row in draft.rows(card):
-        for field in [row.field(0)] if generate else [row.field(at) for at in range(len(row))]:
+        for field in row.fields()[:1] if generate else row.fields():
             more = instants_between(row) if generate else [field.number("an instant")]
             if instants and more[0] <= instants[-1]:
                 raise Mistake(field.place, f"instants must rise: {more[0]:g} after {instants[-1]:g}")

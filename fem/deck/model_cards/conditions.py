@@ -31,7 +31,7 @@ def translation(field: Field) -> int:
     return dof
 
 
-@keyword("model", refuses={"REMOVE": "is not supported", "INPUT": "is not supported: use *INCLUDE"})
+@keyword("model", unsupported=("REMOVE",), refuses={"INPUT": "is not supported: use *INCLUDE"})
 def equation(card: Card, draft: Draft) -> None:
     """``number of terms``, then node or set, dof, coefficient; up to four terms a line."""
     rows = draft.rows(card)
@@ -40,50 +40,40 @@ def equation(card: Card, draft: Draft) -> None:
             row.end(1, "the number of terms on a line of its own")
             field = row.field(0)
             count = field.integer("the number of terms", high=MAX_TERMS)
-            entries: list[Field] = []
-            while len(entries) < 3 * count:
+            triples: list[tuple[Row, int]] = []
+            while len(triples) < count:
                 following = next(rows, None)
                 if following is None:
-                    raise Mistake(field.place, f"expected {count} terms, got {len(entries) // 3}")
-                entries += term_fields(following)
-            if len(entries) > 3 * count:
-                raise Mistake(entries[3 * count].place, f"expected {count} terms, got more")
-            terms = [read_term(draft, entries[at : at + 3]) for at in range(0, len(entries), 3)]
+                    raise Mistake(field.place, f"expected {count} terms, got {len(triples)}")
+                if len(following) % 3:
+                    message = f"expected triples node, dof, coefficient; got {len(following)} entries"
+                    raise Mistake(following.place, message)
+                triples += [(following, at) for at in range(0, len(following), 3)]
+            if len(triples) > count:
+                further, at = triples[count]
+                raise Mistake(further.field(at).place, f"expected {count} terms, got more")
+            terms = tuple(read_term(draft, *triple) for triple in triples)
             if terms[0].coefficient == 0.0:
-                raise Mistake(entries[2].place, "the first coefficient is zero: its dof is the one eliminated")
-            draft.equations.append(tuple(terms))
+                place = triples[0][0].field(2).place
+                raise Mistake(place, "the first coefficient is zero: its dof is the one eliminated")
+            draft.equations.append(terms)
 
 
-def term_fields(row: Row) -> list[Field]:
-    """The entries of a line of terms."""
-    if len(row) % 3:
-        raise Mistake(row.place, f"expected triples node, dof, coefficient; got {len(row)} entries")
-    return [row.field(at) for at in range(len(row))]
-
-
-def read_term(draft: Draft, fields: list[Field]) -> EquationTerm:
+def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
     """One triple."""
-    first = fields[0]
-    if first.is_integer():
-        target: str | int = first.integer("the node label")
-    else:
-        target = first.name("a node label or set")
-    draft.use("node", target, first.place)
-    return EquationTerm(target, translation(fields[1]), fields[2].number("the coefficient"), first.place)
+    target, dof = draft.target(row, at, "node"), translation(row.field(at + 1))
+    return EquationTerm(target, dof, row.number(at + 2, "the coefficient"), row.field(at).place)
 
 
-@keyword("model", refuses={"MODE": "is not supported", "USER": "is not supported", "INPUT": "is not supported"})
+@keyword("model", unsupported=("MODE", "USER", "INPUT"))
 def mpc(card: Card, draft: Draft) -> None:
     """``LINK, a, b``: two nodes, or the nodes of two sets one by one, keep their distance."""
     for row in draft.rows(card):
         with draft.guard():
             kind = row.field(0)
             if kind.text.upper() != "LINK":
-                raise Mistake(
-                    kind.place,
-                    f"*MPC of type {shown(kind.text)} is not supported",
-                    "LINK, a, b keeps the distance of two nodes",
-                )
+                hint = "LINK, a, b keeps the distance of two nodes"
+                raise Mistake(kind.place, f"*MPC of type {shown(kind.text)} is not supported", hint)
             row.end(3, "LINK, a, b")
             first, second = draft.target(row, 1, "node"), draft.target(row, 2, "node")
             draft.links.append((first, second, row.place))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fem.arrays import Floats, Ints
@@ -11,15 +13,10 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import MAX_LABEL, Row
 from fem.deck.lexical.source import Mistake, did_you_mean
 
+STRAIGHT = "is not supported: nodes are generated along straight lines"
 
-@keyword(
-    "model",
-    takes=("NSET",),
-    refuses={
-        "LINE": "is not supported: nodes are generated along straight lines",
-        "SYSTEM": "is not supported: nodes are generated along straight lines",
-    },
-)
+
+@keyword("model", takes=("NSET",), refuses={"LINE": STRAIGHT, "SYSTEM": STRAIGHT})
 def ngen(card: Card, draft: Draft) -> None:
     """``first, last[, increment]``: nodes evenly spaced between two nodes that exist; NSET takes the ends in."""
     name = card.name("NSET")
@@ -32,44 +29,37 @@ def ngen(card: Card, draft: Draft) -> None:
             if span == 0 or span % increment:
                 message = f"{ends[0]} to {ends[1]} cannot be divided into increments of {increment}"
                 raise Mistake(row.place, message)
-            places = [known_node(draft, row, at, ends[at]) for at in (0, 1)]
-            if any(place is None for place in places):
-                if name is not None:
-                    draft.node_sets.add(name, np.array(ends))
-                continue
+            places = known_nodes(draft, row, [ends[:1], ends[1:]])
             count = span // increment
-            draft.spend(count, row.place)
-            labels = (
-                np.linspace(0, count, count + 1).astype(np.int64) * np.sign(ends[1] - ends[0]) * increment + ends[0]
-            )
-            fill_line(draft, row, [place for place in places if place is not None], labels)
+            labels = np.array(ends)
+            if places is not None:
+                draft.spend(count, row.place)
+                labels = ends[0] + np.arange(count + 1) * np.sign(ends[1] - ends[0]) * increment
+                fill(draft, row, places, labels[None, 1:-1], np.linspace(0.0, 1.0, count + 1)[1:-1])
             if name is not None:
                 draft.node_sets.add(name, labels)
 
 
-def known_node(draft: Draft, row: Row, at: int, label: int) -> Floats | None:
-    """Coordinates of a node that must exist; None where a broken *NODE card may have been about to define it."""
-    found = draft.nodes.at(label)
-    if found is None:
-        if draft.has_failed("NODE"):
-            return None
+def known_nodes(draft: Draft, row: Row, ends: Sequence[Sequence[int]]) -> Floats | None:
+    """(2, m, 3) coordinates of nodes that must exist; None where a broken *NODE card may have meant to define them."""
+    missing = [(at, label) for at, labels in enumerate(ends) for label in labels if label not in draft.nodes.rows]
+    if missing and not draft.has_failed("NODE"):
+        at, label = missing[0]
         raise Mistake(row.field(at).place, f"there is no node {label}", "define both end nodes with *NODE")
-    return found
+    return None if missing else np.array([[draft.nodes.at(label) for label in labels] for labels in ends])
 
 
-def fill_line(draft: Draft, row: Row, ends: list[Floats], labels: Ints) -> None:
-    """The nodes between the first and the last label."""
-    share = np.linspace(0.0, 1.0, len(labels))[1:-1, None]
-    coordinates = (1.0 - share) * ends[0] + share * ends[1]
-    for mistake in draft.nodes.add(labels[1:-1], coordinates, lambda _: row.place):
-        draft.report(mistake)
+def fill(draft: Draft, row: Row, ends: Floats, labels: Ints, fractions: Floats) -> None:
+    """Nodes (m, k) between m nodes and m others (2, m, 3), at fractions (k,) of the way."""
+    fraction = fractions[:, None]
+    coordinates = (1.0 - fraction) * ends[0][:, None] + fraction * ends[1][:, None]
+    draft.report(*draft.nodes.add(labels.ravel(), coordinates.reshape(-1, 3), lambda _: row.place))
 
 
-@keyword(
-    "model",
-    takes=("NSET",),
-    refuses=dict.fromkeys(("BIAS", "SINGULAR", "TWO STEP"), "is not supported: nodes are spaced evenly"),
-)
+EVENLY = dict.fromkeys(("BIAS", "SINGULAR", "TWO STEP"), "is not supported: nodes are spaced evenly")
+
+
+@keyword("model", takes=("NSET",), refuses=EVENLY)
 def nfill(card: Card, draft: Draft) -> None:
     """``first set, second set, number of intervals, increment``: nodes between corresponding nodes of two sets."""
     name = card.name("NSET")
@@ -79,26 +69,19 @@ def nfill(card: Card, draft: Draft) -> None:
             bounds = [bound(draft, row, at) for at in (0, 1)]
             count, increment = row.integer(2, "the number of intervals"), row.integer(3, "the increment", default=1)
             if len(bounds[0]) != len(bounds[1]):
-                raise Mistake(
-                    row.place, f"the two sets have {len(bounds[0])} and {len(bounds[1])} nodes, not equally many"
-                )
-            places = [[known_node(draft, row, at, label) for label in bounds[at].tolist()] for at in (0, 1)]
-            if any(place is None for line in places for place in line):
-                if name is not None:
-                    draft.node_sets.add(name, np.concatenate(bounds))
-                continue
-            draft.spend(len(bounds[0]) * count, row.place)
-            starts, ends = (np.array(line).reshape(-1, 3) for line in places)
-            steps = np.arange(1, count)
-            if increment * count > MAX_LABEL:
-                raise Mistake(row.field(3).place, "the labels become too large")
-            labels = (bounds[0][:, None] + increment * steps).ravel()
-            share = (steps / count)[None, :, None]
-            coordinates = ((1.0 - share) * starts[:, None] + share * ends[:, None]).reshape(-1, 3)
-            for mistake in draft.nodes.add(labels, coordinates, lambda _, row=row: row.place):  # type: ignore[misc]
-                draft.report(mistake)
+                sizes = f"{len(bounds[0])} and {len(bounds[1])}"
+                raise Mistake(row.place, f"the two sets have {sizes} nodes, not equally many")
+            places = known_nodes(draft, row, [bound.tolist() for bound in bounds])
+            if places is not None:
+                draft.spend(len(bounds[0]) * count, row.place)
+                if increment * count > MAX_LABEL:
+                    raise Mistake(row.field(3).place, "the labels become too large")
+                steps = np.arange(1, count)
+                labels = bounds[0][:, None] + increment * steps
+                fill(draft, row, places, labels, steps / count)
+                bounds.insert(1, labels.ravel())
             if name is not None:
-                draft.node_sets.add(name, np.concatenate([bounds[0], labels, bounds[1]]))
+                draft.node_sets.add(name, np.concatenate(bounds))
 
 
 def bound(draft: Draft, row: Row, at: int) -> Ints:
@@ -118,17 +101,16 @@ def elgen(card: Card, draft: Draft) -> None:
         with draft.guard():
             row.end(10, "master element and three groups of count, node increment, element increment")
             master = row.integer(0, "the master element")
-            found = draft.elements.find(master)
-            if found is None:
+            if master not in draft.elements.rows:
                 if draft.has_failed("ELEMENT"):
                     continue
                 raise Mistake(row.place, f"there is no element {master}", "define the master element with *ELEMENT")
+            kind, ends = draft.elements.find(master)
             shifts = generated_shifts(draft, row)
-            labels, nodes = master + shifts[:, 1], found[1] + shifts[:, :1]
+            labels, nodes = master + shifts[:, 1], ends + shifts[:, :1]
             if labels.max() > MAX_LABEL or nodes.max() > MAX_LABEL:
                 raise Mistake(row.place, "the labels become too large")
-            for mistake in draft.elements.add(found[0], labels[1:], nodes[1:], lambda _, row=row: row.place):  # type: ignore[misc]
-                draft.report(mistake)
+            draft.report(*draft.elements.add(kind, labels[1:], nodes[1:], lambda _, row=row: row.place))  # type: ignore[misc]
             if name is not None:
                 draft.element_sets.add(name, labels)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.source import Mistake
+from fem.deck.lexical.source import Mistake, squeezed
 from fem.model import Expansion
 
 NO_FIELDS = {
@@ -14,14 +14,11 @@ NO_FIELDS = {
 }
 
 
-@keyword("model", needs=("NAME",), refuses={"SRATE FACTOR": "is not supported", "RTOL": "is not supported"})
+@keyword("model", needs=("NAME",), unsupported=("SRATE FACTOR", "RTOL"))
 def material(card: Card, draft: Draft) -> None:
     """Opens a material."""
-    name = card.name("NAME")
-    assert name is not None
-    draft.material = MaterialDraft(name, card.place)
-    draft.declare("material", name, card.field("NAME").place)
-    draft.materials[name] = draft.material
+    draft.material = MaterialDraft(card.needed("NAME"), card.place)
+    draft.materials[draft.declare(card, "material")] = draft.material
     draft.no_rows(card)
 
 
@@ -47,12 +44,12 @@ def density(card: Card, draft: Draft) -> None:
     put(card, draft, density=value)
 
 
-@keyword("material", takes=("TYPE",), refuses={**NO_FIELDS, "MODULI": "is not supported"})
+@keyword("material", takes=("TYPE",), refuses=NO_FIELDS, unsupported=("MODULI",))
 def elastic(card: Card, draft: Draft) -> None:
     """``E[, nu[, temperature]]``."""
     if card.has("TYPE"):
         field = card.field("TYPE")
-        if "".join(field.text.split()).upper() not in ("ISO", "ISOTROPIC"):
+        if squeezed(field.text) not in ("ISO", "ISOTROPIC"):
             raise Mistake(field.place, f"*ELASTIC, TYPE={field.text} is not supported", "bars are ISOTROPIC: E, nu")
     rows = list(draft.rows(card))
     if len(rows) > 1:
@@ -69,7 +66,7 @@ def elastic(card: Card, draft: Draft) -> None:
     put(card, draft, young=young, poisson=poisson)
 
 
-@keyword("material", takes=("ZERO", "TYPE"), refuses={**NO_FIELDS, "USER": "is not supported"})
+@keyword("material", takes=("ZERO", "TYPE"), refuses=NO_FIELDS, unsupported=("USER",))
 def expansion(card: Card, draft: Draft) -> None:
     """``alpha[, temperature]`` rows."""
     card.word("TYPE", ("ISO", "ISOTROPIC"), "ISO")
@@ -83,28 +80,18 @@ def expansion(card: Card, draft: Draft) -> None:
     put(card, draft, expansion=Expansion(tuple(rows), card.number("ZERO")))
 
 
-@keyword(
-    "material", takes=("ALPHA", "BETA"), refuses={"COMPOSITE": "is not supported", "STRUCTURAL": "is not supported"}
-)
+@keyword("material", takes=("ALPHA", "BETA"), unsupported=("COMPOSITE", "STRUCTURAL"))
 def damping(card: Card, draft: Draft) -> None:
     """Rayleigh damping of a material."""
     draft.no_rows(card)
-    values = {}
-    for name in ("ALPHA", "BETA"):
-        value = card.number(name)
-        if value < 0.0:
-            raise Mistake(card.field(name).place, f"{name} must not be negative, got {value:g}")
-        values[name.lower()] = value
-    put(card, draft, **values)
+    put(card, draft, alpha=card.amount("ALPHA"), beta=card.amount("BETA"))
 
 
 @keyword("material", takes=("RATIO",), plus=("RATIO",))
 def no_compression(card: Card, draft: Draft) -> None:
-    """Tension only; RATIO: the share of the modulus kept in compression."""
+    """Tension only; RATIO: the fraction of the modulus kept in compression."""
     draft.no_rows(card)
-    ratio = card.number("RATIO")
-    if not 0.0 <= ratio <= 1.0:
-        raise Mistake(card.field("RATIO").place, f"RATIO must lie between 0 and 1, got {ratio:g}")
+    ratio = card.amount("RATIO", most=1.0)
     refuse_both(card, draft, "NO TENSION")
     put(card, draft, compression_ratio=ratio)
 
@@ -129,10 +116,6 @@ def refuse_both(card: Card, draft: Draft, other: str) -> None:
 def inextensible(card: Card, draft: Draft) -> None:
     """Bars of this material keep their length: rods; with ``*NO COMPRESSION`` ropes, RESTITUTION: their impacts."""
     draft.no_rows(card)
-    restitution = card.number("RESTITUTION")
-    if not 0.0 <= restitution <= 1.0:
-        message = f"RESTITUTION must lie between 0 and 1, got {restitution:g}"
-        raise Mistake(card.field("RESTITUTION").place, message)
-    put(card, draft, is_inextensible=True, restitution=restitution)
+    put(card, draft, is_inextensible=True, restitution=card.amount("RESTITUTION", most=1.0))
     if card.has("RESTITUTION") and draft.material is not None:
         draft.material.cards["RESTITUTION"] = card.field("RESTITUTION").place

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fem.arrays import Floats, Ints
@@ -9,42 +11,33 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.blocks import integers, labelled_numbers
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown
-from fem.deck.mesh_draft import Where
+from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown, squeezed
 from fem.model.mesh import AXIAL, KINDS, nodes_per_element
 
 OTHER_ELEMENTS = "beams, shells, solids, connectors and user elements are not"
 
 
-@keyword(
-    "model",
-    takes=("NSET",),
-    ignores=("INPUT TYPE",),
-    refuses={
-        "SYSTEM": "is not supported: coordinates are Cartesian",
-        "INPUT": "is not supported: put *INCLUDE, INPUT= below *NODE",
-    },
-)
+REFUSED = {
+    "SYSTEM": "is not supported: coordinates are Cartesian",
+    "INPUT": "is not supported: put *INCLUDE, INPUT= below *NODE",
+}
+
+
+@keyword("model", takes=("NSET",), ignores=("INPUT TYPE",), refuses=REFUSED)
 def node(card: Card, draft: Draft) -> None:
     """``label, x[, y[, z]]``."""
     name = card.name("NSET")
     block = labelled_numbers(card, (2, 3, 4))
-    rows = list(range(len(block[0]))) if block else []
-    if block is None:
-        labels, coordinates, rows = node_rows(card, draft)
-    else:
-        labels = block[0]
-        coordinates = np.zeros((len(labels), 3))
-        coordinates[:, : block[1].shape[1]] = block[1]
-    for mistake in draft.nodes.add(labels, coordinates, lambda row: card.row(rows[row]).place):
-        draft.report(mistake)
+    labels, numbers, rows = (*block, range(len(block[0]))) if block else node_rows(card, draft)
+    coordinates = np.zeros((len(labels), 3))
+    coordinates[:, : numbers.shape[1]] = numbers
+    draft.report(*draft.nodes.add(labels, coordinates, lambda row: card.row(rows[row]).place))
     if name is not None:
         draft.node_sets.add(name, labels)
 
 
-def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, list[int]]:
-    """The careful reader of ``*NODE``."""
+def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, Sequence[int]]:
+    """The careful reader of ``*NODE``: labels, coordinates, and which data lines they stand in."""
     labels, coordinates, kept = [], [], []
     for number, row in enumerate(draft.rows(card)):
         with draft.guard():
@@ -52,11 +45,9 @@ def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, list[int]]:
             label = row.integer(0, "the node label")
             if len(row) < 2:
                 raise row.field(1).mistake("the x coordinate (a number)")
-            place = [
-                row.number(axis, f"the {'xyz'[axis - 1]} coordinate", 0.0 if axis > 1 else None) for axis in (1, 2, 3)
-            ]
+            names = enumerate(("the x coordinate", "the y coordinate", "the z coordinate"), 1)
+            coordinates.append([row.number(axis, what, 0.0 if axis > 1 else None) for axis, what in names])
             labels.append(label)
-            coordinates.append(place)
             kept.append(number)
     return np.array(labels, dtype=np.int64), np.array(coordinates, dtype=np.float64).reshape(-1, 3), kept
 
@@ -67,18 +58,14 @@ def element(card: Card, draft: Draft) -> None:
     kind = element_kind(card)
     name = card.name("ELSET")
     count = nodes_per_element(kind)
-    table = integers(card, (1 + count,))
-    rows = list(range(len(table))) if table is not None else []
-    if table is None:
-        table, rows = element_rows(card, draft, kind, count)
+    table = integers(card, 1 + count)
+    table, rows = (table, range(len(table))) if table is not None else element_rows(card, draft, kind, count)
     labels, nodes = np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:])
-    where: Where = lambda row: card.row(rows[row]).place  # noqa: E731
     if kind in AXIAL:
         for row in np.nonzero(nodes[:, 0] == nodes[:, 1])[0][:20].tolist():
             place = card.row(rows[row]).field(2).place
             draft.report(Mistake(place, f"element {labels[row]} names node {nodes[row, 0]} twice: it has no length"))
-    for mistake in draft.elements.add(kind, labels, nodes, where):
-        draft.report(mistake)
+    draft.report(*draft.elements.add(kind, labels, nodes, lambda row: card.row(rows[row]).place))
     if name is not None:
         draft.element_sets.add(name, labels)
 
@@ -86,24 +73,20 @@ def element(card: Card, draft: Draft) -> None:
 def element_kind(card: Card) -> str:
     """The element type, one of ours."""
     field = card.field("TYPE")
-    kind = "".join(field.text.split()).upper()
+    kind = squeezed(field.text)
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS, f"{listing(KINDS, 'and')} are; {OTHER_ELEMENTS}")
         raise Mistake(field.place, f"element type {shown(field.text)} is not supported", hint)
     return kind
 
 
-def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints, list[int]]:
+def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints, Sequence[int]]:
     """The careful reader of ``*ELEMENT``."""
     table, kept = [], []
+    names = ("the element label", "node 1", "node 2")[: 1 + count]
     for number, row in enumerate(draft.rows(card)):
         with draft.guard():
             row.end(1 + count, f"label and {count} node{'s' * (count > 1)} of {kind}")
-            table.append(element_row(row, count))
+            table.append([row.integer(at, what) for at, what in enumerate(names)])
             kept.append(number)
     return np.array(table, dtype=np.int64).reshape(-1, 1 + count), kept
-
-
-def element_row(row: Row, count: int) -> list[int]:
-    """Label and node labels."""
-    return [row.integer(0, "the element label"), *(row.integer(at, f"node {at}") for at in range(1, count + 1))]

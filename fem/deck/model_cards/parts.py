@@ -27,10 +27,8 @@ CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")
 def part(card: Card, draft: Draft) -> None:
     """Opens a part: a mesh with sets and properties, its labels and names its own."""
     close(draft, 0, "a *PART follows")
-    name, cards = card.name("NAME"), draft.parts.begin(card, [])
-    assert name is not None
-    draft.declare("part", name, card.field("NAME").place)
-    draft.parts.cards_of[name] = cards
+    cards = draft.parts.begin(card, [])
+    draft.parts.cards_of[draft.declare(card, "part")] = cards
     draft.no_rows(card)
 
 
@@ -55,10 +53,9 @@ def instance(card: Card, draft: Draft) -> None:
     if not any(opened.keyword == "ASSEMBLY" for opened in draft.parts.open):
         raise card.mistake("*INSTANCE stands outside the *ASSEMBLY")
     close(draft, 1, "an *INSTANCE follows")
-    name, model = card.name("NAME"), card.name("PART")
-    assert name is not None and model is not None
+    model = card.needed("PART")
     cards = draft.parts.begin(card, [*draft.parts.cards_of.get(model, ())])
-    draft.declare("instance", name, card.field("NAME").place)
+    name = draft.declare(card, "instance")
     draft.parts.instances.append(found := Instance(name, model, card.place, Position(np.zeros(3)), cards))
     draft.parts.used.add(model)
     if model not in draft.parts.cards_of:

@@ -10,36 +10,23 @@ from fem.model import BarSection, PointMass
 from fem.model.properties import MASS_RULES, STRAINS
 
 EXTRAS = ("MASS", "STRAIN", "STARTING TENSION")
-NO_ORIENTATION = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
+GLOBAL_AXES = {"ORIENTATION": "is not supported: dofs are those of the global axes"}
+REFUSED = {
+    "ORIENTATION": "is not supported: a bar works along its axis",
+    "COMPOSITE": "is not supported: bars have no layers",
+}
 
 
-def used_set(card: Card, draft: Draft) -> str:
-    """The element set of a property card."""
-    name = card.name("ELSET")
-    assert name is not None
-    draft.use("element", name, card.field("ELSET").place)
-    return name
+def add(card: Card, draft: Draft, value: BarSection | PointMass | None = None) -> None:
+    """A property; springs and dashpots are read when the kind of their elements is known."""
+    draft.properties.append(Property(card.needed("ELSET"), card, value))
 
 
-@keyword(
-    "model",
-    takes=EXTRAS,
-    needs=("ELSET", "MATERIAL"),
-    plus=EXTRAS,
-    ignores=("CONTROLS",),
-    refuses={
-        "ORIENTATION": "is not supported: a bar works along its axis",
-        "COMPOSITE": "is not supported: bars have no layers",
-    },
-)
+@keyword("model", needs=("ELSET", "MATERIAL"), takes=EXTRAS, plus=EXTRAS, ignores=("CONTROLS",), refuses=REFUSED)
 def solid_section(card: Card, draft: Draft) -> None:
     """Material and area of bars, mass rule, strain and starting tension."""
-    element_set, material = used_set(card, draft), card.name("MATERIAL")
-    assert material is not None
-    draft.use("material", material, card.field("MATERIAL").place)
-    tension = card.number("STARTING TENSION")
-    if tension < 0.0:
-        raise Mistake(card.field("STARTING TENSION").place, f"STARTING TENSION must not be negative, got {tension:g}")
+    element_set, material = draft.named(card, "ELSET", "element"), draft.named(card, "MATERIAL", "material")
+    tension = card.amount("STARTING TENSION")
     mass, strain = card.word("MASS", MASS_RULES, "LUMPED"), card.word("STRAIN", STRAINS, "GREEN")
     if draft.has_failed("ELEMENT") and not any(card.rows):
         return  # solids, refused already, have no area
@@ -48,54 +35,42 @@ def solid_section(card: Card, draft: Draft) -> None:
     area = row.number(0, "the area")
     if area <= 0.0:
         raise Mistake(row.place, f"the area must be positive, got {area:g}")
-    section = BarSection(element_set, material, area, mass, strain, tension)
-    draft.properties.append(Property(element_set, card.place, card, section))
+    add(card, draft, BarSection(element_set, material, area, mass, strain, tension))
 
 
 @keyword(
     "model",
-    takes=("NONLINEAR",),
     needs=("ELSET",),
-    refuses={
-        **NO_ORIENTATION,
-        "DEPENDENCIES": "is not supported",
-        "COMPLEX STIFFNESS": "is not supported",
-        "RTOL": "is not supported",
-    },
+    takes=("NONLINEAR",),
+    refuses=GLOBAL_AXES,
+    unsupported=("DEPENDENCIES", "COMPLEX STIFFNESS", "RTOL"),
 )
 def spring(card: Card, draft: Draft) -> None:
-    """Read when the kind of its elements is known: SPRINGA, SPRING1 or SPRING2."""
+    """Of SPRINGA, SPRING1 or SPRING2."""
     card.flag("NONLINEAR")
-    draft.properties.append(Property(used_set(card, draft), card.place, card))
+    draft.named(card, "ELSET", "element")
+    add(card, draft)
 
 
-@keyword(
-    "model",
-    needs=("ELSET",),
-    refuses={
-        **NO_ORIENTATION,
-        "NONLINEAR": "is not supported: dashpots are linear",
-        "DEPENDENCIES": "is not supported",
-    },
-)
+LINEAR = {"NONLINEAR": "is not supported: dashpots are linear"}
+
+
+@keyword("model", needs=("ELSET",), refuses=GLOBAL_AXES | LINEAR, unsupported=("DEPENDENCIES",))
 def dashpot(card: Card, draft: Draft) -> None:
-    """Read when the kind of its elements is known: DASHPOTA, DASHPOT1 or DASHPOT2."""
-    draft.properties.append(Property(used_set(card, draft), card.place, card))
+    """Of DASHPOTA, DASHPOT1 or DASHPOT2."""
+    draft.named(card, "ELSET", "element")
+    add(card, draft)
 
 
-@keyword(
-    "model", takes=("ALPHA", "TYPE"), needs=("ELSET",), refuses={**NO_ORIENTATION, "COMPOSITE": "is not supported"}
-)
+@keyword("model", needs=("ELSET",), takes=("ALPHA", "TYPE"), refuses=GLOBAL_AXES, unsupported=("COMPOSITE",))
 def mass(card: Card, draft: Draft) -> None:
     """Point masses, with mass-proportional damping."""
-    element_set = used_set(card, draft)
+    element_set = draft.named(card, "ELSET", "element")
     card.word("TYPE", ("ISOTROPIC",), "ISOTROPIC")
-    alpha = card.number("ALPHA")
-    if alpha < 0.0:
-        raise Mistake(card.field("ALPHA").place, f"ALPHA must not be negative, got {alpha:g}")
+    alpha = card.amount("ALPHA")
     row = draft.single_row(card, "the mass")
     row.end(1, "the mass")
     value = row.number(0, "the mass")
     if value < 0.0:
         raise Mistake(row.place, f"the mass is negative: {value:g}")
-    draft.properties.append(Property(element_set, card.place, card, PointMass(element_set, value, alpha)))
+    add(card, draft, PointMass(element_set, value, alpha))

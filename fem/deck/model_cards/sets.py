@@ -31,8 +31,7 @@ def elset(card: Card, draft: Draft) -> None:
 
 def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: str) -> None:
     """Add the members of one card to a set."""
-    name = card.name(parameter)
-    assert name is not None
+    name = card.needed(parameter)
     if card.flag("UNSORTED"):
         table.unsorted.add(name)
     if card.has("INSTANCE"):
@@ -43,8 +42,7 @@ def define(card: Card, draft: Draft, table: SetTable, parameter: str, family: st
 
 def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, family: str) -> None:
     """The rows are labels and sets of an instance."""
-    instance = card.name("INSTANCE")
-    assert instance is not None
+    instance = card.needed("INSTANCE")
     own = draft.instances.get(instance)
     table.chunks.setdefault(name, [])
     if own is None and draft.has_failed(*OPENING):
@@ -52,11 +50,11 @@ def define_in_instance(card: Card, draft: Draft, table: SetTable, name: str, fam
     if own is None:
         hint = did_you_mean(instance, draft.instances, "" if draft.instances else "the deck has no *INSTANCE")
         raise Mistake(card.field("INSTANCE").place, f"there is no instance {instance}", hint)
-    members, known = SetTable(), own.rows_of(family)
+    members, rows = SetTable(), own.table(family).rows
     members.chunks = {**(own.node_sets if family == "node" else own.element_sets).chunks, "": []}
     add_members(replace(card, instances=None), draft, members, "", family)
     for chunk in members.chunks[""]:
-        missing = next((at for at, label in enumerate(chunk.labels.tolist()) if label not in known), None)
+        missing = next((at for at, label in enumerate(chunk.labels.tolist()) if label not in rows), None)
         if chunk.where is not None and missing is not None and not draft.has_failed(*OPENING, "NODE", "ELEMENT"):
             message = f"set {name}: instance {instance} has no {family} {chunk.labels[missing]}"
             draft.report(Mistake(chunk.where(missing), message))

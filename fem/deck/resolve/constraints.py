@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from fem.arrays import Ints
@@ -12,11 +14,11 @@ from fem.model import Boundary, Equation, Mesh
 from fem.model.mesh import BARS
 
 
-def members(mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:
-    """Node indices of a set or label, none if it does not exist (which is reported elsewhere)."""
+def members(sets: Mapping[str, Ints], labels: Lookup, target: str | int) -> Ints:
+    """Indices of a set or label, none if it does not exist (which is reported elsewhere)."""
     if isinstance(target, str):
-        return mesh.node_sets.get(target, np.zeros(0, np.int64))
-    index, found = nodes.find(np.array([target], dtype=np.int64))
+        return sets.get(target, np.zeros(0, np.int64))
+    index, found = labels.find(np.array([target], dtype=np.int64))
     return index[found]
 
 
@@ -26,12 +28,12 @@ def check_supports(draft: Draft, mesh: Mesh) -> None:
     for group in (draft.boundaries, *(step.boundaries for step in draft.steps)):
         owner = np.full(3 * len(mesh.node_labels), -1, dtype=np.int64)
         for number, (entry, place) in enumerate(group):
-            dofs = 3 * members(mesh, nodes, entry.target) + entry.dof - 1
+            dofs = 3 * members(mesh.node_sets, nodes, entry.target) + entry.dof - 1
             for earlier in np.unique(owner[dofs]).tolist():
                 if earlier >= 0 and contradict(entry, group[earlier][0]):
-                    dof = dofs[owner[dofs] == earlier][0]
-                    name = draft.shown(int(mesh.node_labels[dof // 3]))
-                    message = f"node {name}, dof {dof % 3 + 1} is prescribed twice in different ways"
+                    node, axis = divmod(int(dofs[owner[dofs] == earlier][0]), 3)
+                    what = f"node {draft.as_written(int(mesh.node_labels[node]))}, dof {axis + 1}"
+                    message = f"{what} is prescribed twice in different ways"
                     draft.report(Mistake(place, message, f"first at {group[earlier][1]}"))
                     break
             owner[dofs] = number
@@ -56,7 +58,7 @@ def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
                 if len(set(dofs)) < len(dofs):
                     raise Mistake(terms[0].place, "the equation names the same dof of the same node twice")
                 if dofs[0] in eliminated:
-                    node, dof = draft.shown(int(mesh.node_labels[dofs[0][0]])), dofs[0][1]
+                    node, dof = draft.as_written(int(mesh.node_labels[dofs[0][0]])), dofs[0][1]
                     message = f"node {node}, dof {dof} comes first in two equations"
                     raise Mistake(terms[0].place, message, f"the other is at {eliminated[dofs[0]]}")
                 eliminated[dofs[0]] = terms[0].place
@@ -94,10 +96,9 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
                 raise Mistake(place, f"the sets of *MPC have different sizes: {len(columns[0])} and {len(columns[1])}")
             for pair in zip(columns[0].tolist(), columns[1].tolist(), strict=False):
                 if np.array_equal(*mesh.coordinates[list(pair)]):
-                    first, second = map(draft.shown, mesh.node_labels[list(pair)].tolist())
-                    raise Mistake(
-                        place, f"nodes {first} and {second} of *MPC are at the same place: no distance to keep"
-                    )
+                    first, second = map(draft.as_written, mesh.node_labels[list(pair)].tolist())
+                    message = f"nodes {first} and {second} of *MPC are at the same place: no distance to keep"
+                    raise Mistake(place, message)
                 pairs.append(pair)
     return tuple(pairs)
 
@@ -105,7 +106,7 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
 def column(draft: Draft, mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:
     """Node indices of a label, or of a set in the order in which it was written."""
     if not isinstance(target, str):
-        return members(mesh, nodes, target)
+        return members(mesh.node_sets, nodes, target)
     index, found = nodes.find(draft.node_sets.ordered(target))
     return index[found]
 
@@ -115,14 +116,6 @@ def check_initial(draft: Draft, mesh: Mesh) -> None:
     kinds = np.concatenate([np.zeros(0, bool), *(np.full(len(b.labels), b.kind in BARS) for b in mesh.blocks)])
     elements = Lookup(mesh.element_labels)
     for condition, place in draft.initial:
-        if condition.kind != "STRESS":
-            continue
-        if isinstance(condition.target, str):
-            index = mesh.element_sets.get(condition.target, np.zeros(0, np.int64))
-        else:
-            at, found = elements.find(np.array([condition.target], dtype=np.int64))
-            index = at[found]
-        if not kinds[index].all():
-            draft.report(
-                Mistake(place, f"{condition.target} has elements other than T3D2 and T2D2: they carry no stress")
-            )
+        message = f"{condition.target} has elements other than T3D2 and T2D2: they carry no stress"
+        if condition.kind == "STRESS" and not kinds[members(mesh.element_sets, elements, condition.target)].all():
+            draft.report(Mistake(place, message))

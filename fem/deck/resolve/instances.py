@@ -41,7 +41,7 @@ def read_instances(draft: Draft, read: Callable[[list[Card], Draft], None]) -> d
         own.uses = [use for use in own.uses if use.family in ("node", "element")]
         build_mesh(own)
         check_uses(own)
-        known: Container[int] = own.rows_of("node").keys() | own.rows_of("element").keys()
+        known: Container[int] = own.nodes.rows.keys() | own.elements.rows.keys()
         if len(draft.mistakes) > before or draft.has_failed(*OPENING):
             draft.failed.update(("PROPERTY", "NSET", "ELSET", *NODE_CARDS, *ELEMENT_CARDS))
             known = range(MAX_LABEL)
@@ -60,9 +60,9 @@ def join(draft: Draft, own: Draft, instance: Instance, added: int) -> None:
         return f"{instance.name}.{target}" if isinstance(target, str) else target + added
 
     for nodes in own.nodes.chunks:
-        draft.nodes.add(nodes.labels + added, instance.position.applied(nodes.coordinates), nodes.where)
+        draft.nodes.add(nodes.labels + added, instance.position.applied(nodes.numbers), nodes.where)
     for elements in own.elements.chunks:
-        draft.elements.add(elements.kind, elements.labels + added, elements.nodes + added, elements.where)
+        draft.elements.add(elements.kind, elements.labels + added, elements.numbers + added, elements.where)
     for table, outer in ((own.node_sets, draft.node_sets), (own.element_sets, draft.element_sets)):
         join_sets(table, outer, instance.name, added)
     for entry in own.properties:

@@ -11,13 +11,10 @@ from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
 from fem.deck.resolve.constraints import build_equations, build_links, check_initial, check_supports
 from fem.deck.resolve.mesh import build_mesh
-from fem.deck.resolve.perturbations import blame_perturbations
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
-from fem.deck.resolve.ropes import blame_steps_without_ropes
-from fem.deck.step_cards.controls import in_force
-from fem.deck.step_draft import StepDraft
-from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, Step
+from fem.deck.resolve.steps import blame_perturbations, blame_steps_without_ropes, build_step
+from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
 def build_model(draft: Draft, end: Place) -> Model:
@@ -26,11 +23,13 @@ def build_model(draft: Draft, end: Place) -> Model:
     mesh = build_mesh(draft)
     check_uses(draft)
     properties = build_properties(draft, mesh)
-    used = {entry.material for entry in properties if isinstance(entry, BarSection)}
+    sections = tuple(entry for entry in properties if isinstance(entry, BarSection))
+    springs = tuple(entry for entry in properties if isinstance(entry, Spring))
+    used = {section.material for section in sections}
     materials = build_materials(draft, used)
     of_bars = [material for name, material in materials.items() if name in used]
     blame_steps_without_ropes(draft, of_bars)
-    blame_perturbations(draft, of_bars, (entry for entry in properties if isinstance(entry, Spring)))
+    blame_perturbations(draft, of_bars, springs)
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
@@ -44,8 +43,8 @@ def build_model(draft: Draft, end: Place) -> Model:
         mesh=mesh,
         heading=tuple(draft.heading),
         materials=materials,
-        sections=tuple(entry for entry in properties if isinstance(entry, BarSection)),
-        springs=tuple(entry for entry in properties if isinstance(entry, Spring)),
+        sections=sections,
+        springs=springs,
         dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
         amplitudes=draft.amplitudes,
@@ -60,32 +59,10 @@ def build_model(draft: Draft, end: Place) -> Model:
     )
 
 
-def build_step(draft: StepDraft) -> Step:
-    """A step with its controls in force."""
-    assert draft.procedure is not None and draft.controls is not None
-    return Step(
-        procedure=draft.procedure,
-        nlgeom=draft.nlgeom,
-        name=draft.name,
-        title=draft.title,
-        max_increments=draft.max_increments,
-        extrapolation=draft.extrapolation,
-        controls=in_force(draft.controls, draft.procedure),
-        replaced=frozenset(draft.replaced),
-        boundaries=tuple(entry for entry, _ in draft.boundaries),
-        nodal_loads=tuple(draft.nodal_loads),
-        distributed_loads=tuple(draft.distributed_loads),
-        temperatures=tuple(draft.temperatures),
-        outputs=tuple(draft.outputs),
-    )
-
-
 def blame_missing(draft: Draft, mesh: Mesh, end: Place) -> None:
     """A deck needs nodes, elements and a step."""
-    hint = "" if draft.earlier is None else (
-        "fem run DECK --from FOLDER takes the model from the deck of the earlier run, where that still is; else "
-        "*INCLUDE it"
-    )  # fmt: skip
+    hint = "fem run DECK --from FOLDER takes the model from the deck of the earlier run, where that still is; else "
+    hint = "" if draft.earlier is None else hint + "*INCLUDE it"
     for there, message in (
         (len(mesh.node_labels), "the deck has no *NODE"),
         (len(mesh.blocks), "the deck has no *ELEMENT"),
@@ -104,21 +81,19 @@ def notice_idle_nodes(draft: Draft, mesh: Mesh, coupled: set[int]) -> None:
     idle[list(coupled)] = False
     count = int(idle.sum())
     if count:
-        label = draft.shown(int(mesh.node_labels[idle][0]))
+        label = draft.as_written(int(mesh.node_labels[idle][0]))
         draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
 
 
 def with_origin(model: Model, draft: Draft, parameters: dict[str, float], source: str, files: DeckFiles) -> Model:
     """Where the model came from, and what the reader has to say."""
-    notices = list(draft.notices)
-    if draft.ignored:
-        notices.append("accepted without effect: " + ", ".join(draft.ignored))
+    ignored = ["accepted without effect: " + ", ".join(draft.ignored)] if draft.ignored else []
     return replace(
         model,
         parameters=parameters,
         source=source,
         digest=files.digest(),
         files=tuple(map(str, files.paths)),
-        notices=tuple(notices),
+        notices=(*draft.notices, *ignored),
         extensions=tuple(draft.extensions),
     )

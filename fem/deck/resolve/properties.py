@@ -42,9 +42,11 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
             taken = members[owner[members] >= 0]
             owner[members] = number
             if len(taken):
-                label = draft.shown(int(mesh.element_labels[taken[0]]))
+                label = draft.as_written(int(mesh.element_labels[taken[0]]))
                 message = f"element {label} gets a second property by *{entry.card.keyword}"
-                raise Mistake(entry.place, message, f"{len(taken)} elements of {entry.element_set} have one already")
+                raise Mistake(
+                    entry.card.place, message, f"{len(taken)} elements of {entry.element_set} have one already"
+                )
             if names or entry.value is not None:
                 found.append(entry.value or read_text(entry, names, draft))
     draft.card = None
@@ -58,14 +60,14 @@ def check_kinds(entry: Property, names: list[str]) -> None:
     for name in names:
         if name not in wanted:
             hint = f"*{entry.card.keyword} is for {listing(wanted, 'and')}; {name} takes *{CARD_OF[name]}"
-            raise Mistake(entry.place, f"element set {entry.element_set} has elements of type {name}", hint)
+            raise Mistake(entry.card.place, f"element set {entry.element_set} has elements of type {name}", hint)
 
 
 def read_text(entry: Property, names: list[str], draft: Draft) -> Spring | Dashpot:
     """A spring or dashpot, now that the kind of its elements is known."""
     if len(names) > 1:
         message = f"element set {entry.element_set} mixes {listing(names, 'and')}"
-        raise Mistake(entry.place, message, "give each kind a set and a card of its own")
+        raise Mistake(entry.card.place, message, "give each kind a set and a card of its own")
     reader = read_spring if entry.card.keyword == "SPRING" else read_dashpot
     return reader(entry.card, entry.element_set, names[0], draft)
 
@@ -80,8 +82,8 @@ def blame_bare_elements(draft: Draft, mesh: Mesh, kinds: np.ndarray, owner: np.n
             label = int(mesh.element_labels[bare[0]])
             count = "1 element" if len(bare) == 1 else f"{len(bare)} elements"
             card = f"*{CARD_OF[block.kind]}"
-            message = f"{count} of type {block.kind} without {card}, the first is {draft.shown(label)}"
-            draft.report(Mistake(draft.elements.place_of(draft.elements.index.rows[label]), message))
+            message = f"{count} of type {block.kind} without {card}, the first is {draft.as_written(label)}"
+            draft.report(Mistake(draft.elements.place_of(label), message))
 
 
 def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
@@ -104,9 +106,10 @@ def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
         if "ELASTIC" not in entry.cards:
             draft.report(Mistake(entry.place, f"material {entry.name} has neither *ELASTIC nor *INEXTENSIBLE"))
         return
+    beside = f"beside *INEXTENSIBLE in material {entry.name}"
     for card, why in BESIDE_RODS.items():
         if card in entry.cards:
-            draft.report(Mistake(entry.cards[card], f"*{card} beside *INEXTENSIBLE in material {entry.name}", why))
+            draft.report(Mistake(entry.cards[card], f"*{card} {beside}", why))
     if "NO COMPRESSION" in entry.cards:
         if entry.numbers["compression_ratio"] != 0.0:
             why = "a rope carries no compression: leave RATIO out"
@@ -115,5 +118,4 @@ def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
         message = f"RESTITUTION is for ropes, and material {entry.name} has no *NO COMPRESSION"
         draft.report(Mistake(entry.cards["RESTITUTION"], message, "a rod keeps its length and meets no impacts"))
     if entry.numbers.get("beta"):
-        place = entry.cards["DAMPING"]
-        draft.report(Mistake(place, f"BETA of *DAMPING beside *INEXTENSIBLE in material {entry.name}", NO_STRAIN))
+        draft.report(Mistake(entry.cards["DAMPING"], f"BETA of *DAMPING {beside}", NO_STRAIN))

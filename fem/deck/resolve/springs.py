@@ -27,10 +27,8 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring
     points = tuple(point(row) for row in rows)
     for row, before, after in zip(rows[1:], points, points[1:], strict=False):
         if after[1] <= before[1]:
-            message = f"elongations must rise: {after[1]:g} after {before[1]:g}"
-            raise Mistake(
-                row.field(1).place, message, "rows are force, elongation; a dof line of SPRINGA is left blank"
-            )
+            message, hint = f"elongations must rise: {after[1]:g} after {before[1]:g}", "rows are force, elongation"
+            raise Mistake(row.field(1).place, message, f"{hint}; a dof line of SPRINGA is left blank")
     if len(points) < 2:
         raise card.mistake("a nonlinear spring needs at least two rows force, elongation")
     return Spring(element_set, dofs, 0.0, points)
@@ -62,10 +60,9 @@ def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[
 
 def has_idle_dof_line(rows: list[Row], table: bool) -> bool:
     """Above the data of an axial element: one dof, or two above a constant."""
-    first = [rows[0].field(at) for at in range(len(rows[0]))]
-    if len(rows) < 2 or len(first) > (1 if table else 2):
+    if len(rows) < 2 or len(rows[0]) > (1 if table else 2):
         return False
-    return all(field.text in ("", "1", "2", "3", "4", "5", "6") for field in first)
+    return all(field.text in ("", "1", "2", "3", "4", "5", "6") for field in rows[0].fields())
 
 
 def constant(card: Card, rows: list[Row], what: str) -> float:

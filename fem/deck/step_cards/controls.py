@@ -48,24 +48,16 @@ def own_parameters(card: Card) -> dict[str, float | int | str | None]:
     changes: dict[str, float | int | str | None] = {}
     for name, target in (("RESI_GLOB_RELA", "residual_relative"), ("RESI_GLOB_MAXI", "residual_absolute")):
         if card.has(name):
-            changes[target] = positive(card, name)
+            changes[target] = card.positive(name)
     if card.has("ITER_GLOB_MAXI"):
         changes["max_iterations"] = card.field("ITER_GLOB_MAXI").integer("ITER_GLOB_MAXI=", high=1_000_000)
     for name, target in (("ENERGY DRIFT", "energy_drift"), ("TIME ERROR", "time_error")):
         if card.has(name):
             off = card.field(name).text.upper() == "OFF"
-            changes[target] = None if off else positive(card, name)
+            changes[target] = None if off else card.positive(name)
     if card.has("IMPACT"):
         changes["impact"] = card.word("IMPACT", IMPACTS, "AUTO")
     return changes
-
-
-def positive(card: Card, name: str) -> float:
-    """A number > 0 given by a parameter."""
-    value = card.field(name).number(f"{name}=")
-    if value <= 0.0:
-        raise Mistake(card.field(name).place, f"{name} must be positive, got {value:g}")
-    return value
 
 
 def map_field(draft: Draft, rows: list[Row]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
@@ -24,9 +25,18 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
 }
 LABELS = ("GRAV", "BX", "BY", "BZ")
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
-NO_LOAD_CASE = {"LOAD CASE": "is not supported", "USER": "is not supported", "SUBMODEL": "is not supported",
-    "SECTOR": "is not supported", "REGION TYPE": "is not supported", "ORIENTATION": "is not supported",
-    "REAL": "is not supported", "IMAGINARY": "is not supported", "MASS FLOW": "is not supported"}  # fmt: skip
+UNSUPPORTED = (
+    "LOAD CASE",
+    "USER",
+    "SUBMODEL",
+    "SECTOR",
+    "REGION TYPE",
+    "ORIENTATION",
+    "REAL",
+    "IMAGINARY",
+    "MASS FLOW",
+)
+KEPT = "loads keep their direction"
 
 
 def operation(card: Card, draft: Draft) -> None:
@@ -46,26 +56,27 @@ def operation(card: Card, draft: Draft) -> None:
         step.replaced.add(card.keyword)
 
 
+def loads(card: Card, draft: Draft) -> Iterator[tuple[Row, str | None]]:
+    """The data lines of a card of loads or supports, with its amplitude."""
+    amplitude = draft.named_if(card, "AMPLITUDE", "amplitude")
+    operation(card, draft)
+    for row in draft.rows(card, needed=not card.has("OP")):
+        yield row, amplitude
+
+
 @keyword(
     "anywhere",
     takes=("OP", "AMPLITUDE", "TYPE"),
-    refuses={
-        **NO_LOAD_CASE,
-        "FIXED": "is not supported: give the displacement as a value",
-        "STEP": "is not supported",
-        "DATA SET": "is not supported",
-        "INC": "is not supported",
-    },
+    refuses={"FIXED": "is not supported: give the displacement as a value"},
+    unsupported=(*UNSUPPORTED, "STEP", "DATA SET", "INC"),
 )
 def boundary(card: Card, draft: Draft) -> None:
     """``set or label, first dof[, last dof[, value]]`` or ``set or label, ENCASTRE``."""
     kind = card.word("TYPE", KINDS, "DISPLACEMENT")
-    amplitude = draft.amplitude(card)
-    operation(card, draft)
     if draft.step is None and kind != "DISPLACEMENT":
         raise Mistake(card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into the step it acts in")
     found = draft.boundaries if draft.step is None else draft.step.boundaries
-    for row in draft.rows(card, needed=not card.has("OP")):
+    for row, amplitude in loads(card, draft):
         with draft.guard():
             found += [(entry, row.place) for entry in supports(row, kind, amplitude, draft)]
 
@@ -103,41 +114,28 @@ def dof_of(field: Field) -> int:
     return dof
 
 
-@keyword(
-    "step",
-    takes=("OP", "AMPLITUDE"),
-    refuses={**NO_LOAD_CASE, "FOLLOWER": "is planned, not yet supported: loads keep their direction"},
-)
+PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
+
+
+@keyword("step", takes=("OP", "AMPLITUDE"), refuses=PLANNED, unsupported=UNSUPPORTED)
 def cload(card: Card, draft: Draft) -> None:
     """``set or label, dof, force``."""
-    amplitude = draft.amplitude(card)
-    operation(card, draft)
-    assert draft.step is not None
-    for row in draft.rows(card, needed=not card.has("OP")):
+    for row, amplitude in loads(card, draft):
         with draft.guard():
             row.end(3, "nodes, dof, force")
-            target = draft.target(row, 0, "node")
-            value = row.number(2, "the force")
-            draft.step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude))
+            target, value = draft.target(row, 0, "node"), row.number(2, "the force")
+            draft.open_step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude))
 
 
-@keyword(
-    "step",
-    takes=("OP", "AMPLITUDE"),
-    refuses={
-        **NO_LOAD_CASE,
-        "FOLLOWER": "is not supported: loads keep their direction",
-        "CONSTANT RESULTANT": "is not supported",
-    },
-)
+DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
+
+
+@keyword("step", takes=("OP", "AMPLITUDE"), refuses=DEAD, unsupported=(*UNSUPPORTED, "CONSTANT RESULTANT"))
 def dload(card: Card, draft: Draft) -> None:
     """``elements, GRAV, g, nx, ny, nz`` or ``elements, BX, force per volume``."""
-    amplitude = draft.amplitude(card)
-    operation(card, draft)
-    assert draft.step is not None
-    for row in draft.rows(card, needed=not card.has("OP")):
+    for row, amplitude in loads(card, draft):
         with draft.guard():
-            draft.step.distributed_loads.append(distributed(row, amplitude, draft))
+            draft.open_step.distributed_loads.append(distributed(row, amplitude, draft))
 
 
 def distributed(row: Row, amplitude: str | None, draft: Draft) -> DistributedLoad:
@@ -169,23 +167,14 @@ def unit(components: list[float]) -> tuple[float, float, float]:
     return components[0], components[1], components[2]
 
 
-@keyword(
-    "step",
-    takes=("OP", "AMPLITUDE"),
-    refuses={
-        **NO_LOAD_CASE,
-        "FILE": "is not supported",
-        "BSTEP": "is not supported",
-        "INPUT": "is not supported: put *INCLUDE, INPUT= below *TEMPERATURE",
-    },
-)
+INCLUDED = {"INPUT": "is not supported: put *INCLUDE, INPUT= below *TEMPERATURE"}
+
+
+@keyword("step", takes=("OP", "AMPLITUDE"), refuses=INCLUDED, unsupported=(*UNSUPPORTED, "FILE", "BSTEP"))
 def temperature(card: Card, draft: Draft) -> None:
     """``nodes, temperature``."""
-    amplitude = draft.amplitude(card)
-    operation(card, draft)
-    assert draft.step is not None
-    for row in draft.rows(card, needed=not card.has("OP")):
+    for row, amplitude in loads(card, draft):
         with draft.guard():
             row.end(2, "nodes, temperature")
-            target = draft.target(row, 0, "node")
-            draft.step.temperatures.append(Temperature(target, row.number(1, "the temperature"), amplitude))
+            target, value = draft.target(row, 0, "node"), row.number(1, "the temperature")
+            draft.open_step.temperatures.append(Temperature(target, value, amplitude))

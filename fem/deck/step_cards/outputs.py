@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fem.deck.draft import Draft
-from fem.deck.handler import keyword
+from fem.deck.handler import Handler, keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Field
 from fem.deck.lexical.source import Mistake, listing, shown
@@ -33,21 +35,26 @@ ELSEWHERE = frozenset(
 them): left out of fields with a notice; asked for in a table they are an error."""
 CADENCE = ("FREQUENCY", "TIME POINTS")
 PRINT_NOISE = (
-    "TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT",
-    "CONTACT ELEMENTS", "SECTION FORCES", "2D", "3D", "LAST ITERATIONS", "LAST ITERATION", "FREQUENCYF",
-    "CONTACTELEMENTS", "DIRECTIONS", "ELEMENT OUTPUT", "NODE OUTPUT"
-)  # fmt: skip
+    *("TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT", "CONTACT ELEMENTS", "SECTION FORCES", "2D", "3D"),
+    *("LAST ITERATIONS", "LAST ITERATION", "FREQUENCYF", "DIRECTIONS", "ELEMENT OUTPUT", "NODE OUTPUT"),
+)
 OUTPUT_NOISE = (
-    "FIELD", "HISTORY", "VARIABLE", "NAME", "OP", "NUMBER INTERVAL", "TIME INTERVAL", "TIME MARKS", "SENSOR",
-)  # fmt: skip
+    "FIELD",
+    "HISTORY",
+    "VARIABLE",
+    "NAME",
+    "OP",
+    "NUMBER INTERVAL",
+    "TIME INTERVAL",
+    "TIME MARKS",
+    "SENSOR",
+)
 
 
 def cadence(card: Card, draft: Draft, given: Given | None = None) -> tuple[int, str | None]:
     """FREQUENCY and TIME POINTS."""
     every = card.integer("FREQUENCY", low=0, default=given.every if given else 1)
-    times = card.name("TIME POINTS")
-    if times is not None:
-        draft.use("time points", times, card.field("TIME POINTS").place)
+    times = draft.named_if(card, "TIME POINTS", "time points")
     assert every is not None
     return every, times if times is not None or given is None else given.times
 
@@ -56,25 +63,22 @@ def request(card: Card, draft: Draft, kind: str, target: str | None, given: Give
     """Add what one card asks for."""
     every, times = cadence(card, draft, given)
     family = kind.split()[0]
-    variables: list[str] = []
-    names = 0
-    for row in draft.rows(card, needed=False):
-        for field in map(row.field, range(len(row))):
-            names += 1
-            with draft.guard():
-                name = variable(field, family, strict=kind.endswith("PRINT"))
-                if name:
-                    variables.append(name)
-                else:
-                    draft.ignore(f"output of {field.text.upper()} (not available here)")
-    assert draft.step is not None
-    kept = tuple(dict.fromkeys(variables))
-    if names and not kept:
+    variables: dict[str, None] = {}
+    fields = [field for row in draft.rows(card, needed=False) for field in row.fields()]
+    for field in fields:
+        with draft.guard():
+            name = variable(field, family, strict=kind.endswith("PRINT"))
+            if name:
+                variables[name] = None
+            else:
+                draft.ignore(f"output of {field.text.upper()} (not available here)")
+    kept = tuple(variables)
+    if fields and not kept:
         return
     own = [quantity.name for quantity in QUANTITIES.get(family, ()) if quantity.is_extension]
     if set(own) & set(kept):
         draft.extension(f"*{card.keyword} of {', '.join(own)}")
-    draft.step.outputs.append(OutputRequest(kind, target, kept, every, times))
+    draft.open_step.outputs.append(OutputRequest(kind, target, kept, every, times))
 
 
 def variable(field: Field, family: str, strict: bool) -> str:
@@ -93,44 +97,27 @@ def variable(field: Field, family: str, strict: bool) -> str:
     raise Mistake(field.place, f"output variable {shown(field.text)} is not supported here", hint)
 
 
-def chosen_set(card: Card, draft: Draft, parameter: str, family: str) -> str | None:
-    """NSET= or ELSET=."""
-    name = card.name(parameter)
-    if name is not None:
-        draft.use(family, name, card.field(parameter).place)
-    return name
+def requests(
+    kind: str, parameter: str = "", ignores: tuple[str, ...] = PRINT_NOISE, refuses: Mapping[str, str] | None = None
+) -> Handler:
+    """The function of a card that asks for output of a kind, of the set that a parameter names."""
+
+    @keyword("step", takes=(parameter, *CADENCE) if parameter else CADENCE, ignores=ignores, refuses=refuses)
+    def ask(card: Card, draft: Draft) -> None:
+        family = "node" if parameter == "NSET" else "element"
+        target = draft.named_if(card, parameter, family) if parameter else None
+        request(card, draft, kind, target, opened(draft) if card.keyword.endswith("OUTPUT") else None)
+
+    return ask
 
 
-@keyword("step", takes=("NSET", *CADENCE), ignores=PRINT_NOISE)
-def node_print(card: Card, draft: Draft) -> None:
-    """Quantities of nodes into ``nodes.csv``."""
-    request(card, draft, "NODE PRINT", chosen_set(card, draft, "NSET", "node"))
-
-
-@keyword("step", takes=("ELSET", *CADENCE), ignores=PRINT_NOISE)
-def el_print(card: Card, draft: Draft) -> None:
-    """Quantities of elements into ``elements.csv``."""
-    request(card, draft, "EL PRINT", chosen_set(card, draft, "ELSET", "element"))
-
-
-@keyword(
-    "step", takes=CADENCE, ignores=PRINT_NOISE, refuses={"ELSET": "is not supported: energies are those of the model"}
-)
-def energy_print(card: Card, draft: Draft) -> None:
-    """Energies into ``increments.csv``."""
-    request(card, draft, "ENERGY PRINT", None)
-
-
-@keyword("step", takes=("NSET", *CADENCE), ignores=PRINT_NOISE)
-def node_file(card: Card, draft: Draft) -> None:
-    """Quantities of nodes into VTK."""
-    request(card, draft, "NODE FILE", chosen_set(card, draft, "NSET", "node"))
-
-
-@keyword("step", takes=("ELSET", *CADENCE), ignores=(*PRINT_NOISE, "NSET"))
-def el_file(card: Card, draft: Draft) -> None:
-    """Quantities of elements into VTK."""
-    request(card, draft, "EL FILE", chosen_set(card, draft, "ELSET", "element"))
+node_print = requests("NODE PRINT", "NSET")
+el_print = requests("EL PRINT", "ELSET")
+energy_print = requests("ENERGY PRINT", refuses={"ELSET": "is not supported: energies are those of the model"})
+node_file = requests("NODE FILE", "NSET")
+el_file = requests("EL FILE", "ELSET", (*PRINT_NOISE, "NSET"))
+node_output = requests("NODE FILE", "NSET", (*PRINT_NOISE, *OUTPUT_NOISE))
+element_output = requests("EL FILE", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, "NSET"))
 
 
 @keyword("step", takes=CADENCE, ignores=OUTPUT_NOISE)
@@ -138,9 +125,8 @@ def output(card: Card, draft: Draft) -> None:
     """Sets the cadence of the ``*NODE OUTPUT`` and ``*ELEMENT OUTPUT`` below it."""
     draft.no_rows(card)
     every, times = cadence(card, draft)
-    assert draft.step is not None
-    add_default_output(draft.step)
-    draft.step.output = Given(every, times, bare=not card.has("HISTORY"))
+    add_default_output(draft.open_step)
+    draft.open_step.output = Given(every, times, bare=not card.has("HISTORY"))
 
 
 def add_default_output(step: StepDraft) -> None:
@@ -155,23 +141,10 @@ def add_default_output(step: StepDraft) -> None:
 
 def opened(draft: Draft) -> Given | None:
     """The ``*OUTPUT`` above, if any; it is no longer bare."""
-    assert draft.step is not None
-    given = draft.step.output
+    given = draft.open_step.output
     if given is not None:
-        draft.step.output = given._replace(bare=False)
+        draft.open_step.output = given._replace(bare=False)
     return given
-
-
-@keyword("step", takes=("NSET", *CADENCE), ignores=(*PRINT_NOISE, *OUTPUT_NOISE))
-def node_output(card: Card, draft: Draft) -> None:
-    """As ``*NODE FILE``."""
-    request(card, draft, "NODE FILE", chosen_set(card, draft, "NSET", "node"), opened(draft))
-
-
-@keyword("step", takes=("ELSET", *CADENCE), ignores=(*PRINT_NOISE, *OUTPUT_NOISE, "NSET"))
-def element_output(card: Card, draft: Draft) -> None:
-    """As ``*EL FILE``."""
-    request(card, draft, "EL FILE", chosen_set(card, draft, "ELSET", "element"), opened(draft))
 
 
 @keyword(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
@@ -10,9 +12,6 @@ from fem.deck.lexical.source import Mistake
 from fem.model import ArcEnd, Dynamic, Frequency, Static
 from fem.model.steps import MOST_INCREMENTS, Procedure
 
-INTEGRATORS = (
-    "NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", "CENTRAL DIFFERENCE", "EXPLICIT",
-)  # fmt: skip
 EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
 APPLICATIONS: dict[str, tuple[str, float | None]] = {
     "TRANSIENT FIDELITY": ("HHT", -0.05),
@@ -20,6 +19,7 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
     "QUASI-STATIC": ("BACKWARD EULER", None),
 }
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
+INTEGRATORS = ("NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", *EXPLICIT)
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
 AUTOMATIC = "is not supported: automatic increments follow convergence, not the half-increment residual"
 UNDAMPED = (
@@ -30,8 +30,7 @@ UNDAMPED = (
 
 def set_procedure(card: Card, draft: Draft, procedure: Procedure) -> None:
     """One procedure per step."""
-    step = draft.step
-    assert step is not None
+    step = draft.open_step
     if step.procedure_place is not None:
         raise card.mistake("the step has two procedures", f"the first is at {step.procedure_place}")
     step.procedure, step.procedure_place = procedure, card.place
@@ -70,9 +69,8 @@ def check_times(row: Row, first: float, period: float, smallest: float | None, l
     if smallest is not None and smallest > first:
         raise Mistake(row.field(2).place, f"the smallest increment {smallest:g} is larger than the first, {first:g}")
     if largest is not None and smallest is not None and largest < smallest:
-        raise Mistake(
-            row.field(3).place, f"the largest increment {largest:g} is smaller than the smallest, {smallest:g}"
-        )
+        message = f"the largest increment {largest:g} is smaller than the smallest, {smallest:g}"
+        raise Mistake(row.field(3).place, message)
     if period / min(first, largest or first) > MOST_INCREMENTS:
         raise Mistake(row.place, f"the step would need more than {MOST_INCREMENTS:g} increments")
 
@@ -81,15 +79,8 @@ def check_times(row: Row, first: float, period: float, smallest: float | None, l
     "step",
     takes=("DIRECT", "RIKS"),
     ignores=("SOLVER",),
-    refuses={
-        "STABILIZE": "is not supported: it would add artificial damping",
-        "FULLY PLASTIC": "is not supported",
-        "TIME RESET": "is not supported",
-        "TOTAL TIME AT START": "is not supported",
-        "ADIABATIC": "is not supported",
-        "ALLSDTOL": "is not supported",
-        "CONTINUE": "is not supported",
-    },
+    refuses={"STABILIZE": "is not supported: it would add artificial damping"},
+    unsupported=("FULLY PLASTIC", "TIME RESET", "TOTAL TIME AT START", "ADIABATIC", "ALLSDTOL", "CONTINUE"),
 )
 def static(card: Card, draft: Draft) -> None:
     """``dt0, T, dtmin, dtmax``; without a data line 1, 1."""
@@ -143,18 +134,16 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
     refuses={
         "HAFTOL": AUTOMATIC,
         "HALFINC SCALE FACTOR": AUTOMATIC,
-        "ADIABATIC": "is not supported",
-        "SUBSPACE": "is not supported",
-        "IMPACT": "is not supported",
-        "TIME RESET": "is not supported",
     },
+    unsupported=("ADIABATIC", "SUBSPACE", "IMPACT", "TIME RESET"),
 )
 def dynamic(card: Card, draft: Draft) -> None:
     """``dt0, T, dtmin, dtmax`` and the time integrator."""
     direct, explicit = card.flag("DIRECT"), card.flag("EXPLICIT")
     initial = card.word("INITIAL", ("YES", "NO"), "YES") == "YES"
     singular = card.word("SINGULAR MASS", ("ERROR", "WARNING"), "ERROR")
-    alpha = in_range(card, "ALPHA", -0.5, 0.0, "the HHT rule is second order and unconditionally stable there only")
+    reason = "the HHT rule is second order and unconditionally stable there only"
+    alpha = in_range(card, "ALPHA", -0.5, 0.0, reason)
     usual, usual_alpha = usual_of(card, draft)
     alpha = usual_alpha if alpha is None else alpha
     rho = in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
@@ -166,19 +155,18 @@ def dynamic(card: Card, draft: Draft) -> None:
         return
     if given is None or given[1][0] is None or given[1][1] is None:
         raise card.mistake("*DYNAMIC needs a data line with the first increment and the period")
-    row, times = given
-    first, period = given[1][0], given[1][1]
-    check_times(row, first, period, times[2], times[3])
+    row, (first, period, smallest, largest) = given
+    assert first is not None and period is not None
+    check_times(row, first, period, smallest, largest)
     if not any(map(card.has, ("ALPHA", "TIME INTEGRATOR", "APPLICATION"))):
         draft.notice(UNDAMPED)
     if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
     owners = (("alpha", alpha, "HHT"), ("rho", rho, "GENERALIZED ALPHA"))
     damping = {name: value for name, value, owner in owners if value is not None and integrator == owner}
-    procedure = Dynamic(
-        first, period, times[2], times[3], direct, integrator, beta, gamma, initial, singular, **damping
-    )
-    set_procedure(card, draft, procedure)
+    newmark = (beta, gamma)
+    times = (first, period, smallest, largest)
+    set_procedure(card, draft, Dynamic(*times, direct, integrator, *newmark, initial, singular, **damping))
 
 
 def explicit_procedure(
@@ -194,10 +182,8 @@ def explicit_procedure(
         raise Mistake(row.field(2 if smallest is not None else 3).place, "limits of the increment with EXPLICIT", hint)
     if first is not None:
         check_times(row, first, period, None, None)
-    return Dynamic(
-        first or 0.0, period, direct=True, integrator="CENTRAL DIFFERENCE", initial_acceleration=initial,
-        singular_mass=singular,
-    )  # fmt: skip
+    own = Dynamic(first or 0.0, period, direct=True, integrator="CENTRAL DIFFERENCE")
+    return replace(own, initial_acceleration=initial, singular_mass=singular)
 
 
 def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float | None:
@@ -230,12 +216,10 @@ def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -
     implied = "EXPLICIT" if explicit else usual or ("HHT" if alpha else "NEWMARK")
     integrator = card.word("TIME INTEGRATOR", INTEGRATORS, implied)
     if alpha and integrator != "HHT":
-        raise Mistake(
-            card.field("ALPHA").place, f"ALPHA={alpha:g} contradicts TIME INTEGRATOR={integrator}", "ALPHA is of HHT"
-        )
-    if explicit and integrator not in ("EXPLICIT", "CENTRAL DIFFERENCE"):
-        place = card.parameters["EXPLICIT"].place
-        raise Mistake(place, f"EXPLICIT contradicts TIME INTEGRATOR={integrator}")
+        message = f"ALPHA={alpha:g} contradicts TIME INTEGRATOR={integrator}"
+        raise Mistake(card.field("ALPHA").place, message, "ALPHA is of HHT")
+    if explicit and integrator not in EXPLICIT:
+        raise Mistake(card.parameters["EXPLICIT"].place, f"EXPLICIT contradicts TIME INTEGRATOR={integrator}")
     if card.has("RHO") and integrator != "GENERALIZED ALPHA":
         raise Mistake(card.field("RHO").place, "RHO belongs to TIME INTEGRATOR=GENERALIZED ALPHA")
     for name in ("BETA", "GAMMA"):
@@ -259,10 +243,7 @@ def newmark_constants(card: Card) -> tuple[float, float]:
     "step",
     ignores=("EIGENSOLVER", "SOLVER", "STORAGE", "GLOBAL", "SIM", "ACOUSTIC COUPLING"),
     takes=("NORMALIZATION",),
-    refuses={
-        "CYCMPC": "is not supported",
-        "PROPERTY EVALUATION": "is not supported",
-    },
+    unsupported=("CYCMPC", "PROPERTY EVALUATION"),
 )
 def frequency(card: Card, draft: Draft) -> None:
     """``number of modes``."""
@@ -271,7 +252,6 @@ def frequency(card: Card, draft: Draft) -> None:
     row = draft.single_row(card, "the number of modes")
     for at in range(1, len(row)):
         if row.field(at).text and row.number(at, "a frequency limit") != 0.0:
-            raise Mistake(
-                row.field(at).place, "limits of the frequency range are not supported", "give the number of modes"
-            )
+            message = "limits of the frequency range are not supported"
+            raise Mistake(row.field(at).place, message, "give the number of modes")
     set_procedure(card, draft, Frequency(row.integer(0, "the number of modes", high=1_000_000)))

@@ -15,7 +15,7 @@ from fem.model.steps import EXTRAPOLATIONS
 @keyword(
     "anywhere",
     takes=("NLGEOM", "INC", "NAME", "EXTRAPOLATION", "AMPLITUDE", "PERTURBATION"),
-    refuses={"THERMALNETWORK": "is not supported"},
+    unsupported=("THERMALNETWORK",),
     ignores=("UNSYMM", "CONVERT SDI", "SOLVER"),
 )
 def step(card: Card, draft: Draft) -> None:
@@ -33,7 +33,7 @@ def step(card: Card, draft: Draft) -> None:
             raise Mistake(card.parameters["NLGEOM"].place, "NLGEOM and PERTURBATION exclude each other")
     if card.flag("PERTURBATION"):
         draft.step.perturbation = card.parameters["PERTURBATION"].place
-    draft.step.name = card.field("NAME").name("the name NAME=") if card.has("NAME") else None
+    draft.step.name = card.name("NAME")
     draft.step.max_increments = card.integer("INC")
     draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
     if card.has("AMPLITUDE"):

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fem.deck.writer.text import card, field, name_text, number, rows_of
-from fem.model import (
-    ArcEnd,
-    Boundary,
-    Controls,
-    DistributedLoad,
-    Dynamic,
-    Frequency,
-    NodalLoad,
-    OutputRequest,
-    Static,
-    Step,
-    Temperature,
-)
-from fem.model.steps import Procedure
+from fem.deck.writer.text import card, field, number, rows_of
+from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
+from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Procedure, Step
 
 DEFAULT = Controls()
+OWN = {
+    "max_iterations": "ITER_GLOB_MAXI",
+    "energy_drift": "ENERGY DRIFT",
+    "time_error": "TIME ERROR",
+    "impact": "IMPACT",
+}
+"""Parameters of ``*CONTROLS`` that are written where they are not the default."""
 
 
 def step_lines(steps: Sequence[Step]) -> list[str]:
@@ -41,63 +36,55 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
 
 def head(step: Step) -> str:
     """``*STEP``."""
-    line = card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", INC=step.max_increments, NAME=step.name)
-    return line if step.extrapolation == "NO" else f"{line}, EXTRAPOLATION={step.extrapolation}"
+    extrapolation = None if step.extrapolation == "NO" else step.extrapolation
+    flag = f"NLGEOM={'YES' if step.nlgeom else 'NO'}"
+    return card("STEP", flag, INC=step.max_increments, NAME=step.name, EXTRAPOLATION=extrapolation)
 
 
 def procedure_lines(procedure: Procedure) -> list[str]:
     """``*STATIC``, ``*DYNAMIC`` or ``*FREQUENCY``."""
     if isinstance(procedure, Frequency):
         return ["*FREQUENCY", str(procedure.modes)]
-    limits = (procedure.dt_min, procedure.dt_max)
-    first = number(procedure.dt) if procedure.dt else ""
-    times = [first, number(procedure.period), *("" if t is None else number(t) for t in limits)]
+    numbers = (procedure.dt or None, procedure.period, procedure.dt_min, procedure.dt_max)
+    times = ["" if each is None else number(each) for each in numbers]
     flags = ["DIRECT"] if procedure.direct else []
-    if isinstance(procedure, Static):
-        if procedure.riks is not None:
-            return [card("STATIC", "RIKS", *flags), ", ".join([*times, *arc_end(procedure.riks)])]
+    if isinstance(procedure, Dynamic):
+        return [dynamic_line(procedure, flags), ", ".join(times)]
+    end = procedure.riks
+    if end is None:
         return [card("STATIC", *flags), ", ".join(times)]
-    return [dynamic_line(procedure, flags), ", ".join(times)]
-
-
-def arc_end(end: ArcEnd) -> list[str]:
-    """The second half of the data line of ``*STATIC, RIKS``."""
-    factor = "" if end.factor is None else number(end.factor)
-    return [factor] if end.target is None else [factor, field(end.target), str(end.dof), number(end.value)]
+    times.append("" if end.factor is None else number(end.factor))
+    times += [] if end.target is None else [field(end.target), str(end.dof), number(end.value)]
+    return [card("STATIC", "RIKS", *flags), ", ".join(times)]
 
 
 def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
     """The keyword line of ``*DYNAMIC``."""
-    flags.append(f"TIME INTEGRATOR={procedure.integrator}")
-    if procedure.integrator == "NEWMARK" and (procedure.beta, procedure.gamma) != (0.25, 0.5):
-        flags += [f"BETA={number(procedure.beta)}", f"GAMMA={number(procedure.gamma)}"]
-    if procedure.integrator == "HHT":
-        flags.append(f"ALPHA={number(procedure.alpha)}")
-    if procedure.integrator == "GENERALIZED ALPHA":
-        flags.append(f"RHO={number(procedure.rho)}")
-    if not procedure.initial_acceleration:
-        flags.append("INITIAL=NO")
-    if procedure.singular_mass != "ERROR":
-        flags.append(f"SINGULAR MASS={procedure.singular_mass}")
-    return card("DYNAMIC", *flags)
+    integrator = procedure.integrator
+    is_newmark = integrator == "NEWMARK" and (procedure.beta, procedure.gamma) != (0.25, 0.5)
+    parameters = {
+        "TIME INTEGRATOR": integrator,
+        "BETA": procedure.beta if is_newmark else None,
+        "GAMMA": procedure.gamma if is_newmark else None,
+        "ALPHA": procedure.alpha if integrator == "HHT" else None,
+        "RHO": procedure.rho if integrator == "GENERALIZED ALPHA" else None,
+        "INITIAL": None if procedure.initial_acceleration else "NO",
+        "SINGULAR MASS": None if procedure.singular_mass == "ERROR" else procedure.singular_mass,
+    }
+    return card("DYNAMIC", *flags, **parameters)
 
 
 def controls_lines(controls: Controls) -> list[str]:
     """Back to the defaults, then everything that differs from them."""
-    flags = []
-    if controls.residual_relative is not None:
-        flags.append(f"RESI_GLOB_RELA={number(controls.residual_relative)}")
-    if controls.residual_absolute is not None:
-        flags.append(f"RESI_GLOB_MAXI={number(controls.residual_absolute)}")
-    if controls.max_iterations != DEFAULT.max_iterations:
-        flags.append(f"ITER_GLOB_MAXI={controls.max_iterations}")
-    if controls.energy_drift != DEFAULT.energy_drift:
-        flags.append(f"ENERGY DRIFT={'OFF' if controls.energy_drift is None else number(controls.energy_drift)}")
-    if controls.time_error != DEFAULT.time_error:
-        flags.append(f"TIME ERROR={'OFF' if controls.time_error is None else number(controls.time_error)}")
-    if controls.impact != DEFAULT.impact:
-        flags.append(f"IMPACT={controls.impact}")
-    lines = [card("CONTROLS", "RESET", *flags)]
+    changed: dict[str, str | int | float | None] = {
+        "RESI_GLOB_RELA": controls.residual_relative,
+        "RESI_GLOB_MAXI": controls.residual_absolute,
+    }
+    for name, key in OWN.items():
+        value = getattr(controls, name)
+        if value != getattr(DEFAULT, name):
+            changed[key] = "OFF" if value is None else value
+    lines = [card("CONTROLS", "RESET", **changed)]
     if controls.correction_relative is not None:
         lines += ["*CONTROLS, PARAMETERS=FIELD", f", {number(controls.correction_relative)}"]
     cuts = (controls.max_cutbacks, controls.cut_factor, controls.growth_factor)
@@ -124,13 +111,10 @@ def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
 
 def load_lines(step: Step) -> list[str]:
     """``*CLOAD``, ``*DLOAD``, ``*TEMPERATURE``."""
-    families: tuple[tuple[str, Sequence[NodalLoad | DistributedLoad | Temperature]], ...] = (
-        ("CLOAD", step.nodal_loads),
-        ("DLOAD", step.distributed_loads),
-        ("TEMPERATURE", step.temperatures),
-    )
+    families: dict[str, Sequence[NodalLoad | DistributedLoad | Temperature]]
+    families = {"CLOAD": step.nodal_loads, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
     lines: list[str] = []
-    for keyword, loads in families:
+    for keyword, loads in families.items():
         op = "NEW" if keyword in step.replaced else None
         if op:
             lines.append(card(keyword, OP=op))
@@ -156,7 +140,5 @@ def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
 def output_lines(request: OutputRequest) -> list[str]:
     """One output card."""
     family = "NSET" if request.kind.startswith("NODE") else "ELSET"
-    line = card(request.kind, FREQUENCY=request.every, **{family: request.target})
-    if request.times is not None:
-        line += f", TIME POINTS={name_text(request.times)}"
+    line = card(request.kind, FREQUENCY=request.every, **{family: request.target}, **{"TIME POINTS": request.times})
     return [line, *rows_of(list(request.variables), 16)]

@@ -22,23 +22,16 @@ def field(target: str | int | None) -> str:
     return "" if target is None else name_text(target) if isinstance(target, str) else str(target)
 
 
-WORDS = frozenset({"DEFINITION", "TIME", "TYPE"})
+WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})
 """Parameters whose values are fixed words, never quoted."""
 
 
 def card(keyword: str, *flags: str, **parameters: str | int | float | None) -> str:
-    """A keyword line; parameters that are None are left out, ``_`` in their names stands for a blank."""
+    """A keyword line; parameters that are None are left out."""
     pieces = [f"*{keyword}", *flags]
     for name, value in parameters.items():
-        if value is None:
-            continue
-        if isinstance(value, float):
-            text = number(value)
-        elif isinstance(value, str) and name not in WORDS:
-            text = name_text(value)
-        else:
-            text = str(value)
-        pieces.append(f"{name.replace('_', ' ')}={text}")
+        text = number(value) if isinstance(value, float) else value if name in WORDS else field(value)
+        pieces += [] if value is None else [f"{name}={text}"]
     return ", ".join(pieces)
 
 

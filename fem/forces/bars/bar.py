@@ -12,7 +12,7 @@ tenth number; a taut rope is a rod, a slack one a bar without modulus. A linear 
 multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (D.w + w.w/2)/L0^2, which keeps all digits.
 A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
-cables and struts it never turns the stress round (``laws.damped_shares``). The secant one is eta (e1 - e0)/dt.
+cables and struts it never turns the stress round (``laws.damped_fractions``). The secant one is eta (e1 - e0)/dt.
 Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
 """
 
@@ -31,9 +31,9 @@ from fem.forces.bars.laws import (
     TABLE,
     active_rise,
     bilinear,
-    damped_shares,
+    damped_fractions,
+    fraction,
     releases,
-    share,
     table_point,
     table_secant,
 )
@@ -140,7 +140,7 @@ def evaluate_block(
         else:
             shift = constants[STRESS0, e] - young * thermal[e]
             t1 = young * e1 + shift
-            active = share(t1, plus, minus)
+            active = fraction(t1, plus, minus)
             energy += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
             if secant:
                 t0 = young * e0 + shift
@@ -159,7 +159,7 @@ def evaluate_block(
             rx, ry, rz = bar_tangent[GEOMETRIC, s], bar_tangent[ALPHA, s], bar_tangent[PULL, s]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
             eta = constants[VISCOUS, e]
-            elastic, viscous = damped_shares(t1, eta * slope1 * approach, eta, young * trial.onset, plus, minus)
+            elastic, viscous = damped_fractions(t1, eta * slope1 * approach, eta, young * trial.onset, plus, minus)
             drag = area * eta * viscous
             if law == BILINEAR:
                 stress, modulus = elastic * t1, 0.5 * elastic * young

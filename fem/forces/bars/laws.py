@@ -26,16 +26,16 @@ BILINEAR, TABLE, RIGID = 0, 1, 2
 
 
 @inner_kernel
-def share(trial: float, plus: float, minus: float) -> float:
-    """Share of the modulus in force: that of tension for a trial stress >= 0, else that of compression."""
+def fraction(trial: float, plus: float, minus: float) -> float:
+    """Fraction of the modulus in force: that of tension for a trial stress >= 0, else that of compression."""
     return where(trial >= 0.0, plus, minus)
 
 
 @inner_kernel
 def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> tuple[float, float]:
     """Secant stress between two trial stresses and its derivative with respect to e1."""
-    r0 = share(t0, plus, minus)
-    r1 = share(t1, plus, minus)
+    r0 = fraction(t0, plus, minus)
+    r1 = fraction(t1, plus, minus)
     span = t1 - t0
     secant = 0.5 * (r1 * t1 * t1 - r0 * t0 * t0) / span
     slope = young * (r1 * t1 - secant) / span
@@ -45,13 +45,13 @@ def bilinear(t0: float, t1: float, young: float, plus: float, minus: float) -> t
 
 @inner_kernel
 def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) -> float:
-    """Rise e1 - e0 of strain, less what falls to the share of the modulus that is not in force (a slack cable).
+    """Rise e1 - e0 of strain, less what falls to the fraction of the modulus that is not in force (a slack cable).
 
     (r1 t1 - r0 t0)/E without dividing by E: continuous where the trial stress changes its sign, and of the sign of
     the rise, so that a viscous stress in proportion to it always dissipates.
     """
-    r0 = share(t0, plus, minus)
-    r1 = share(t1, plus, minus)
+    r0 = fraction(t0, plus, minus)
+    r1 = fraction(t1, plus, minus)
     return where(r0 == r1, r1 * rise, rise * (r1 * t1 - r0 * t0) / (t1 - t0))
 
 
@@ -59,13 +59,13 @@ def active_rise(t0: float, t1: float, rise: float, plus: float, minus: float) ->
 def releases(total: float, soft: float, plus: float, minus: float) -> bool:
     """A cable whose damping would make it push, or a strut that would pull, lets go.
 
-    total, soft  stress of the bar, viscous part included, and of the share of its modulus that acts both ways
+    total, soft  stress of the bar, viscous part included, and of the fraction of its modulus that acts both ways
     """
     return (total - soft) * (plus - minus) < 0.0
 
 
 @inner_kernel
-def damped_shares(
+def damped_fractions(
     trial: float, viscous: float, eta: float, reach: float, plus: float, minus: float
 ) -> tuple[float, float]:
     """Shares r_t and r_w of the stress r_t t + r_w w of a damped bar.
@@ -77,7 +77,7 @@ def damped_shares(
     have no solution. Such a cable (it would still stretch if t were 0 at the end of the increment) is damped by no
     more than eta t/reach, the rate at which the scheme has built up its strain.
     """
-    active, least, side = share(trial, plus, minus), min(plus, minus), plus - minus
+    active, least, side = fraction(trial, plus, minus), min(plus, minus), plus - minus
     is_stiff = active != least
     is_released = is_stiff & releases(trial + viscous, 0.0, plus, minus)
     is_new = is_stiff & ((viscous * reach - eta * trial) * side > 0.0)

@@ -19,15 +19,15 @@ from matplotlib.figure import Figure
 from fem.arrays import Flags, Floats, Ints
 from fem.pictures.figures.reactions import force_figure
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
-from fem.pictures.motion import REST, Motion, at_keys, common, nodes_at, overview, read_motion
+from fem.pictures.motion import REST, Motion, at_keys, common, neighbours, nodes_at, overview, read_motion
 from fem.pictures.style import AXES, share_of, some_of
 from fem.results.acting import Acting
 
 UNBALANCED = 1e-4
-"""Share of the largest force by which the forces and the reaction of a support may differ at an instant that is drawn:
+"""Fraction of the largest force by which the forces and the reaction of a support may differ at a drawn instant:
 a hundred times what RESI_GLOB_RELA lets Newton's iterations leave, a hundredth of what can be seen."""
 MOST_LOST = 0.1
-"""Share of the instants that may be left out because they differ by more."""
+"""Fraction of the instants that may be left out because they differ by more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,7 @@ def joints(results: Results) -> Figure:
     title = f"Forces in the joints, on each link at its end nearer to the support{share_of(len(chosen), len(bars))}"
     names = [f"link {label}" for label in labels]
     source = f"{motion.source or 'the tables'}; {balance}"
-    keys = None if motion.keys is None else motion.keys[kept]
-    tension = tension_of(results, labels, keys)
+    tension = tension_of(results, labels, None if motion.keys is None else motion.keys[kept])
     return force_figure(results, motion.time[kept], force[:, chosen], names, title, "F{}", AXES, source, tension)
 
 
@@ -72,10 +71,7 @@ def trees_of(results: Results, springs: Ints) -> list[Tree]:
     mesh, look = results.mesh, overview(results)
     supported = (look.reaction > REST * look.reaction.max()).any(axis=1)
     edges = np.flatnonzero((mesh.ends[:, 0] != mesh.ends[:, 1]) & ~np.isin(mesh.element_labels, springs))
-    beside: dict[int, list[tuple[int, int]]] = {}
-    for e, (i, j) in zip(edges.tolist(), mesh.ends[edges].tolist(), strict=True):
-        beside.setdefault(i, []).append((e, j))
-        beside.setdefault(j, []).append((e, i))
+    beside = neighbours(mesh, edges)
     rank = {node: (not supported[node], not look.at_rest[node], mesh.node_labels[node]) for node in beside}
     seen: set[int] = set()
     trees = []
@@ -153,8 +149,8 @@ def steps_of(results: Results, motion: Motion) -> Ints:
     """(k,) step of each instant."""
     if motion.keys is not None:
         return np.asarray(motion.keys // 2.0**40, np.int64)
-    later = np.searchsorted(results.ledger[:, 2], motion.time * (1.0 - 1e-12))
-    return np.asarray(results.ledger[np.minimum(later, len(results.ledger) - 1), 0], np.int64)
+    later = np.searchsorted(results.increments[:, 2], motion.time * (1.0 - 1e-12))
+    return np.asarray(results.increments[np.minimum(later, len(results.increments) - 1), 0], np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,8 +223,7 @@ def passed_on(results: Results, trees: list[Tree], at: Instants, acting: Acting)
     found = []
     for tree in trees:
         force = np.zeros((len(at.a), len(tree.links), 3))
-        for k in range(len(tree.links) - 1, -1, -1):
-            e, near, far = tree.links[k].tolist()
+        for k, (e, near, far) in reversed(list(enumerate(tree.links.tolist()))):
             force[:, k] = own[:, e] + total[:, place[far]]
             total[:, place[near]] += force[:, k]
         found.append(force)

@@ -33,7 +33,7 @@ def largest_eigenvalue(a: float, b: float, c: float, ab: float, ac: float, bc: f
 
 
 @kernel
-def share_of(other: int, nodes: Nodes) -> float:
+def fraction_of(other: int, nodes: Nodes) -> float:
     """2 where the other node can move, else 1; ``other`` is its first dof."""
     for c in range(3):
         if nodes.dof_kind[other + c] != 0:
@@ -63,7 +63,7 @@ def add_rows(nodes: Nodes, work: Scratch) -> None:
 @inner_kernel
 def gather_blocks(problem: Problem, work: Scratch) -> None:
     """The 3 x 3 blocks of the bound into ``work.block``, those of dependent dofs added to what they depend on."""
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     block, bar_tangent = work.block, work.tangent.bar_tangent
     for i in range(block.shape[0]):
         for k in range(9):
@@ -73,21 +73,21 @@ def gather_blocks(problem: Problem, work: Scratch) -> None:
         across = abs(bar_tangent[GEOMETRIC, e])
         for end in range(2):
             i, j = (first, second) if end == 0 else (second, first)
-            share = share_of(3 * j, nodes)
+            fraction = fraction_of(3 * j, nodes)
             for a in range(3):
                 for c in range(3):
                     along = 0.5 * (
                         bar_tangent[P + a, e] * bar_tangent[Q + c, e] + bar_tangent[P + c, e] * bar_tangent[Q + a, e]
                     )
-                    block[i, 3 * a + c] += share * abs(bar_tangent[ALPHA, e]) * along
-                block[i, 4 * a] += share * across
+                    block[i, 3 * a + c] += fraction * abs(bar_tangent[ALPHA, e]) * along
+                block[i, 4 * a] += fraction * across
     add_rows(problem.nodes, work)
-    for k in range(links.slave.shape[0]):
-        i, a = links.slave[k] // 3, links.slave[k] % 3
+    for k in range(equations.slave.shape[0]):
+        i, a = equations.slave[k] // 3, equations.slave[k] % 3
         row = abs(block[i, 3 * a]) + abs(block[i, 3 * a + 1]) + abs(block[i, 3 * a + 2])
-        for m in range(links.start[k], links.start[k + 1]):
-            master = links.master[m]
-            block[master // 3, 4 * (master % 3)] += links.factor[m] ** 2 * row
+        for m in range(equations.start[k], equations.start[k + 1]):
+            master = equations.master[m]
+            block[master // 3, 4 * (master % 3)] += equations.factor[m] ** 2 * row
 
 
 @kernel

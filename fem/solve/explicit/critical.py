@@ -21,13 +21,13 @@ from fem.solve.linear.tangent import multiply
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import Equilibrium
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 FAR = 1e200
 """An increment so long that viscous stiffness 4/dt C vanishes."""
 LANCZOS = 80
 SETTLED = 1e-7
-"""The iteration ends when omega^2 grows by less than this share in five steps."""
+"""The iteration ends when omega^2 grows by less than this fraction in five steps."""
 ROUNDS = 20
 
 
@@ -46,7 +46,9 @@ def as_stiff_as_can_be(bars: Bars) -> Bars:
     return bars._replace(constants=constants)
 
 
-def bound_of(stage: Stage, taut: Bars, moved: Moved, motion: Motion, thermal: Floats, dt: float) -> tuple[float, int]:
+def bound_of(
+    stage: StepSystem, taut: Bars, moved: Moved, motion: Motion, thermal: Floats, dt: float
+) -> tuple[float, int]:
     """Upper bound of omega^2, damping for this dt included, and its node. The tangent is left in ``stage.work``."""
     square, node = largest_square(
         stage.coefficients, dt, thermal, moved.inverse, stage.problem._replace(bars=taut), motion, stage.work
@@ -54,7 +56,7 @@ def bound_of(stage: Stage, taut: Bars, moved: Moved, motion: Motion, thermal: Fl
     return float(square), int(node)
 
 
-def critical_increment(stage: Stage, taut: Bars, moved: Moved, motion: Motion, thermal: Floats) -> Critical:
+def critical_increment(stage: StepSystem, taut: Bars, moved: Moved, motion: Motion, thermal: Floats) -> Critical:
     """Where dt^2 omega^2 = 4 for the largest omega^2 = a + b/dt of K + 4/dt C'; a, b: without and with damping."""
     _, node = bound_of(stage, taut, moved, motion, thermal, FAR)
     stiff = fastest_square(stage, moved, node)
@@ -72,12 +74,12 @@ def critical_increment(stage: Stage, taut: Bars, moved: Moved, motion: Motion, t
     return Critical(float(dt), node)
 
 
-def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
+def fastest_square(stage: StepSystem, moved: Moved, node: int) -> float:
     """Largest omega^2 of the tangent in ``stage.work``, from below, by Lanczos' iteration on M^-1/2 K M^-1/2.
 
     It starts from everything at random and most of all from ``node``.
     """
-    work, links = stage.work, stage.links
+    work, equations = stage.work, stage.equations
     problem = stage.problem._replace(nodes=stage.nodes._replace(artificial_stiffness=np.zeros((0, 9))))
     nodal_blocks(Equilibrium().coefficients(), 1.0, problem, work)
     scale = np.sqrt(moved.inverse)
@@ -95,9 +97,9 @@ def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
     tangent = work.tangent._replace(off=np.zeros(0))
     for _ in range(min(LANCZOS, len(moving))):
         x[:] = scale * vector
-        expand(links, x)
+        expand(equations, x)
         multiply(tangent, work.block, everywhere, x, product)
-        condense(links, product)
+        condense(equations, product)
         image = scale * product - size * previous
         diagonal.append(float(vector @ image))
         image -= diagonal[-1] * vector
@@ -111,7 +113,7 @@ def fastest_square(stage: Stage, moved: Moved, node: int) -> float:
     return squares[-1]
 
 
-def stiffest_at(stage: Stage, node: int) -> str:
+def stiffest_at(stage: StepSystem, node: int) -> str:
     """The stiffest bar or spring at a node, with what it is made of; its tangent is in ``stage.work``.
 
     Where there is none, or a family is stiffer: what acts on the node.

@@ -1,4 +1,4 @@
-"""An explicit step beside the increment loop: what it refuses, when it closes its books, how it calls the march."""
+"""An explicit step beside the increment loop: what it refuses, when it closes balances, how it calls the march."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from fem.errors import ModelError
 from fem.forces.bars.bar import Bars
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
-from fem.results.record import Sink
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
 from fem.solve.explicit.ties import tie
+from fem.solve.increment import OneStep
 from fem.solve.newton.groups import INCREMENT, Loading, Motion, Record
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 SAFE = 0.9
-"""Share of the critical increment that a blank increment becomes."""
-BOOKS = 50
-"""The books are closed, and energy watched, at least this often."""
+"""Fraction of the critical increment that a blank increment becomes."""
+BALANCES = 50
+"""The energy balance is closed, and watched, at least this often."""
 
 
 class Explicit:
     """The explicit march of one step. ``taut``, ``moved``: as in ``leapfrog``."""
 
     notice = ""
-    lives = ()
+    can_cut = False
+    lives: tuple[str, ...] = ()
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: StepSystem) -> None:
         self.stage = stage
         self.taut: Bars = as_stiff_as_can_be(stage.bars)
         self.moved = _moved(stage)
@@ -74,23 +75,32 @@ class Explicit:
                 "with *BOUNDARY, or leave out EXPLICIT"
             )
 
-    def tell(self, sink: Sink, number: int, before: int, times: Floats) -> None:
-        """Pass on the events of a chunk: there are none."""
+    def rope_start(self, step: OneStep) -> None:
+        """It has no ropes."""
 
-    def due(self, chunk: Loading, asked: Flags, increments: Ints) -> Flags:
-        """(k,) increments whose books have to be closed: all where work depends on the path in between."""
-        factors = chunk.factors
+    def tell(self, step: OneStep, before: int, times: Floats) -> None:
+        """There are no events."""
+
+    def length(self, count: int, increment: int) -> int:
+        """Up to where a balance is closed."""
+        return count + BALANCES - (increment + count) % BALANCES
+
+    def due(self, step: OneStep, chunk: Loading) -> Flags:
+        """(k,) increments whose energy balance has to be closed: all where work depends on the path in between."""
+        factors, time, done = chunk.factors, chunk.time, step.progress.increment
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
-        if not is_free or np.any(factors[1:] != factors[:-1]):
-            return np.ones(len(asked), np.bool_)
-        due: Flags = asked | (increments % BOOKS == 0)
+        if step.whole.record_all or not is_free or np.any(factors[1:] != factors[:-1]):
+            return np.ones(len(chunk.dt), np.bool_)
+        increments = done + np.arange(1, len(time))
+        asked = step.schedule.rows_due(increments, time[1:], bool(time[-1] >= step.clock.end))
+        due: Flags = asked | (increments % BALANCES == 0)
         due[-1] = True  # where the motion is handed back
         return due
 
-    def march(self, control: Ints, before: int, due: Flags, chunk: Loading, motion: Motion, kept: Record) -> int:
+    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Call the march until the chunk ends, or until the increment is in fact too long (STIFFENED)."""
-        stage = self.stage
-        control[BEFORE] = before
+        stage, motion = self.stage, step.progress.motion
+        control[BEFORE] = step.progress.increment
         while True:
             reason = leapfrog(
                 control, stage.coefficients, stage.limits, due.astype(np.int64), self.moved, self.ties, stage.problem,
@@ -109,7 +119,7 @@ class Explicit:
         square, _ = bound_of(self.stage, self.taut, self.moved, motion, thermal, dt)
         return dt**2 * square > 4.0 and dt > critical_increment(self.stage, self.taut, self.moved, motion, thermal).dt
 
-    def failure(self, reason: int, number: int, time: float, dt: float, motion: Motion, thermal: Floats) -> str:
+    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
         if reason == UNTIED:
             what = f"rods cannot be kept at their lengths with the increment {dt:.6g}, or their constraints depend on "
@@ -117,18 +127,18 @@ class Explicit:
         elif reason != STIFFENED:
             what = "the motion is not finite any more (overflow)."
         else:
-            critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal)
+            critical = critical_increment(self.stage, self.taut, self.moved, step.progress.motion, step.thermal)
             what = (
                 f"the structure has become stiffer, the increment {dt:.6g} exceeds what is now the critical one, "
                 f"{critical.dt:.6g}, set by {stiffest_at(self.stage, critical.node)}."
             )
         return (
-            f"step {number} stopped at t = {time:.9g}: {what} Use smaller increments. Everything computed so far is "
-            "written"
+            f"step {step.number} stopped at t = {step.progress.time:.9g}: {what} Use smaller increments. Everything "
+            "computed so far is written"
         )
 
 
-def _moved(stage: Stage) -> Moved:
+def _moved(stage: StepSystem) -> Moved:
     """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
     if len(stage.bars.off_mass):
         bar = int(np.flatnonzero(stage.bars.off_mass)[0])
@@ -138,21 +148,21 @@ def _moved(stage: Stage) -> Moved:
             f"element {system.element_labels[element]} couples the masses of its nodes, EXPLICIT needs them apart: use "
             "MASS=LUMPED in *SOLID SECTION"
         )
-    links, free = stage.links, stage.nodes.dof_kind
+    equations, free = stage.equations, stage.nodes.dof_kind
     mass = np.where(free == 1, stage.nodes.mass, 0.0)
     damping = np.where(free == 1, stage.nodes.damping, 0.0) if len(stage.nodes.damping) else stage.nodes.damping
-    for k, slave in enumerate(links.slave):
-        parts = np.arange(links.start[k], links.start[k + 1])
-        parts = parts[free[links.master[parts]] == 1]
+    for k, slave in enumerate(equations.slave):
+        parts = np.arange(equations.start[k], equations.start[k + 1])
+        parts = parts[free[equations.master[parts]] == 1]
         if len(parts) > 1:
-            names = " and ".join(stage.system.name_dof(int(dof)) for dof in links.master[parts[:2]])
+            names = " and ".join(stage.system.name_dof(int(dof)) for dof in equations.master[parts[:2]])
             raise ModelError(
                 f"an *EQUATION makes {stage.system.name_dof(int(slave))} depend on {names}, which couples their "
                 "masses; EXPLICIT supports one free dof per dependent one: leave out EXPLICIT"
             )
         for part in parts:
-            share = links.factor[part] ** 2
-            mass[links.master[part]] += share * stage.nodes.mass[slave]
+            fraction = equations.factor[part] ** 2
+            mass[equations.master[part]] += fraction * stage.nodes.mass[slave]
             if len(damping):
-                damping[links.master[part]] += share * stage.nodes.damping[slave]
+                damping[equations.master[part]] += fraction * stage.nodes.damping[slave]
     return Moved(np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0), damping)

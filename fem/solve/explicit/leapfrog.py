@@ -1,9 +1,9 @@
 """The explicit march: central differences, one evaluation of the forces per increment and nothing to solve.
 
-It speaks the language of the implicit march (``newton/groups``): the same chunks, ledger, records and reasons to stop.
+It speaks the language of the implicit march (``newton/groups``): the same chunks, records and reasons to stop.
 Formulas: ``schemes/central_difference.py``.
 
-Between two rows that somebody wants the march does nothing but the motion: ``due`` marks the increments whose books are
+Between two rows that somebody wants the march does nothing but the motion: ``due`` marks those whose energies are
 closed. Where work depends on the path (moving supports, damping, loads or temperatures that vary) the caller marks all.
 """
 
@@ -14,15 +14,16 @@ from typing import NamedTuple
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel
 from fem.forces.bars.bar import evaluate_bars
-from fem.forces.equations import Links, condense, expand
+from fem.forces.equations import Equations, condense, expand
 from fem.forces.families import evaluate_others
 from fem.forces.protocol import Trial
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.evaluate import combine, inertia_forces
 from fem.solve.newton.groups import (
     DONE,
     DRIFT,
-    DRIFT_SHARE,
+    DRIFT_FRACTION,
     INCREMENT,
     JUDGED,
     NOT_FINITE,
@@ -32,7 +33,6 @@ from fem.solve.newton.groups import (
     Record,
     Scratch,
 )  # fmt: skip
-from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.schemes.coefficients import Coefficients
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
@@ -68,10 +68,10 @@ def move(dt: float, work: Scratch) -> None:
 @inner_kernel
 def accelerate(dt: float, moved: Moved, problem: Problem, work: Scratch) -> None:
     """a1 from the forces, and v1 = v + dt/2 (a + a1), where ``move`` left v + dt a."""
-    nodes, links = problem.nodes, problem.links
+    nodes, equations = problem.nodes, problem.equations
     v, a, force, load, rest, inverse = work.v, work.a, work.force, work.load, work.residual, moved.inverse
     half = 0.5 * dt
-    if nodes.damping.shape[0] == 0 and links.slave.shape[0] == 0:
+    if nodes.damping.shape[0] == 0 and equations.slave.shape[0] == 0:
         for dof in range(v.shape[0]):
             new = inverse[dof] * (load[dof] - force[dof])
             v[dof] += half * (new - a[dof])
@@ -81,7 +81,7 @@ def accelerate(dt: float, moved: Moved, problem: Problem, work: Scratch) -> None
         rest[dof] = load[dof] - force[dof]
     for dof in range(nodes.damping.shape[0]):
         rest[dof] -= nodes.damping[dof] * (v[dof] - half * a[dof])
-    condense(links, rest)
+    condense(equations, rest)
     for dof in range(v.shape[0]):
         drag = half * moved.damping[dof] * inverse[dof] if moved.damping.shape[0] > 0 else 0.0
         new = inverse[dof] * rest[dof] / (1.0 + drag)
@@ -90,16 +90,16 @@ def accelerate(dt: float, moved: Moved, problem: Problem, work: Scratch) -> None
 
 
 @inner_kernel
-def set_supports(k: int, links: Links, loading: Loading, work: Scratch) -> None:
+def set_supports(k: int, equations: Equations, loading: Loading, work: Scratch) -> None:
     """Supports have their exact motion; dependent dofs follow."""
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         work.u[dof] = loading.support_u[k, c]
         work.v[dof] = loading.support_v[k, c]
         work.a[dof] = loading.support_a[k, c]
-    expand(links, work.u)
-    expand(links, work.v)
-    expand(links, work.a)
+    expand(equations, work.u)
+    expand(equations, work.v)
+    expand(equations, work.a)
 
 
 @kernel
@@ -142,7 +142,7 @@ def leapfrog(
 ) -> int:  # fmt: skip
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
 
-    due   (k,)  1 where the books of the increment are closed and its row is written; the last one has to be
+    due   (k,)  1 where the energy balance of the increment is closed and its row is written; the last one has to be
 
     DONE        all increments are done
     NOT_FINITE  overflow after ``control[INCREMENT]``, where ``motion`` stands
@@ -150,7 +150,7 @@ def leapfrog(
     UNTIED      no positions, or no velocities, keep the lengths of the rods after ``control[INCREMENT]``
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
     """
-    bars, links = problem.bars, problem.links
+    bars, equations = problem.bars, problem.equations
     first = control[INCREMENT]
     for dof in range(work.u.shape[0]):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
@@ -164,7 +164,7 @@ def leapfrog(
         dt = loading.dt[k]
         thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
         move(dt, work)
-        set_supports(k, links, loading, work)
+        set_supports(k, equations, loading, work)
         if tied and not keep_lengths(dt, ties, bars, work):
             return UNTIED
         if k == first or is_new(k, loading.factors):
@@ -173,7 +173,7 @@ def leapfrog(
         for number in range(work.state.shape[0]):
             motion.state[number] = work.state[number]
         accelerate(dt, moved, problem, work)
-        set_supports(k, links, loading, work)
+        set_supports(k, equations, loading, work)
         if tied and not keep_rates(moved.inverse, moved.damping, ties, bars, work):
             return UNTIED
         if due[k] == 0:
@@ -184,7 +184,7 @@ def leapfrog(
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
         control[INCREMENT] = k + 1
-        if k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_SHARE]):
+        if k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_FRACTION]):
             return DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH

@@ -36,7 +36,7 @@ FLOOR = 1e-12
 STALLED = 0.5
 MOST_PASSES = 60
 DEPENDENT = 1e-14
-"""A pivot below this share of its diagonal entry: the constraints depend on each other."""
+"""A pivot below this fraction of its diagonal entry: the constraints depend on each other."""
 
 
 class Ties(NamedTuple):
@@ -175,11 +175,11 @@ def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
 
 @inner_kernel
 def measure_rates(longest: float, ties: Ties, bars: Bars, v: Floats) -> float:
-    """G v into the gaps; returns the largest share of what a rate consists of (or NaN).
+    """G v into the gaps; returns the largest fraction of what a rate consists of (or NaN).
 
     longest  of the velocities before they were corrected: what is at rest has no size of its own
     """
-    share = 0.0
+    fraction = 0.0
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
@@ -188,15 +188,15 @@ def measure_rates(longest: float, ties: Ties, bars: Bars, v: Floats) -> float:
             rate += ties.gradient[c, r] * (v[j + c] - v[i + c])
             size += abs(ties.gradient[c, r]) * (abs(v[j + c]) + abs(v[i + c]) + NOTHING * longest)
         ties.gap[r] = rate
-        if not abs(rate) <= share * size:
-            share = abs(rate) / size
-    return share
+        if not abs(rate) <= fraction * size:
+            fraction = abs(rate) / size
+    return fraction
 
 
 @inner_kernel
 def measure_turns(longest: float, ties: Ties, bars: Bars, v: Floats, a: Floats) -> float:
-    """G a + |v_j - v_i|^2 into the gaps; returns the largest share of what one consists of (or NaN)."""
-    share = 0.0
+    """G a + |v_j - v_i|^2 into the gaps; returns the largest fraction of what one consists of (or NaN)."""
+    fraction = 0.0
     for r in range(ties.rods.shape[0]):
         e = ties.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
@@ -207,23 +207,23 @@ def measure_turns(longest: float, ties: Ties, bars: Bars, v: Floats, a: Floats) 
             rate += ties.gradient[c, r] * (a[j + c] - a[i + c]) + square
             size += abs(ties.gradient[c, r]) * (abs(a[j + c]) + abs(a[i + c]) + NOTHING * longest) + square
         ties.gap[r] = rate
-        if not abs(rate) <= share * size:
-            share = abs(rate) / size
-    return share
+        if not abs(rate) <= fraction * size:
+            fraction = abs(rate) / size
+    return fraction
 
 
 @inner_kernel
 def keep_velocities(ties: Ties, bars: Bars, v: Floats) -> bool:
     """Velocities that keep the lengths, measured again after each correction; False where they do not."""
     longest, before = largest(v), np.inf
-    share = measure_rates(longest, ties, bars, v)
+    fraction = measure_rates(longest, ties, bars, v)
     for _ in range(MOST_SOLVES):
-        if share <= ROUND_OFF or not share < WORTHWHILE * before:
+        if fraction <= ROUND_OFF or not fraction < WORTHWHILE * before:
             break
         push(ties, bars, v)
-        before = share
-        share = measure_rates(longest, ties, bars, v)
-    return share <= POOR
+        before = fraction
+        fraction = measure_rates(longest, ties, bars, v)
+    return fraction <= POOR
 
 
 @inner_kernel
@@ -239,15 +239,15 @@ def keep_rates(inverse: Floats, damping: Floats, ties: Ties, bars: Bars, work: S
     for dof in range(damping.shape[0]):
         work.a[dof] -= inverse[dof] * damping[dof] * (work.v[dof] - work.du[dof])
     longest, before = largest(work.a), np.inf
-    share = measure_turns(longest, ties, bars, work.v, work.a)
+    fraction = measure_turns(longest, ties, bars, work.v, work.a)
     for _ in range(MOST_SOLVES):
-        if share <= ROUND_OFF or not share < WORTHWHILE * before:
+        if fraction <= ROUND_OFF or not fraction < WORTHWHILE * before:
             break
         push(ties, bars, work.a)
         pull(ties, bars, work.multiplier, work.force)
-        before = share
-        share = measure_turns(longest, ties, bars, work.v, work.a)
-    return share <= POOR
+        before = fraction
+        fraction = measure_turns(longest, ties, bars, work.v, work.a)
+    return fraction <= POOR
 
 
 @inner_kernel

@@ -8,10 +8,10 @@ from fem.arrays import Floats, Ints
 from fem.errors import ModelError
 from fem.solve.explicit.rattle import Ties
 from fem.solve.linear.ordering import BAND_WORK
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 
-def tie(stage: Stage, inverse: Floats) -> Ties:
+def tie(stage: StepSystem, inverse: Floats) -> Ties:
     """What ``leapfrog`` needs of the rods. ``inverse`` (3n,): of the mass that moves with each dof.
 
     ModelError where a rod ends at a dependent dof, or where rods form nets too wide to be solved in every increment.
@@ -37,7 +37,7 @@ def tie(stage: Stage, inverse: Floats) -> Ties:
 
 
 def _meetings(ends: Ints) -> tuple[Ints, Ints]:
-    """Pairs of rods (themselves included) that share a node, both ways round; the node and the sign of its share.
+    """Pairs of rods (themselves included) that share a node, both ways round; the node and the sign of its part.
 
     Both enter with + at their second node, - at their first.
     """
@@ -68,10 +68,10 @@ def _order(pairs: Ints, count: int) -> Ints:
     return place
 
 
-def _refuse_dependent_ends(stage: Stage) -> None:
+def _refuse_dependent_ends(stage: StepSystem) -> None:
     """ModelError where an *EQUATION moves an end of a rod."""
     ends = (3 * stage.bars.nodes[stage.bars.rods][:, :, None] + np.arange(3)).reshape(-1, 6)
-    wrong = np.isin(ends, stage.links.slave)
+    wrong = np.isin(ends, stage.equations.slave)
     if np.any(wrong):
         rod, at = np.argwhere(wrong)[0]
         raise ModelError(

@@ -14,7 +14,7 @@ from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
 
 SMALLEST_PIVOT = 1e-14
-"""A pivot below this share of the largest entry of the matrix is taken as singular."""
+"""A pivot below this fraction of the largest entry of the matrix is taken as singular."""
 
 
 @called_kernel

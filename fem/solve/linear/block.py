@@ -10,7 +10,7 @@ from fem.lanes.choose import some
 
 ONE, TWO, THREE = np.uintp(1), np.uintp(2), np.uintp(3)
 SMALLEST_PIVOT = 1e-13
-"""A pivot below this share of its diagonal entry means: ask for a solver that pivots."""
+"""A pivot below this fraction of its diagonal entry means: ask for a solver that pivots."""
 
 
 @number_kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.arrays import Ints
 from fem.assembly.system import System
-from fem.forces.equations import Links
+from fem.forces.equations import Equations
 from fem.solve.linear.chain import Tree
 from fem.solve.linear.ordering import BAND_WORK, find_tree, number_band
 from fem.solve.linear.sparse.factors import PARDISO, SUPERLU, library_for
@@ -53,7 +53,9 @@ class Choice:
         return f"{NAMES[self.solver]}{remark}: {self.reason}"
 
 
-def choose_solver(system: System, free: Ints, links: Links, may_iterate: bool, wanted: str, is_static: bool) -> Choice:
+def choose_solver(
+    system: System, free: Ints, equations: Equations, may_iterate: bool, wanted: str, is_static: bool
+) -> Choice:
     """Chain elimination for paths and trees in motion, a narrow band otherwise; nets in motion iterate.
 
     Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
@@ -63,7 +65,7 @@ def choose_solver(system: System, free: Ints, links: Links, may_iterate: bool, w
     direct = Choice(EXTERNAL, no_tree(), nothing, 0, "asked for", *library_for(wanted, count))
     if wanted in DIRECT_SOLVERS:
         return direct
-    if len(links.slave):
+    if len(equations.slave):
         return replace(direct, reason="equations couple dofs")
     iterative = replace(direct, solver=CG)
     if wanted == "CG" and may_iterate:

@@ -21,7 +21,7 @@ from fem.solve.linear.tangent import multiply
 MOST_ITERATIONS = 250
 """Beyond this a sparse factorisation is cheaper."""
 BREAKDOWN = 1e-30
-"""Share of its start below which a product of BiCGStab has broken down."""
+"""Fraction of its start below which a product of BiCGStab has broken down."""
 
 
 @called_kernel
@@ -65,7 +65,7 @@ def solve_cg(
 ) -> int:  # fmt: skip
     """Solve K du = residual; returns the iterations spent, -1 where the direct solver must take over.
 
-    forcing          share of the residual (2-norm) that may be left
+    forcing          fraction of the residual (2-norm) that may be left
     vectors (4, 3n)  room: residual of the solve, preconditioned residual, direction, K direction
     du      (3n,)    out, zero at fixed dofs
     """

@@ -17,7 +17,7 @@ from fem.arrays import Floats, Ints
 from fem.solve.modes.pencil import Pencil
 
 SOUND = 1e-6
-"""Share of a solution that its residual may change before bars are taken out of K."""
+"""Fraction of a solution that its residual may change before bars are taken out of K."""
 REGULAR = 1e-3
 """The same with bars taken out: beyond it the shift is an eigenvalue, or as good as one."""
 

@@ -9,10 +9,10 @@ from fem.errors import ModelError
 from fem.results.record import Modes
 from fem.solve.modes.lowest import Ladder, lowest_modes
 from fem.solve.modes.pencil import pencil_of
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 
-def find_modes(stage: Stage, wanted: int, step: int, time: float) -> tuple[Modes, str]:
+def find_modes(stage: StepSystem, wanted: int, step: int, time: float) -> tuple[Modes, str]:
     """The ``wanted`` lowest modes and a notice (or nothing). Modes that could not be confirmed are left out.
 
     The tangent must have been evaluated into ``stage.work`` with a static row, at rest. Massless directions have no

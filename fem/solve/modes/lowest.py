@@ -143,10 +143,10 @@ def _missing(pencil: Pencil, rungs: Floats, sought: int, below_all: int) -> int:
     if sought == 0 or np.all(rungs[:sought] == 0.0):  # nothing lies below the first shift, so nothing below zero
         return 0
     gaps = np.diff(rungs[sought - 1 :])
-    share = gaps / np.abs(rungs[sought:])
-    widest = int(share.argmax()) if len(gaps) else 0
+    fraction = gaps / np.abs(rungs[sought:])
+    widest = int(fraction.argmax()) if len(gaps) else 0
     last, top = len(rungs), rungs[-1] + APART * abs(rungs[-1])
-    if len(gaps) and share[widest] > APART:
+    if len(gaps) and fraction[widest] > APART:
         last, top = sought + widest, rungs[sought - 1 + widest] + 0.5 * gaps[widest]
     factor = Factor(pencil, float(top))
     if not factor.is_regular or min(factor.below, below_all) < 0:

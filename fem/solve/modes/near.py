@@ -26,9 +26,9 @@ CORRECTIONS = 8
 UNSEEN = 1e-13
 """Modes are lost in rounding where the nearest one is nearer to the shift by this factor."""
 MASSLESS = 1e-12
-"""Share of the mass of its dofs below which a motion has none."""
+"""Fraction of the mass of its dofs below which a motion has none."""
 INDEPENDENT = 1e-6
-"""Share of a motion's mass that others must leave it to count as another one."""
+"""Fraction of a motion's mass that others must leave it to count as another one."""
 
 
 class MassRoot:
@@ -41,10 +41,10 @@ class MassRoot:
         mass = pencil.mass.toarray()
         scale = np.sqrt(np.diag(mass))
         heavy = np.flatnonzero(scale > 0.0)
-        share, vectors = np.linalg.eigh(mass[np.ix_(heavy, heavy)] / np.outer(scale[heavy], scale[heavy]))
-        kept = share > MASSLESS
+        fraction, vectors = np.linalg.eigh(mass[np.ix_(heavy, heavy)] / np.outer(scale[heavy], scale[heavy]))
+        kept = fraction > MASSLESS
         self.root = np.zeros((pencil.size, int(kept.sum())))
-        self.root[heavy] = scale[heavy, None] * vectors[:, kept] * np.sqrt(share[kept])
+        self.root[heavy] = scale[heavy, None] * vectors[:, kept] * np.sqrt(fraction[kept])
         self.modes = self.root.shape[1]
         if pencil.gradients.shape[0]:
             self.modes = _rank_of_moves(pencil, scale, heavy, vectors[:, kept])
@@ -137,9 +137,9 @@ def _apart_from(pencil: Pencil, x: Floats, known: Floats) -> Floats:
 def _ritz(pencil: Pencil, x: Floats) -> Floats:
     """The motions combined to be orthogonal in mass and in stiffness, x.M x = 1 (Rayleigh and Ritz)."""
     for _ in range(2):
-        share, vectors = np.linalg.eigh(x.T @ (pencil.mass @ x))
-        kept = share > INDEPENDENT
-        x = x @ (vectors[:, kept] / np.sqrt(share[kept]))
+        fraction, vectors = np.linalg.eigh(x.T @ (pencil.mass @ x))
+        kept = fraction > INDEPENDENT
+        x = x @ (vectors[:, kept] / np.sqrt(fraction[kept]))
     stiffness = x.T @ pencil.force(x)
     x = x @ np.linalg.eigh(0.5 * (stiffness + stiffness.T))[1]
     return np.asarray(x / np.sqrt(np.einsum("ik,ik->k", x, pencil.mass @ x)))

@@ -19,15 +19,15 @@ from fem.errors import ModelError
 from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.bars.blocks import rod_gradients
 from fem.forces.springs import spring_slopes, stiffen_all
-from fem.solve.stage import Stage
 from fem.solve.start import mass_matrix
+from fem.solve.step_system import StepSystem
 
 DENSE = 150
 """Up to this many equations, rods included, matrices are dense, and all modes are sought at once."""
 ROUNDING = 1e3 * float(np.finfo(float).eps)
-"""A stretch below this share of the displacements it is the difference of is rounding."""
+"""A stretch below this fraction of the displacements it is the difference of is rounding."""
 CANCELLED = 1e-9
-"""Stiffness of tension and of compression that cancel to this share do so as exactly as equilibrium was found."""
+"""Stiffness of tension and of compression that cancel to this fraction do so as exactly as equilibrium was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ class Pencil:
         return np.asarray(np.abs(energies.sum(axis=0)) <= CANCELLED * np.abs(energies).sum(axis=0) + rounding)
 
 
-def pencil_of(stage: Stage) -> Pencil:
+def pencil_of(stage: StepSystem) -> Pencil:
     """The pencil of a state evaluated into ``stage.work``. ModelError where nothing that is free has mass."""
-    transform: Any = reduction(stage.nodes.dof_kind, stage.links)
+    transform: Any = reduction(stage.nodes.dof_kind, stage.equations)
     mass = (transform.T @ mass_matrix(stage) @ transform).tocsc()
     if mass.shape[0] == 0 or abs(mass).max() == 0.0:
         raise ModelError("*FREQUENCY: no free dof has mass; give the material a *DENSITY or add *MASS elements")
@@ -98,7 +98,7 @@ def pencil_of(stage: Stage) -> Pencil:
     return Pencil((rows @ transform).tocsr(), weights, len(stage.bars.nodes), mass, gradients, transform)
 
 
-def _springs(stage: Stage) -> tuple[Any, Floats]:
+def _springs(stage: StepSystem) -> tuple[Any, Floats]:
     """R over all dofs and w: elongations of bars, differences of their ends, springs."""
     from scipy.sparse import coo_array, vstack
 
@@ -134,7 +134,7 @@ def _springs(stage: Stage) -> tuple[Any, Floats]:
     return vstack([*parts, others]).tocsr(), weights
 
 
-def _families(stage: Stage, slopes: Floats) -> tuple[Any, Floats]:
+def _families(stage: StepSystem, slopes: Floats) -> tuple[Any, Floats]:
     """R and w of what the tangent holds beside bars and springs: eigenvectors of the blocks of one node or of two."""
     from scipy.sparse import coo_array
 
@@ -164,7 +164,7 @@ def _families(stage: Stage, slopes: Floats) -> tuple[Any, Floats]:
     return coo_array((np.array(values), (np.array(rows, int), np.array(columns, int))), shape=shape), np.array(weights)
 
 
-def _gradients(stage: Stage) -> Any:
+def _gradients(stage: StepSystem) -> Any:
     """G over all dofs."""
     from scipy.sparse import coo_array
 

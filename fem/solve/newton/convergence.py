@@ -31,7 +31,7 @@ from fem.solve.newton.groups import (
 from fem.solve.newton.iterate import largest
 
 TIGHTEST_FORCING, LOOSEST_FORCING = 1e-8, 1e-2
-"""Range of the share of the residual that an iterative linear solve may leave."""
+"""Range of the fraction of the residual that an iterative linear solve may leave."""
 LEAST_FORCING = 1e-13
 """The same of solves that have no Newton iteration around them."""
 ROD_STRAIN = 1e-12
@@ -39,7 +39,7 @@ ROD_STRAIN = 1e-12
 ROD_FLOOR = 1e-16
 """Strain of rods that cannot be told from none."""
 STALLED = 0.9
-"""A residual that keeps more than this share of its value from one solve to the next no longer falls."""
+"""A residual that keeps more than this fraction of its value from one solve to the next no longer falls."""
 NOISY = 0.3
 """The same among residuals that are as small as the round-off of bar forces: Newton's method would do much better."""
 
@@ -112,6 +112,6 @@ def next_forcing(norm: float, previous: float) -> float:
 
 @kernel
 def forcing_of(phase: int, memory: Floats) -> float:
-    """Share of the residual that the linear solve of a phase may leave."""
+    """Fraction of the residual that the linear solve of a phase may leave."""
     forcing: float = memory[FORCING] if phase in (CORRECT, LOAD_DIRECTION) else LEAST_FORCING
     return forcing

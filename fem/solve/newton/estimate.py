@@ -36,7 +36,7 @@ from fem.solve.newton.groups import (
 from fem.solve.schemes.coefficients import Coefficients
 
 FADING = 0.95
-"""Share of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
+"""Fraction of the level of errors that is remembered from one increment to the next: the rate of acceleration passes
 through zero twice a period, where increments must not grow."""
 
 

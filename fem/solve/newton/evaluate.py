@@ -52,7 +52,7 @@ def evaluate_increment(
 def evaluate_instant(
     scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:
-    """``evaluate`` in the trial state itself; dt only scales the share of velocities in the tangent."""
+    """``evaluate`` in the trial state itself; dt only scales the part of velocities in the tangent."""
     trial = Trial(
         False, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt), 0.0, time, time, work.u,
         work.v, work.u, work.v, work.a, thermal, work.multiplier, problem.nodes.place,

@@ -9,7 +9,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.forces.bars.bar import Bars
-from fem.forces.equations import Links
+from fem.forces.equations import Equations
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.solve.linear.chain import Tree
@@ -20,7 +20,7 @@ DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0,
 EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
 CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
 # Entries of limits: None on the Python side is a negative number here
-RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_SHARE, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
+RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_FRACTION, TO_FLOOR = 0, 1, 2, 3, 4, 5, 6
 # and of automatic increments of dynamics (``estimate.py``): allowed local error (0: not judged), the increment that is
 # never too long, levels between which increments stay as they are, least size of the motion, constants of the scheme
 TIME_ERROR, SHORTEST, LOW_LEVEL, HIGH_LEVEL, LEAST_SIZE, LEAD, CHANGE, LAG, EXPONENT = 7, 8, 9, 10, 11, 12, 13, 14, 15
@@ -40,16 +40,16 @@ LEVEL, SIZE, LAST_DT = 10, 11, 12
 # du1/dv1 of the last increment, which cables that became taut in it go by
 ONSET = 13
 MEMORY = 14
-# Entries of tally
+# Entries of energies
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 )  # fmt: skip
-TALLY = 12
-# Columns of the ledger
+ENERGIES = 12
+# Columns of the rows of increments
 L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS, L_FACTOR = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 )  # fmt: skip
-LEDGER = 11
+INCREMENT_ROW = 11
 # Flags of an increment
 AT_FLOOR, LOADS_VANISHED, UNRESOLVED = 1, 2, 4
 
@@ -89,7 +89,7 @@ class Problem(NamedTuple):
 
     families  groups of ``FAMILIES``, in their order (None in lanes, which have none)
     is_passive  nothing but bars, springs and dashpots acts: what follows velocities can only take energy
-    links     equations between dofs
+    equations     equations between dofs
     ropes     those that are watched (empty: none)
     solver    which linear solver; its tree (chains), its equation (3n + m,) numbers of the rows of a band
     """
@@ -99,7 +99,7 @@ class Problem(NamedTuple):
     springs: Springs
     families: tuple[Any, ...] | None
     is_passive: bool
-    links: Links
+    equations: Equations
     ropes: Ropes
     solver: int
     tree: Tree
@@ -137,7 +137,7 @@ class Loading(NamedTuple):
 
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
-    none), reaction (3n,), multipliers of rods (m,), the energy tally and the convergence memory; origin (3n,): u at the
+    none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (3n,): u at the
     start of the step.
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
@@ -151,7 +151,7 @@ class Motion(NamedTuple):
     flow: Floats
     reaction: Floats
     multiplier: Floats
-    tally: Floats
+    energies: Floats
     memory: Floats
     origin: Floats
     lagged: Floats
@@ -199,11 +199,11 @@ class Scratch(NamedTuple):
 class Record(NamedTuple):
     """What is kept of every increment of a chunk.
 
-    ledger (k, LEDGER); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
+    increments (k, INCREMENT_ROW); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
     elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements
     """
 
-    ledger: Floats
+    increments: Floats
     nodes: Ints
     kinematics: Floats
     elements: Ints

@@ -25,7 +25,7 @@ def begin(
     scheme: Coefficients, k: int, dt: float, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> None:
     """First guess of increment k and everything that stays known during it."""
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     linear = dt if scheme.extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if scheme.extrapolation > 1 else 0.0
     before = motion.lagged if scheme.lags else motion.a
@@ -46,9 +46,9 @@ def begin(
         work.a[dof] = loading.support_a[k, c]
     for r in range(bars.rods.shape[0]):
         work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
-    expand(links, work.v)
-    expand(links, work.a)
-    expand(links, work.shift)
+    expand(equations, work.v)
+    expand(equations, work.a)
+    expand(equations, work.shift)
     mass_factor = scheme.wm * scheme.au / (dt * dt)
     damping_factor = scheme.wc * scheme.vu / dt
     for e in range(bars.off_mass.shape[0]):
@@ -97,14 +97,14 @@ def lag_supports(lag: float, k: int, problem: Problem, loading: Loading, motion:
     Accelerations of free dofs take on such a lag by themselves (Erlicher, Bonaventura & Bursi, Comput. Mech. 28
     (2002) 83-104); those of supports do not, and over a coupled mass would leave the scheme with first order.
     """
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     change = work.momentum
     for dof in range(change.shape[0]):
         change[dof] = 0.0
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         change[dof] = lag * (loading.support_a[k, c] - motion.a[dof])
-    expand(links, change)
+    expand(equations, change)
     multiply_mass(nodes.mass, bars.off_mass, bars.nodes, change, work.inertia)
     for dof in range(change.shape[0]):
         work.known_force[dof] -= work.inertia[dof]
@@ -117,7 +117,7 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
     Leaves C v in ``work.damping_force`` and, unless the mass is lumped, M a in ``work.inertia``: a pass through memory
     less.
     """
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     is_lumped = bars.off_mass.shape[0] == 0
     if not is_lumped:
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, work.a, work.inertia)
@@ -138,8 +138,8 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
         value = where(is_open[dof] != 0.0, wc * damping_force[dof], 0.0)
         rest[dof] -= value
         total -= value
-    if links.slave.shape[0] > 0:
-        condense(links, rest)
+    if equations.slave.shape[0] > 0:
+        condense(equations, rest)
         for dof in range(rest.shape[0]):
             rest[dof] *= is_open[dof]
     return where(total - total == 0.0, largest(rest), math.nan)
@@ -214,10 +214,10 @@ def correct(scheme: Coefficients, dt: float, shifted: bool, problem: Problem, wo
 
     ``du``, zero at supported dofs, ends as the whole correction.
     """
-    bars, links = problem.bars, problem.links
+    bars, equations = problem.bars, problem.equations
     du, shift = work.du, work.shift
     u, v, a = work.u, work.v, work.a
-    expand(links, du)
+    expand(equations, du)
     to_v, to_a = scheme.vu / dt, scheme.au / (dt * dt)
     total = 0.0
     for dof in range(du.shape[0]):

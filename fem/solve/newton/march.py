@@ -24,19 +24,7 @@ from fem.compiled import inner_kernel, shared_kernel
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.chain import Diagonal, solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
-from fem.solve.newton.arc import (
-    FACTOR,
-    RADIUS,
-    Arc,
-    close_arc,
-    combine_arc,
-    hold_end,
-    load_direction,
-    open_arc,
-    predict,
-    set_factor,
-    strays,
-)
+from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import is_too_long
 from fem.solve.newton.evaluate import evaluate_increment
@@ -54,7 +42,7 @@ from fem.solve.newton.groups import (
     CORRECT,
     DONE,
     DRIFT,
-    DRIFT_SHARE,
+    DRIFT_FRACTION,
     EVENT,
     FORCING,
     HIGH_LEVEL,
@@ -95,12 +83,24 @@ from fem.solve.newton.groups import (
     Scratch,
 )  # fmt: skip
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, worst
-from fem.solve.newton.ledger import close_increment, has_drifted, note_increment
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
 from fem.solve.ropes.slack import changes
 from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.statics.arc import (
+    FACTOR,
+    RADIUS,
+    Arc,
+    close_arc,
+    combine_arc,
+    hold_end,
+    load_direction,
+    open_arc,
+    predict,
+    set_factor,
+    strays,
+)
 
 HUGE = 1e300
 """Forces and energies beyond this are overflow."""
@@ -139,7 +139,7 @@ def solve_compiled(
 ) -> bool:
     """One linear solve by a compiled solver; False where it must be done outside (nodal blocks are then undefined).
 
-    forcing  share of the residual that iterative solvers may leave
+    forcing  fraction of the residual that iterative solvers may leave
     """
     nodes, solver = problem.nodes, problem.solver
     if solver == CG:
@@ -174,7 +174,7 @@ def march(
     TOO_LONG       the local error of ``control[INCREMENT]`` is too large; ``motion`` is the state at its start
     RESIZE         increment ``control[INCREMENT] - 1`` is complete, and the next ones should have another length
     """
-    nodes, bars, ropes, links = problem.nodes, problem.bars, problem.ropes, problem.links
+    nodes, bars, ropes, equations = problem.nodes, problem.bars, problem.ropes, problem.equations
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
     is_bare = problem.solver in CHAINS and work.tangent.block.shape[0] == 0 and nodes.artificial_stiffness.shape[0] == 0
@@ -216,7 +216,7 @@ def march(
                         scale = scale_of(scheme, dt, problem, work)
                     if not good:
                         control[WORST] = worst(work.residual)
-                        record.ledger[k, L_NORM] = norm / scale if scale > 0.0 else norm
+                        record.increments[k, L_NORM] = norm / scale if scale > 0.0 else norm
                         return NOT_CONVERGED
                     memory[CLOSING_STRAIN], memory[CLOSING_NORM] = strain, norm
                     memory[CLOSING_SCALE], memory[CLOSING_FLAGS] = scale, flags
@@ -252,7 +252,7 @@ def march(
                 control[ITERATION] += 1
                 phase = TRIAL
             elif phase == PROJECT_VELOCITY:
-                move_velocities(links, work)
+                move_velocities(equations, work)
                 phase = PROJECT_ACCELERATION
             else:
                 move_accelerations(scheme, problem, motion, work)
@@ -274,12 +274,12 @@ def march(
                     memory[SMALLEST_SCALE] = scale
             if on_arc:
                 close_arc(arc, motion, work)
-            record.ledger[k, L_FACTOR] = arc.numbers[FACTOR]
+            record.increments[k, L_FACTOR] = arc.numbers[FACTOR]
             error = close_increment(scheme, k, memory[CLOSING_STRAIN], problem, loading, motion, work)
             flags += UNRESOLVED * is_unresolved
             note_increment(k, control[ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
             control[INCREMENT] += 1
-            if scheme.wm != 0.0 and k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_SHARE]):
+            if scheme.wm != 0.0 and k >= control[JUDGED] and has_drifted(motion, dt, error, limits[DRIFT_FRACTION]):
                 return DRIFT
             if limits[TIME_ERROR] > 0.0 and not limits[LOW_LEVEL] <= memory[LEVEL] <= limits[HIGH_LEVEL]:
                 return RESIZE

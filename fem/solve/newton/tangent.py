@@ -54,7 +54,7 @@ def lift(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> No
 
     K is the effective tangent without inertia: accelerations of supports are exact from the start.
     """
-    nodes, bars, links, tangent = problem.nodes, problem.bars, problem.links, work.tangent
+    nodes, bars, equations, tangent = problem.nodes, problem.bars, problem.equations, work.tangent
     x, product, ends, bar_tangent = work.shift, work.residual, tangent.ends, tangent.bar_tangent
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
@@ -70,7 +70,7 @@ def lift(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> No
         for c in range(3):
             product[i + c] -= damping_factor * bars.off_damping[e] * x[j + c]
             product[j + c] -= damping_factor * bars.off_damping[e] * x[i + c]
-    condense(links, product)
+    condense(equations, product)
 
 
 @inner_kernel

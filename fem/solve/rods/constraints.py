@@ -12,42 +12,42 @@ from fem.errors import ModelError
 from fem.forces.bars.bar import GAP, INV_LENGTH
 from fem.forces.bars.blocks import rod_gradients
 from fem.solve.newton.groups import Motion
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 DENSE = 300
 """Up to this many unknowns dense matrices are used: importing SciPy takes longer than a small run."""
 SAME_LENGTH = 1e-9
 """Strain below which a rod counts as having its length at the start of a step."""
 SAME_RATE = 1e-7
-"""Share of the largest velocity below which the ends of a rod count as keeping their distance."""
+"""Fraction of the largest velocity below which the ends of a rod count as keeping their distance."""
 DEPENDENT = 1e-11
 """Eigenvalue of the normalised C C^T below which constraints depend on each other."""
 
 
-def multiply(stage: Stage, x: Floats) -> Floats:
+def multiply(stage: StepSystem, x: Floats) -> Floats:
     """G x: (rods,)."""
     rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     return np.bincount(rows, values * x[dofs], minlength=len(stage.bars.rods)).astype(float)
 
 
-def multiply_transposed(stage: Stage, pull: Floats) -> Floats:
+def multiply_transposed(stage: StepSystem, pull: Floats) -> Floats:
     """G^T pull: nodal forces (3n,)."""
     rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     return np.bincount(dofs, values * pull[rows], minlength=stage.system.size).astype(float)
 
 
-def gaps(stage: Stage) -> tuple[Floats, Floats]:
+def gaps(stage: StepSystem) -> tuple[Floats, Floats]:
     """(rods,) gaps (l^2 - L0^2)/2 at the evaluated state, and the strains gap / L0^2."""
     rods = stage.bars.rods
     gap, inverse = stage.work.tangent.bar_tangent[GAP, rods], stage.bars.constants[INV_LENGTH, rods]
     return gap, gap * inverse * inverse
 
 
-def over_independent(stage: Stage, free: Ints) -> Any:
+def over_independent(stage: StepSystem, free: Ints) -> Any:
     """G over the independent dofs (``free`` 1) as a sparse or, if small, dense matrix."""
     rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
     count = int(np.count_nonzero(free == 1))
-    if count + len(stage.bars.rods) <= DENSE and len(stage.links.slave) == 0:
+    if count + len(stage.bars.rods) <= DENSE and len(stage.equations.slave) == 0:
         column = np.cumsum(free == 1) - 1
         inside = free[dofs] == 1
         matrix = np.zeros((len(stage.bars.rods), count))
@@ -56,7 +56,7 @@ def over_independent(stage: Stage, free: Ints) -> Any:
     from scipy.sparse import coo_array
 
     full = coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()
-    return full @ reduction(free, stage.links)
+    return full @ reduction(free, stage.equations)
 
 
 def dense(matrix: Any) -> Floats:
@@ -64,7 +64,7 @@ def dense(matrix: Any) -> Floats:
     return np.asarray(matrix if isinstance(matrix, np.ndarray) else matrix.toarray())
 
 
-def check_constraints(stage: Stage, motion: Motion) -> None:
+def check_constraints(stage: StepSystem, motion: Motion) -> None:
     """ModelError where a rod has not its length, joins two supported nodes, or repeats what others fix.
 
     The state must have been evaluated into ``stage.work``.
@@ -91,7 +91,7 @@ def check_constraints(stage: Stage, motion: Motion) -> None:
     _refuse_dependent(stage)
 
 
-def _refuse_dependent(stage: Stage) -> None:
+def _refuse_dependent(stage: StepSystem) -> None:
     """ModelError that names the rods whose constraints depend on each other."""
     rods = stage.bars.rods
     free = stage.nodes.dof_kind
@@ -115,7 +115,7 @@ def _refuse_dependent(stage: Stage) -> None:
     )
 
 
-def _of_ends(nodes: Ints, stage: Stage) -> Ints:
+def _of_ends(nodes: Ints, stage: StepSystem) -> Ints:
     """How many of the two ends of each rod are among these nodes."""
     return np.asarray(np.isin(stage.bars.nodes[stage.bars.rods], nodes).sum(axis=1))
 

@@ -31,7 +31,7 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.forces.bars.strain import LINEAR
-from fem.forces.equations import Links, condense, expand
+from fem.forces.equations import Equations, condense, expand
 from fem.lanes.choose import where
 from fem.solve.newton.evaluate import combine, inertia_forces
 from fem.solve.newton.groups import (
@@ -50,10 +50,10 @@ from fem.solve.schemes.coefficients import Coefficients
 @inner_kernel
 def closing_phase(scheme: Coefficients, problem: Problem) -> int:
     """What a converged increment goes on with."""
-    bars, links = problem.bars, problem.links
+    bars, equations = problem.bars, problem.equations
     if scheme.projects:
         return PROJECT_ACCELERATION if scheme.secant else PROJECT_VELOCITY
-    if scheme.lags and (bars.off_mass.shape[0] > 0 or links.slave.shape[0] > 0):
+    if scheme.lags and (bars.off_mass.shape[0] > 0 or equations.slave.shape[0] > 0):
         return PROJECT_ACCELERATION
     return CLOSE
 
@@ -129,7 +129,7 @@ def acceleration_system(
 
     The residual is what the forces of the end leave of those in ``work.a``; a recursion that lags keeps these.
     """
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     secant, lags = scheme.secant, scheme.lags
     if secant or lags:
         mass_system(bars, work)
@@ -141,7 +141,7 @@ def acceleration_system(
                 work.lagged[dof] = work.a[dof]
             rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.damping_force[dof]
             work.residual[dof] = nodes.mask[dof] * rest
-        condense(links, work.residual)
+        condense(equations, work.residual)
         for dof in range(work.a.shape[0]):
             work.residual[dof] *= nodes.mask[dof]
     acceleration_gaps(secant, loading.dt[k], bars, motion.u, work)
@@ -164,9 +164,9 @@ def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> 
 
 
 @called_kernel
-def move_velocities(links: Links, work: Scratch) -> None:
+def move_velocities(equations: Equations, work: Scratch) -> None:
     """v += du."""
-    expand(links, work.du)
+    expand(equations, work.du)
     for dof in range(work.v.shape[0]):
         work.v[dof] += work.du[dof]
 
@@ -185,8 +185,8 @@ def add_pulls(bars: Bars, tau: Floats, bar_tangent: Floats, force: Floats) -> No
 @called_kernel
 def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, work: Scratch) -> None:
     """a += du, multipliers and the internal force follow, and what the recursion goes on with."""
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
-    expand(links, work.du)
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
+    expand(equations, work.du)
     for dof in range(work.a.shape[0]):
         work.a[dof] += work.du[dof]
     for r in range(bars.rods.shape[0]):
@@ -204,12 +204,12 @@ def move_accelerations(scheme: Coefficients, problem: Problem, motion: Motion, w
 @called_kernel
 def projected_work(problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
     """What supports would do against the pulls of rods that the last projection found, of which no motion knows."""
-    bars, links = problem.bars, problem.links
+    bars, equations = problem.bars, problem.equations
     pull, total = work.shift, 0.0
     for dof in range(pull.shape[0]):
         pull[dof] = 0.0
     add_pulls(bars, work.tau, work.tangent.bar_tangent, pull)
-    condense(links, pull)
+    condense(equations, pull)
     for c in range(loading.support_dofs.shape[0]):
         dof = loading.support_dofs[c]
         total += pull[dof] * (work.u[dof] - motion.u[dof])

@@ -29,9 +29,9 @@ POOR = 1e-10
 """Error beyond which a refined answer is not believed: another solver is asked."""
 MOST_SOLVES = 8
 WORTHWHILE = 0.5
-"""A refinement that leaves more than this share of the error is the last one."""
+"""A refinement that leaves more than this fraction of the error is the last one."""
 NOTHING = 1e-12
-"""Share of the largest equation that is added to the size of each: one of zeros has no size of its own."""
+"""Fraction of the largest equation that is added to the size of each: one of zeros has no size of its own."""
 # Rows of ``Scratch.whole`` (3, 3n): the right-hand side as given, the solution so far, the sizes of the equations; of
 # ``Scratch.pulls`` (2, m): the gaps as given, the multipliers so far
 RIGHT, FOUND, SIZE = 0, 1, 2
@@ -110,7 +110,7 @@ def accumulate(sign: float, work: Scratch) -> None:
 
 @inner_kernel
 def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, work: Scratch) -> float:
-    """What the answer leaves into ``work.residual`` and the gaps; returns the largest share of an equation, or NaN."""
+    """What the answer leaves into ``work.residual`` and the gaps; returns the largest part of an equation, or NaN."""
     rest_of_nodes(is_filled, diagonal, work)
     rest_of_bars(bars, work)
     largest = 0.0
@@ -194,7 +194,7 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
 
 @inner_kernel
 def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> float:
-    """What is left of the gaps of rods; returns the larger of ``error`` and its share."""
+    """What is left of the gaps of rods; returns the larger of ``error`` and its fraction."""
     x, bar_tangent, largest = work.whole[FOUND], work.tangent.bar_tangent, 0.0
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]

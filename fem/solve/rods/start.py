@@ -19,10 +19,10 @@ from fem.forces.bars.strain import LINEAR
 from fem.solve.linear.sparse.factors import solve_dense, solve_pivoting
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import DENSE, SAME_RATE, dense, multiply, multiply_transposed, over_independent
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 
-def refuse_stretching(stage: Stage, before: Floats, ropes: Ints) -> None:
+def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
     """ModelError where the deck's velocities ``before`` (3n,) change the length of a rod that is no rope.
 
     The state must have been evaluated into ``stage.work``.
@@ -37,7 +37,7 @@ def refuse_stretching(stage: Stage, before: Floats, ropes: Ints) -> None:
         )
 
 
-def consistent_velocities(stage: Stage, motion: Motion, mass: Any) -> str:
+def consistent_velocities(stage: StepSystem, motion: Motion, mass: Any) -> str:
     """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
 
     An impulse along the rods passes the jump on: v' = v - M^-1 G^T mu with G v' = 0.
@@ -54,12 +54,14 @@ def consistent_velocities(stage: Stage, motion: Motion, mass: Any) -> str:
     return "supports set off with a jump of velocity, which rods pass on to their nodes at once"
 
 
-def _lengths(stage: Stage) -> Floats:
+def _lengths(stage: StepSystem) -> Floats:
     """(rods,) of the gradients of rods: their lengths."""
     return np.asarray(np.sqrt((stage.work.tangent.bar_tangent[2:5, stage.bars.rods] ** 2).sum(axis=0)))
 
 
-def consistent_accelerations(stage: Stage, motion: Motion, mass: Any, right: Floats, known: Floats, free: Ints) -> bool:
+def consistent_accelerations(
+    stage: StepSystem, motion: Motion, mass: Any, right: Floats, known: Floats, free: Ints
+) -> bool:
     """Write a_0 and the multipliers' forces into ``motion``; False where the mass of the free dofs is singular.
 
     right  (3n,) f_ext - f_int - C v - M (known accelerations);  known (3n,)  accelerations of supports
@@ -85,9 +87,11 @@ def relative(bars: Bars, x: Floats) -> Floats:
     return np.asarray(ends[:, 1] - ends[:, 0])
 
 
-def solve_saddle(stage: Stage, mass: Any, right: Floats, target: Floats, free: Ints) -> tuple[Floats, Floats] | None:
+def solve_saddle(
+    stage: StepSystem, mass: Any, right: Floats, target: Floats, free: Ints
+) -> tuple[Floats, Floats] | None:
     """x (3n,) and lambda (rods,): M x + G^T lambda = right over the independent dofs, G x = target; None: singular."""
-    coupling, dofs = over_independent(stage, free), Independent(free, stage.links)
+    coupling, dofs = over_independent(stage, free), Independent(free, stage.equations)
     matrix, count = dofs.matrix(mass), len(dofs.unknown)
     if np.any(matrix.diagonal() <= 0.0):
         return None

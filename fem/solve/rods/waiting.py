@@ -28,7 +28,7 @@ A, C, PULL, ALONG, BEFORE, LAST = 0, 3, 6, 7, 8, 9
 PINNED = 10
 NOT_WAITING, WAITING = -2.0, -1.0
 STIFF = 1e-3
-"""Share of the flexibility of a node below which a pull waits: three digits may be lost at most, and at each node."""
+"""Part of the flexibility of a node below which a pull waits: three digits may be lost at most, and at each node."""
 
 
 @inner_kernel

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Flags, Floats
+from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.newton import groups
@@ -25,13 +25,13 @@ from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
 from fem.solve.ropes.independent import enter
 from fem.solve.ropes.states import positions
 from fem.solve.ropes.watched import NAMED, Failed, Watched, copy_of, restore
-from fem.solve.stage import NO_ROPES, loading_at
 from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.statics.stability import MECHANISM, softest
 from fem.solve.statics.unrestrained import hold_unrestrained
+from fem.solve.step_system import NO_ROPES, loading_at
 
 NO_PULL = 1e-10
-"""Share of the largest force that is no pull and no push."""
+"""Fraction of the largest force that is no pull and no push."""
 NO_GAP = 1e-12
 """Strain below which a slack rope is not too long."""
 MOST_TRIALS = 1000
@@ -51,20 +51,24 @@ class ActiveSet(Watched):
         self._refuse_too_long(gap)
         self.taut[:] = self._some(motion, now, self._is_near(gap) & self.can_pull)
         motion.multiplier[self.ropes.bars[~self.taut]] = 0.0
-        self.marching.stage = self.stages.of(self.taut)
+        self.step_run.stage = self.stages.of(self.taut)
+
+    def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
+        """Every increment is a search."""
+        return groups.EVENT
 
     def advance(self, begin: float, end: float, dt: float) -> tuple[Record, Loading]:
         """One increment, with the ropes that are taut at its end. Failed: it has no solution, or none is found."""
-        motion = self.marching.progress.motion
+        motion = self.step_run.progress.motion
         saved, before, self.trouble = copy_of(motion), self.taut.copy(), ""
         try:
             kept, chunk = self._search(begin, end, dt, saved)
         except (Failed, ModelError):
             restore(motion, saved)
             self.taut[:] = before
-            self.marching.stage = self.stages.of(before)
+            self.step_run.stage = self.stages.of(before)
             raise
-        self.marching.say(self.notice)
+        self.step_run.notify(self.notice)
         for r in np.flatnonzero(self.taut != before).tolist():
             self._happens(end, r, "taut" if self.taut[r] else "slack")
         self.tell()
@@ -76,15 +80,15 @@ class ActiveSet(Watched):
         (kept, chunk, off), why = self._first(begin, end, dt, saved)
         pushed = np.zeros(len(off), np.bool_)
         while True:
-            iterations += float(kept.ledger[0, groups.L_ITERATIONS])
+            iterations += float(kept.increments[0, groups.L_ITERATIONS])
             wrong, good = off > 0.0, self.taut.copy()
             pushed |= good & wrong
             if not wrong.any():
-                kept.ledger[0, groups.L_ITERATIONS] = iterations
+                kept.increments[0, groups.L_ITERATIONS] = iterations
                 return kept, chunk
             worst = np.arange(len(off)) == int(off.argmax())
-            pull = self.marching.progress.motion.multiplier[self.ropes.bars]
-            restore(self.marching.progress.motion, saved)
+            pull = self.step_run.progress.motion.multiplier[self.ropes.bars]
+            restore(self.step_run.progress.motion, saved)
             while True:
                 new = self._changed(good, worst if alone else wrong, pushed, pull, begin)
                 if new.tobytes() not in tried and len(tried) < MOST_TRIALS:
@@ -104,7 +108,7 @@ class ActiveSet(Watched):
 
         Others that are at their length take the places of those that go, unless they have pushed in this increment.
         """
-        motion = self.marching.progress.motion
+        motion = self.step_run.progress.motion
         stays, rows = taut & ~wrong, self._rows(motion, now)
         pull = np.where(stays, np.maximum(pull, 0.0), 0.0)
         near = self.can_pull & ~taut & ~wrong & ~pushed & self._is_near(self._gaps(motion))
@@ -133,8 +137,8 @@ class ActiveSet(Watched):
         try:
             return self._try(given, begin, end, dt, saved), None
         except (Failed, ModelError) as error:
-            restore(self.marching.progress.motion, saved)
-            every = self._some(self.marching.progress.motion, begin, self.can_pull)
+            restore(self.step_run.progress.motion, saved)
+            every = self._some(self.step_run.progress.motion, begin, self.can_pull)
             if np.array_equal(given, every):
                 raise
             try:
@@ -143,17 +147,17 @@ class ActiveSet(Watched):
                 raise error from None
 
     def _try(self, taut: Flags, begin: float, end: float, dt: float, saved: Motion) -> Trial:
-        """The increment with these ropes taut; how far each rope is off then, as a share (positive: wrong)."""
-        marching, motion = self.marching, self.marching.progress.motion
+        """The increment with these ropes taut; how far each rope is off then, as a fraction (positive: wrong)."""
+        step_run, motion = self.step_run, self.step_run.progress.motion
         restore(motion, saved)
         self.taut[:] = taut
-        stage = marching.stage = self.stages.of(taut)
+        stage = step_run.stage = self.stages.of(taut)
         motion.multiplier[self.ropes.bars[~taut]] = 0.0
         fresh = self.ropes.bars[taut & (motion.multiplier[self.ropes.bars] <= 0.0)]
         motion.multiplier[fresh] = self._force(motion, end) * stage.bars.constants[INV_LENGTH, fresh]
         evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
-            self.notice = hold_unrestrained(stage, marching.step)[1]
+            self.notice = hold_unrestrained(stage, step_run.step)[1]
         except ModelError as error:
             raise ModelError(f"{error}{self._slack()}") from error
         try:
@@ -171,7 +175,7 @@ class ActiveSet(Watched):
         return max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
 
     def _off(self, motion: Motion) -> Floats:
-        """(r,) pushes as a share of the largest force, strains of slack ropes that are too long; 0: right."""
+        """(r,) pushes as a fraction of the largest force, strains of slack ropes that are too long; 0: right."""
         excess = self._excess(motion)
         force = max(float(np.abs(motion.force).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
         push = excess * self.length / force if force > 0.0 else np.zeros(len(excess))
@@ -181,11 +185,11 @@ class ActiveSet(Watched):
 
     def _refuse_mechanism(self, now: float) -> None:
         """ModelError where the model can move without resistance with the ropes as they are."""
-        marching = self.marching
-        dof, share = softest(marching.stage, marching.progress.motion, now)
-        if share < MECHANISM:
+        step_run = self.step_run
+        dof, fraction = softest(step_run.stage, step_run.progress.motion, now)
+        if fraction < MECHANISM:
             raise ModelError(
-                f"the model is a mechanism at t = {now:.9g}: {marching.system.name_dof(dof)} can move without "
+                f"the model is a mechanism at t = {now:.9g}: {step_run.system.name_dof(dof)} can move without "
                 f"resistance{self._slack()}"
             )
 
@@ -205,12 +209,12 @@ class ActiveSet(Watched):
         which = "no choice" if tried < MOST_TRIALS else f"none of {tried} choices"
         names = ", ".join(self._name(int(e)) for e in self.ropes.bars[wrong][:NAMED])
         self.trouble = (
-            f"step {self.marching.number} stopped at t = {now:.9g}: {which} of taut ropes is in equilibrium; {names} "
+            f"step {self.step_run.number} stopped at t = {now:.9g}: {which} of taut ropes is in equilibrium; {names} "
             "would push when taut and be too long when slack. Smaller increments, or a damped "
             "*DYNAMIC step, may find one. Everything computed so far is written"
         )
         control = np.zeros(groups.CONTROL, np.int64)
-        return Failed(groups.NOT_CONVERGED, control, kept.ledger)
+        return Failed(groups.NOT_CONVERGED, control, kept.increments)
 
     def _name(self, bar: int) -> str:
-        return self.marching.system.name_bar(bar)
+        return self.step_run.system.name_bar(bar)

@@ -16,24 +16,25 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.solve.newton import groups
+from fem.solve.newton.balance import note_increment
+from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import Loading, Motion, Record
-from fem.solve.newton.ledger import note_increment
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.first import NoInstant, Search
 from fem.solve.ropes.instants.nearest import move_to_nearest
 from fem.solve.ropes.states import gaps_of, positions
 from fem.solve.ropes.switching import ALLOWED, Switched
 from fem.solve.ropes.watched import Failed, copy_of, restore
-from fem.solve.stage import NO_ROPES, loading_at
+from fem.solve.step_system import NO_ROPES, loading_at
 
 RESOLUTION, SHARE = 1e-10, 1e-7
-"""Time to which events are located, and the same as a share of an increment: the smaller one holds."""
+"""Time to which events are located, and the same as a fraction of an increment: the smaller one holds."""
 SHORT = 1e-2
-"""Share of an increment below which tensions are interpolated."""
+"""Fraction of an increment below which tensions are interpolated."""
 MOST_EVENTS = 1000
 """Instants of events in one increment beyond which there is no end to them."""
 LENGTHENS = 0.5
-"""Share of what a rope is too long that its rate explains, at least: 2 where it accelerates, 1 in BACKWARD EULER."""
+"""Fraction of what a rope is too long that its rate explains, at least: 2 where it accelerates, 1 in BACKWARD EULER."""
 
 
 class Events(Switched):
@@ -41,9 +42,9 @@ class Events(Switched):
 
     def march(self, control: Ints, chunk: Loading, kept: Record) -> int:
         """A chunk of increments, up to the one with an event; one at a time while ropes share their pull."""
-        m = self.marching
+        m = self.step_run
         self.shares.take_out(m.progress.motion)
-        reason = m.iterate(control, chunk, kept, self.ropes)
+        reason = iterate(m, control, chunk, kept, self.ropes)
         if self.has_shared and control[groups.INCREMENT] > 0:
             self._look_at_shared(m.progress.time + float(chunk.dt[0]))
             self._note(kept, chunk)
@@ -54,7 +55,7 @@ class Events(Switched):
 
         Failed where a part cannot be solved: the motion and the states are then those of the beginning.
         """
-        motion = self.marching.progress.motion
+        motion = self.step_run.progress.motion
         saved, states = copy_of(motion), copy_of(self.states)
         self._pending.clear()
         self.holds[:], self.let_go[:], self.stuck[:], self.leaves[:] = 0, False, False, False
@@ -66,7 +67,7 @@ class Events(Switched):
             restore(motion, saved)
             restore(self.states, states)
             motion.memory[groups.PREVIOUS_GAP] = gap
-            self.marching.stage = self.current
+            self.step_run.stage = self.current
             if isinstance(error, Failed):
                 raise
             raise self._given_up(self._no_pulls(error) if isinstance(error, NoPulls) else self._no_end()) from None
@@ -83,11 +84,11 @@ class Events(Switched):
             now, nothing = self.now, np.zeros(len(self.taut), np.bool_)
             if end - now >= self._short:
                 control, kept, chunk = self._march(now, end, dt if now == begin else end - now, self.ropes)
-                iterations += kept.ledger[0, groups.L_ITERATIONS]
+                iterations += kept.increments[0, groups.L_ITERATIONS]
                 if control[groups.INCREMENT] == 1:
                     if self.leaves.any():
                         self._arrive(end)
-                        self._change(self.marching.progress.motion, end, nothing, nothing)
+                        self._change(self.step_run.progress.motion, end, nothing, nothing)
                         self._note(kept, chunk)
                     break
             step, at = self._first(now, end)
@@ -99,13 +100,13 @@ class Events(Switched):
             self._refuse_lasting(at, step == 0.0)
             lingers = ~self.states.basis & (self.ropes.allowance > 0.0)
             released, stuck = self.states.basis & at, lingers & at & (step == 0.0)
-            self._change(self.marching.progress.motion, self.now, released, stuck)
+            self._change(self.step_run.progress.motion, self.now, released, stuck)
             if self.now == end:
                 self._note(kept, chunk)
                 break
         else:
             raise NoInstant
-        kept.ledger[0, groups.L_ITERATIONS] = iterations
+        kept.increments[0, groups.L_ITERATIONS] = iterations
         return kept, chunk
 
     # Ropes that leave their length
@@ -115,7 +116,7 @@ class Events(Switched):
 
         That is the error of the march, from which ``_arrive`` brings them back.
         """
-        motion, asked = self.marching.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
+        motion, asked = self.step_run.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
         if not asked.any():
             return False
         saved = copy_of(motion)
@@ -129,7 +130,7 @@ class Events(Switched):
 
     def _arrive(self, now: float) -> None:
         """At the next instant; where ropes that leave are too long, none of the slack ones is any more."""
-        motion, basis = self.marching.progress.motion, self.states.basis
+        motion, basis = self.step_run.progress.motion, self.states.basis
         self.now = now
         self.let_go[:] = self.stuck[:] = False
         moved, fresh = self.leaves & False, self.leaves & (self._gaps(motion) > 0.0)
@@ -145,7 +146,7 @@ class Events(Switched):
     def take_over(self, other: Events) -> None:
         """The states of the ropes of another motion of the same model."""
         restore(self.states, other.states)
-        self.marching.stage = self.current
+        self.step_run.stage = self.current
 
     def join(self, other: Events) -> None:
         """A motion between this one and another, in the same states: no slack rope counts as too long in either."""
@@ -160,15 +161,15 @@ class Events(Switched):
     @property
     def _short(self) -> float:
         """Below this time multipliers of an increment are no more than round-off of positions over its square."""
-        return SHORT * self.marching.clock.dt
+        return SHORT * self.step_run.clock.dt
 
     @property
     def _sharp(self) -> float:
-        return min(RESOLUTION, SHARE * self.marching.clock.dt)
+        return min(RESOLUTION, SHARE * self.step_run.clock.dt)
 
     def _first(self, begin: float, end: float) -> tuple[float, Flags]:
         """How long it takes to the first event of the increment, and to which ropes it happens."""
-        motion = self.marching.progress.motion
+        motion = self.step_run.progress.motion
         saved = copy_of(motion)
 
         def after_march(step: float) -> Floats:
@@ -194,7 +195,7 @@ class Events(Switched):
     def _look_at_shared(self, now: float) -> None:
         """Those that have moved away from their length are slack."""
         self.now = now
-        states, gap, square = self.states, self._gaps(self.marching.progress.motion), self.length**2
+        states, gap, square = self.states, self._gaps(self.step_run.progress.motion), self.length**2
         repeat = self.taut & ~states.basis
         for r in np.flatnonzero(repeat & (gap < -ALLOWED * square)).tolist():
             self.taut[r] = repeat[r] = False
@@ -204,7 +205,7 @@ class Events(Switched):
     def _note(self, kept: Record, chunk: Loading) -> None:
         """The row of an increment that ends with an event shows the state after it."""
         self._share()
-        m, row = self.marching, kept.ledger[0]
+        m, row = self.step_run, kept.increments[0]
         note_increment(
             0, int(row[groups.L_ITERATIONS]), float(row[groups.L_NORM]), 0.0, int(row[groups.L_FLAGS]),
             float(row[groups.L_ERROR]), self.shown.problem, chunk.thermal_end[-1], m.progress.motion, kept,

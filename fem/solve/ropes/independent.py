@@ -13,7 +13,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 
 DEPENDENT = 1e-8
-"""Share of a gradient outside the span of others below which it depends on them."""
+"""Fraction of a gradient outside the span of others below which it depends on them."""
 
 
 def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Flags:
@@ -41,12 +41,12 @@ def enter(rows: Floats, taut: Flags, entering: Ints, pull: Floats | None) -> Fla
 def _exchange(rows: Floats, rods: Ints, taut: Flags, r: int, pull: Floats) -> None:
     """Rope r in place of the first one whose pull it takes over; nothing where there is none."""
     (at,) = np.nonzero(taut)
-    share = np.linalg.lstsq(rows[np.concatenate([at, rods])].T, rows[r], rcond=None)[0][: len(at)]
-    (gives,) = np.nonzero(share > DEPENDENT)
+    fraction = np.linalg.lstsq(rows[np.concatenate([at, rods])].T, rows[r], rcond=None)[0][: len(at)]
+    (gives,) = np.nonzero(fraction > DEPENDENT)
     if len(gives) == 0:
         return
-    ratio = pull[at[gives]] / share[gives]
+    ratio = pull[at[gives]] / fraction[gives]
     first = int(ratio.argmin())
-    pull[at] -= ratio[first] * share
+    pull[at] -= ratio[first] * fraction
     taut[at[gives[first]]], taut[r] = False, True
     pull[at[gives[first]]], pull[r] = 0.0, ratio[first]

@@ -26,30 +26,33 @@ from fem.errors import ModelError
 from fem.forces.bars import bar
 from fem.forces.bars.laws import RIGID
 from fem.forces.equations import expand
-from fem.results.record import Event, Sink
+from fem.results.record import Event
+from fem.solve.increment import OneStep
 from fem.solve.newton import groups
+from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.evaluate import combine, evaluate_increment, inertia_forces, stored_energy
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.iterate import residual
-from fem.solve.newton.ledger import has_drifted
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
-from fem.solve.ropes.stepping.books import close_books, take_from_motion
+from fem.solve.ropes.states import Stages
+from fem.solve.ropes.stepping.balance import close_with_losses, take_from_motion
 from fem.solve.ropes.stepping.law import Law, support_lag
 from fem.solve.ropes.stepping.lengths import Lengths
-from fem.solve.stage import Stage
+from fem.solve.ropes.stepping.start import SettingOff
+from fem.solve.step_system import StepSystem
 
 AT_LENGTH = 1e-6
 """Strain from which on a rope counts as being at its length."""
 CLOSED = 1e-11
 """Largest strain that the correction of positions leaves."""
 ROUND_OFF = 1e-11
-"""Share of the largest velocity to which rates of lengths are known."""
+"""Fraction of the largest velocity to which rates of lengths are known."""
 MOST_CORRECTIONS = 50
 TURNS = 2
 """Guesses of the increment that turn its gradients with it."""
 SMALL = 1e-10
-"""Share of the motion of an increment: corrections of the elastic parts below it end the iteration."""
+"""Fraction of the motion of an increment: corrections of the elastic parts below it end the iteration."""
 
 
 class Moreau:
@@ -58,9 +61,10 @@ class Moreau:
     happened   (increment of the chunk, rope, event, energy lost) since it was last emptied; notice: for the user
     """
 
-    lives = ("pulls", "holds", "spare", "trouble")
+    can_cut = False
+    lives: tuple[str, ...] = ("pulls", "holds", "spare", "trouble")
 
-    def __init__(self, stage: Stage, ropes: Ints, notice: str) -> None:
+    def __init__(self, stage: StepSystem, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
         moves = (stage.nodes.dof_kind != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)
         self.stage, self.all = stage, ropes
@@ -71,7 +75,7 @@ class Moreau:
         self.one_sided: Flags = np.arange(len(self.index)) < len(ropes)
         self.restitution: Floats = np.where(self.one_sided, bars.constants[bar.RESTITUTION, self.index], 0.0)
         self.is_elastic = bool(np.any(bars.kinds[:, 1] != RIGID) or len(stage.system.springs.dofs))
-        self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(stage.links.slave))
+        self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(stage.equations.slave))
         self.pulls: Flags = np.zeros(len(self.index), np.bool_)
         self.holds: Flags = self.pulls.copy()
         self.spare, self.trouble = 0.0, "its iteration did not end"
@@ -85,40 +89,49 @@ class Moreau:
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass, or hold it")
 
-    def begin(self, taut: Flags) -> None:
+    def rope_start(self, step: OneStep) -> SettingOff:
+        """Ropes set off as those whose events are located."""
+        return SettingOff(step, Stages(self.stage, self.all, step.step.controls, step.whole.solver), self._take_up)
+
+    def _take_up(self, taut: Flags) -> None:
         """Which ropes of the model (r,) are taut at the start of the step."""
         self.pulls[:] = np.isin(self.index, self.all[taut])
         self.holds[:] = self.pulls
 
-    def tell(self, sink: Sink, number: int, before: int, times: Floats) -> None:
-        """Pass on the events of a chunk whose increments end at times[1:]; number of the step, increments before."""
+    def tell(self, step: OneStep, before: int, times: Floats) -> None:
+        """Pass on the events of a chunk."""
         label = self.stage.system.label_of_bar
         for k, r, what, lost in self.happened:
             e = int(self.index[r])
-            sink.event(Event(number, before + k + 1, float(times[k + 1]), label(e), what, lost))
+            step.sink.event(Event(step.number, before + k + 1, float(times[k + 1]), label(e), what, lost))
         self.happened.clear()
 
-    def due(self, chunk: Loading, asked: Flags, increments: Ints) -> Flags:
-        """(k,) all increments have a row."""
-        return np.ones(len(asked), np.bool_)
+    def length(self, count: int, increment: int) -> int:
+        """As many increments as there may be."""
+        return count
 
-    def failure(self, reason: int, number: int, time: float, dt: float, motion: Motion, thermal: Floats) -> str:
+    def due(self, step: OneStep, chunk: Loading) -> Flags:
+        """(k,) all."""
+        return np.ones(len(chunk.dt), np.bool_)
+
+    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
         return (
-            f"step {number} stopped at t = {time:.9g}: the increment {dt:.6g} of the time stepping over impacts found "
-            f"no solution ({self.trouble}). Use smaller increments. Everything computed so far is written"
+            f"step {step.number} stopped at t = {step.progress.time:.9g}: the increment {dt:.6g} of the time stepping "
+            f"over impacts found no solution ({self.trouble}). Use smaller increments. Everything computed so far is "
+            "written"
         )
 
-    def march(self, control: Ints, before: int, due: Flags, chunk: Loading, motion: Motion, kept: Record) -> int:
+    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Advance through a chunk."""
-        share = float(self.stage.limits[groups.DRIFT_SHARE])
+        fraction, motion = float(self.stage.limits[groups.DRIFT_FRACTION]), step.progress.motion
         while control[groups.INCREMENT] < len(chunk.dt):
             k = int(control[groups.INCREMENT])
             error = self._increment(k, chunk, motion, kept)
             if error is None or not np.isfinite(error):
                 return groups.NOT_CONVERGED
             control[groups.INCREMENT] += 1
-            if k >= control[groups.JUDGED] and has_drifted(motion, float(chunk.dt[k]), error, share):
+            if k >= control[groups.JUDGED] and has_drifted(motion, float(chunk.dt[k]), error, fraction):
                 return groups.DRIFT
         return groups.DONE
 
@@ -164,9 +177,9 @@ class Moreau:
                 rows, reduced = lengths.gradients(near, 0.5 * (motion.u + work.u))
                 bound = law.bound(rows, work.u, work.v)
         lag = support_lag(k, chunk, motion.u, v0)
-        expand(stage.links, lag)
+        expand(stage.equations, lag)
         loss = pull * (rows @ (work.u - motion.u - dt * lag))
-        motion.tally[groups.WORK] -= dt * float(pull @ (rows @ lag))
+        motion.energies[groups.WORK] -= dt * float(pull @ (rows @ lag))
         return self._finish(k, dt, chunk, motion, kept, law, rows, pull, loss, iterations)
 
     def _begin(self, k: int, dt: float, chunk: Loading, motion: Motion) -> tuple[Floats, Floats]:
@@ -174,7 +187,7 @@ class Moreau:
         stage, work, supports = self.stage, self.stage.work, chunk.support_dofs
         v0 = motion.v.copy()
         v0[supports] = chunk.support_start[k]
-        expand(stage.links, v0)
+        expand(stage.equations, v0)
         combine(chunk.vectors, chunk.weighted, k, work.load)
         inertia_forces(stage.problem, v0, v0, work.inertia, work.damping_force)
         work.known_force[:] = work.load - (0.5 * work.damping_force if len(stage.nodes.damping) else 0.0)
@@ -184,7 +197,7 @@ class Moreau:
         work.a[supports] = chunk.support_a[k]
         middle = motion.u + 0.5 * dt * v0  # supports too: their acceleration counts as little as that of masses
         for field in (work.u, work.v, work.a):
-            expand(stage.links, field)
+            expand(stage.equations, field)
         if len(stage.bars.off_mass):
             work.tangent.off[:] = 2.0 / dt**2 * stage.bars.off_mass + stage.bars.off_damping / dt
         return middle, v0
@@ -193,7 +206,7 @@ class Moreau:
         self, k: int, dt: float, chunk: Loading, motion: Motion, kept: Record, law: Law, rows: Floats,
         pull: Floats, loss: Floats, iterations: int,
     ) -> float | None:  # fmt: skip
-        """Forces of the increment, positions corrected, books closed."""
+        """Forces of the increment, positions corrected, energy balance closed."""
         stage, work, near = self.stage, self.stage.work, law.near
         thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
         work.multiplier[:] = 0.0
@@ -216,15 +229,17 @@ class Moreau:
             given = (ends - strain) - float((factors @ chunk.vectors) @ move)
             strain = ends
             if np.any(chunk.support_u[k] != motion.u[chunk.support_dofs]):
-                motion.tally[groups.WORK] += given
+                motion.energies[groups.WORK] += given
             else:
                 taken -= given
         if taken < 0.0 or not np.any(law.arrives):
-            motion.tally[groups.WORK] -= taken + take_from_motion(stage, -taken)  # what rests cannot give it
+            motion.energies[groups.WORK] -= taken + take_from_motion(stage, -taken)  # what rests cannot give it
             taken = 0.0
         self._note(k, near, pull, law.arrives, loss, taken)
         return float(
-            close_books(stage.coefficients, k, iterations, strain, taken, stage.problem, chunk, motion, work, kept)
+            close_with_losses(
+                stage.coefficients, k, iterations, strain, taken, stage.problem, chunk, motion, work, kept
+            )
         )  # fmt: skip
 
     def _correct(self, dt: float) -> bool:
@@ -272,7 +287,7 @@ class Moreau:
     def _note(self, k: int, near: Ints, pull: Floats, arrives: Flags, loss: Floats, taken: float) -> None:
         """What ropes began or ceased to do in increment k, which took an energy.
 
-        Each impact takes its share of it; what no event tells of goes with the next one.
+        Each impact takes its part of it; what no event tells of goes with the next one.
         """
         now, hits, lost = np.zeros_like(self.pulls), np.zeros_like(self.pulls), np.zeros(len(self.pulls))
         now[near], hits[near], lost[near] = pull > 0.0, arrives & (pull > 0.0), np.maximum(loss, 0.0)

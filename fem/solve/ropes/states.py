@@ -18,7 +18,7 @@ from fem.solve.newton.groups import Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import excesses
 from fem.solve.schemes import Equilibrium, Scheme
-from fem.solve.stage import Stage, prepare
+from fem.solve.step_system import StepSystem, prepare
 
 FEW = 20
 """Up to this many ropes events are located in time, unless the deck says otherwise."""
@@ -83,10 +83,11 @@ def refuse_ropes(system: System, ropes: Ints, procedure: Static | Dynamic | Freq
         )
 
 
-def stages_of(stage: Stage, controls: Controls, wanted: str) -> Stages | None:
+def stages_of(stage: StepSystem, controls: Controls, wanted: str) -> Stages | None:
     """The stages of a static step with ropes, or of one whose events are located; None without ropes that are rods."""
     ropes = ropes_of(stage.system)
-    return Stages(stage, ropes, controls, wanted) if np.isin(ropes, stage.system.bars.rods).any() else None
+    is_any = len(ropes) > 0 and np.isin(ropes, stage.system.bars.rods).any()
+    return Stages(stage, ropes, controls, wanted) if is_any else None
 
 
 def without_pulls(bars: Bars, ropes: Ints) -> Bars:
@@ -120,12 +121,12 @@ def as_they_are(bars: Bars, ropes: Ints, u: Floats) -> Bars:
 class Stages:
     """The stage of a step for any states of its ropes, made when first asked for."""
 
-    def __init__(self, stage: Stage, ropes: Ints, controls: Controls, wanted: str) -> None:
+    def __init__(self, stage: StepSystem, ropes: Ints, controls: Controls, wanted: str) -> None:
         self.first, self.ropes, self.controls, self.wanted = stage, ropes, controls, wanted
-        self._kept: dict[bytes, Stage] = {}
+        self._kept: dict[bytes, StepSystem] = {}
 
     @property
-    def made(self) -> list[tuple[Flags | None, Stage]]:
+    def made(self) -> list[tuple[Flags | None, StepSystem]]:
         """Those kept ready, in the order in which they were made, each with its states (r,)."""
         unpacked = (np.unpackbits(np.frombuffer(key, np.uint8), count=len(self.ropes)) for key in self._kept)
         return [(taut.astype(np.bool_), stage) for taut, stage in zip(unpacked, self._kept.values(), strict=True)]
@@ -137,7 +138,7 @@ class Stages:
             key = np.packbits(taut).tobytes()
             self._kept[key] = kept[key] if key in kept else self._make(taut)
 
-    def of(self, taut: Flags) -> Stage:
+    def of(self, taut: Flags) -> StepSystem:
         """For these states (r,)."""
         key = np.packbits(taut).tobytes()
         if key not in self._kept:
@@ -149,7 +150,7 @@ class Stages:
         stage.coefficients = self.first.coefficients
         return stage
 
-    def _make(self, taut: Flags) -> Stage:
+    def _make(self, taut: Flags) -> StepSystem:
         first = self.first
         system = replace(first.system, bars=with_states(first.system.bars, self.ropes, taut))
         bars = with_states(first.bars, self.ropes, taut)

@@ -16,18 +16,18 @@ from fem.errors import ModelError
 from fem.forces.bars.bar import RESTITUTION
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Motion
+from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.instants.change import Change, Instant
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.sharing import Shares
 from fem.solve.ropes.states import Stages
 from fem.solve.ropes.watched import Watched, copy_of, restore
-from fem.solve.stage import Stage, loading_at
 from fem.solve.start import small_or_sparse_mass
+from fem.solve.step_system import StepSystem, loading_at
 
 ZENO = 1e-3
-"""Share of an increment: a rope whose impacts follow each other faster than that stays taut."""
+"""Fraction of an increment: a rope whose impacts follow each other faster than that stays taut."""
 ALLOWED = 1e-10
 """Strain by which a slack rope may be too long before it has moved away from its length."""
 
@@ -60,8 +60,8 @@ class Switched(Watched):
 
     lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "until", "lost_at_start", "leaves")
 
-    def __init__(self, marching: OneStep, stages: Stages) -> None:
-        super().__init__(marching, stages)
+    def __init__(self, step_run: OneStep, stages: Stages) -> None:
+        super().__init__(step_run, stages)
         count = len(stages.ropes)
         self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
         never = np.full(count, -np.inf)
@@ -96,7 +96,7 @@ class Switched(Watched):
         restore(motion, saved)
         motion.v[:] -= self.held_back
 
-    def start(self, motion: Motion, now: float) -> Stage:
+    def start(self, motion: Motion, now: float) -> StepSystem:
         """Find out which ropes are taut; those that set off at their length with a speed meet an impact at once.
 
         Returns the stage of these states. ModelError where no pulls keep all lengths.
@@ -105,32 +105,36 @@ class Switched(Watched):
         self._refuse_too_long(gap)
         self.taut[:] = self.states.basis[:] = False
         self.now = now
-        tally, nothing = motion.tally.copy(), np.zeros(len(gap), np.bool_)
+        energies, nothing = motion.energies.copy(), np.zeros(len(gap), np.bool_)
         try:
             self._change(motion, now, nothing, nothing)
         except NoPulls as error:
             raise ModelError(f"at the start of the step {self._no_pulls(error)}") from None
-        self.lost_at_start = float(motion.tally[groups.DISSIPATED] - tally[groups.DISSIPATED])
-        motion.tally[:] = tally  # the books are opened after this
+        self.lost_at_start = float(motion.energies[groups.DISSIPATED] - energies[groups.DISSIPATED])
+        motion.energies[:] = energies  # the energy balance is opened after this
         self._pending = [event for event in self._pending if event.event == "impact"]
-        return self.marching.stage
+        return self.step_run.stage
 
-    def open(self, motion: Motion, is_first: bool) -> Stage:
-        """Impacts at the start into the books, which are open now; the stage as rows show it."""
-        tally, lost = motion.tally, self.lost_at_start
-        tally[groups.DISSIPATED] += lost
-        tally[groups.TOTAL0 if is_first else groups.WORK] += lost
-        tally[groups.WORK0] = tally[groups.WORK]
+    def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
+        """The stage in which ropes set off: that of ``start``."""
+        return stage
+
+    def open(self, motion: Motion, is_first: bool) -> StepSystem:
+        """Impacts at the start into the energy balance, which is open now; the stage as rows show it."""
+        energies, lost = motion.energies, self.lost_at_start
+        energies[groups.DISSIPATED] += lost
+        energies[groups.TOTAL0 if is_first else groups.WORK] += lost
+        energies[groups.WORK0] = energies[groups.WORK]
         self._share()
         return self.shown
 
     @property
-    def shown(self) -> Stage:
+    def shown(self) -> StepSystem:
         """With all ropes that are taut, as rows and fields show it."""
         return self.stages.of(self.taut)
 
     @property
-    def current(self) -> Stage:
+    def current(self) -> StepSystem:
         """With those that the march follows."""
         return self.stages.of(self.states.basis)
 
@@ -143,8 +147,8 @@ class Switched(Watched):
         """Pulls of ropes that repeat each other."""
         if not self.has_shared:
             return
-        self.shares.put_in(self.marching.progress.motion, self.taut, self.now)
-        self.marching.say(
+        self.shares.put_in(self.step_run.progress.motion, self.taut, self.now)
+        self.step_run.notify(
             f"the lengths of {self._names(self.shares.group)} depend on each other: the motion determines the force "
             "that they pull with together, which they share so that the sum of the squares of T is least"
         )
@@ -158,7 +162,7 @@ class Switched(Watched):
         near = self.can_pull & (before | (gap > -SAME_LENGTH * square))
         stage = self.stages.of(near)
         chunk = loading_at(stage, motion, now)
-        moment = ZENO * self.marching.clock.dt
+        moment = ZENO * self.step_run.clock.dt
         has_bounced = now - states.last_impact < moment
         self.stuck |= stuck
         self.let_go[:] = (self.let_go | released) & ~self.stuck
@@ -172,7 +176,7 @@ class Switched(Watched):
         self._hold(now, moment, self.stuck, found.taut & ~before)
         rest = np.where(near & ~states.basis, np.maximum(gap, 0.0) + ALLOWED * square, 0.0)
         self.ropes.allowance[:] = rest
-        self.marching.stage = self.stages.of(states.basis)
+        self.step_run.stage = self.stages.of(states.basis)
         self._list(now, before, found, has_bounced & (self.restitution > 0.0))
 
     def _without_errors(self, motion: Motion, found: Change) -> Change:
@@ -182,7 +186,7 @@ class Switched(Watched):
         """
         if not self.leaves.any():
             return found
-        motion.tally[groups.DISSIPATED] -= float(found.loss[self.leaves].sum()) + found.hidden
+        motion.energies[groups.DISSIPATED] -= float(found.loss[self.leaves].sum()) + found.hidden
         loss, struck = np.where(self.leaves, 0.0, found.loss), found.struck & ~self.leaves
         self.leaves[:] = False
         return found._replace(loss=loss, struck=struck, hidden=0.0)
@@ -230,5 +234,5 @@ class Switched(Watched):
             spare[0] -= told
 
     def _no_pulls(self, error: NoPulls) -> str:
-        name = self.marching.system.name_bar(error.bar)
+        name = self.step_run.system.name_bar(error.bar)
         return f"no pulls of ropes and rods keep all lengths: {name} is pulled apart"

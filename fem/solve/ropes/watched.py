@@ -12,19 +12,20 @@ from fem.forces.bars.bar import INV_LENGTH
 from fem.results.record import Event
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
+from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import excesses
 from fem.solve.ropes.states import Stages, gaps_of
-from fem.solve.stage import Stage, loading, record
+from fem.solve.step_system import StepSystem, loading, record
 
 
 class Failed(Exception):
-    """A part of an increment could not be solved; ``reason``, ``control`` and ``ledger`` as the march left them."""
+    """A part of an increment could not be solved; ``reason``, ``control`` and ``increments`` as the march left them."""
 
-    def __init__(self, reason: int, control: Ints, ledger: Floats) -> None:
+    def __init__(self, reason: int, control: Ints, increments: Floats) -> None:
         super().__init__()
-        self.reason, self.control, self.ledger = reason, control, ledger
+        self.reason, self.control, self.increments = reason, control, increments
 
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
@@ -41,8 +42,8 @@ class Watched:
     trouble = ""
     lives: tuple[str, ...] = ("taut", "trouble")
 
-    def __init__(self, marching: OneStep, stages: Stages) -> None:
-        self.marching, self.stages = marching, stages
+    def __init__(self, step_run: OneStep, stages: Stages) -> None:
+        self.step_run, self.stages = step_run, stages
         index, bars = stages.ropes, stages.first.bars
         self.taut: Flags = np.ones(len(index), np.bool_)
         self.ropes = Ropes(index, np.zeros(len(index)))
@@ -52,14 +53,14 @@ class Watched:
         self._pending: list[Event] = []
 
     @property
-    def current(self) -> Stage:
+    def current(self) -> StepSystem:
         """Of the states that the march follows."""
         return self.stages.of(self.taut)
 
     def tell(self) -> None:
         """Pass on what has happened."""
         for event in self._pending:
-            self.marching.sink.event(event)
+            self.step_run.sink.event(event)
         self._pending.clear()
 
     def _refuse_too_long(self, gap: Floats) -> None:
@@ -75,22 +76,22 @@ class Watched:
 
     def _march(self, begin: float, end: float, dt: float, ropes: Ropes) -> tuple[Ints, Record, Loading]:
         """One increment of any size, whose local error is not judged; Failed where it has no solution."""
-        m, limits = self.marching, self.marching.stage.limits
+        m, limits = self.step_run, self.step_run.stage.limits
         allowed, limits[groups.TIME_ERROR] = float(limits[groups.TIME_ERROR]), 0.0
         chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
         kept = record(m.stage, 1, m.nodes, m.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         control[groups.JUDGED] = 1
-        reason = m.iterate(control, chunk, kept, ropes)
+        reason = iterate(m, control, chunk, kept, ropes)
         limits[groups.TIME_ERROR] = allowed
         if reason not in (groups.DONE, groups.EVENT):
-            raise Failed(reason, control, kept.ledger)
+            raise Failed(reason, control, kept.increments)
         return control, kept, chunk
 
     def _excess(self, motion: Motion) -> Floats:
         """(r,) what the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
         found = np.zeros(len(self.taut))
-        excesses(self.ropes, self.marching.stage.bars, motion.u, motion.multiplier, found)
+        excesses(self.ropes, self.step_run.stage.bars, motion.u, motion.multiplier, found)
         return found
 
     def _gaps(self, motion: Motion) -> Floats:
@@ -104,22 +105,22 @@ class Watched:
 
     def _names(self, chosen: Flags) -> str:
         """Some ropes (r,), for a message."""
-        names = [self.marching.system.name_bar(int(e)) for e in self.ropes.bars[chosen]]
+        names = [self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]]
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         return f"{', '.join(names[:NAMED])}{more}"
 
     def _given_up(self, why: str) -> Failed:
         """Note why there is no way on from the beginning of the increment, and let it be cut back."""
-        m = self.marching
+        m = self.step_run
         self.trouble = (
             f"step {m.number} stopped at t = {m.progress.time:.9g}: {why}. Smaller increments may find a way. "
             "Everything computed so far is written"
         )
-        return Failed(groups.NOT_CONVERGED, np.zeros(groups.CONTROL, np.int64), np.zeros((1, groups.LEDGER)))
+        return Failed(groups.NOT_CONVERGED, np.zeros(groups.CONTROL, np.int64), np.zeros((1, groups.INCREMENT_ROW)))
 
     def _happens(self, now: float, r: int, what: str, loss: float = 0.0) -> None:
         """Note what happens to rope r."""
-        m = self.marching
+        m = self.step_run
         label = m.system.label_of_bar(int(self.ropes.bars[r]))
         self._pending.append(Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, loss))
 

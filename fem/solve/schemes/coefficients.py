@@ -14,7 +14,7 @@ class Coefficients(NamedTuple):
     momentum       |M v|/dt in the forces that residuals are compared with
     viscous        1 where forces follow velocities, 0 in statics
     secant         f1 is the force of the increment (a discrete gradient between u and u1)
-    late           share of the end in the mean of the forces that take energy from the motion
+    late           fraction of the end in the mean of the forces that take energy from the motion
     onset          du1/dv1 over dt where forces are those of the end of the increment, else 0
     projects       velocities and accelerations of rods are projected
     lags           accelerations of the recursion belong to another instant than the end of the increment

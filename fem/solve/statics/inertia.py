@@ -14,7 +14,7 @@ from fem.solve.newton.groups import Scratch
 def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
     """The dof that moves most in the softest mode of the tangent, and that mode's stiffness relative to the largest.
 
-    Two steps of inverse iteration from a fixed vector; a share below about 1e-12 means a mechanism.
+    Two steps of inverse iteration from a fixed vector; a fraction below about 1e-12 means a mechanism.
     """
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
@@ -31,9 +31,9 @@ def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
             x /= np.abs(x).max()
     except RuntimeError:
         return int(tangent.independent[0]), 0.0
-    share = float(np.abs(matrix @ x).max()) / largest
+    fraction = float(np.abs(matrix @ x).max()) / largest
     dofs = x[: len(tangent.independent)]
-    return int(tangent.independent[int(np.abs(dofs).argmax())]), share
+    return int(tangent.independent[int(np.abs(dofs).argmax())]), fraction
 
 
 def negative_directions(matrix: Any) -> int:

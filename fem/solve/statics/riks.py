@@ -18,9 +18,9 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import ArcEnd, Controls, Static
 from fem.model.curves import Constant, Ramp, evaluate
-from fem.solve.newton.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
 from fem.solve.newton.groups import Motion
-from fem.solve.stage import Stage
+from fem.solve.statics.arc import DOF, ENDING, FACTOR, LARGEST, NUMBERS, RADIUS, REACHED, VALUE, Arc
+from fem.solve.step_system import StepSystem
 
 WANTED_ITERATIONS = 5
 """An arc that took so many solves had the right length."""
@@ -57,8 +57,8 @@ class ArcClock:
         """An arc went well in so many iterations."""
         self.time, self._cuts = time, 0
         if not self.is_direct:
-            share = math.sqrt(WANTED_ITERATIONS / max(iterations, 1))
-            self.dt = min(max(self.dt * min(max(share, 0.5), 2.0), self.smallest), self.largest)
+            fraction = math.sqrt(WANTED_ITERATIONS / max(iterations, 1))
+            self.dt = min(max(self.dt * min(max(fraction, 0.5), 2.0), self.smallest), self.largest)
 
     def cut(self, reason: int) -> bool:
         """Shorten the next arc, whatever the reason; False where that is not allowed any more."""
@@ -69,7 +69,7 @@ class ArcClock:
         return True
 
 
-def make_arc(stage: Stage, motion: Motion, span: Span, end: ArcEnd) -> Arc:
+def make_arc(stage: StepSystem, motion: Motion, span: Span, end: ArcEnd) -> Arc:
     """What the march needs to follow a path from here.
 
     ModelError where something other than loads would have to follow the load factor, or nothing does.
@@ -97,7 +97,7 @@ def make_arc(stage: Stage, motion: Motion, span: Span, end: ArcEnd) -> Arc:
     return Arc(numbers, base, slope, direction, pending, normal, last, np.zeros(len(stage.bars.nodes)))
 
 
-def _end_dof(system: System, stage: Stage, end: ArcEnd) -> float:
+def _end_dof(system: System, stage: StepSystem, end: ArcEnd) -> float:
     """The dof whose displacement ends the step."""
     assert end.target is not None
     nodes = system.nodes_of(end.target)

@@ -9,16 +9,16 @@ from fem.forces.bars.bar import ALPHA, GEOMETRIC
 from fem.solve.linear.sparse.saddle import bordered
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.stage import Stage, loading_at
 from fem.solve.start import evaluate_start
 from fem.solve.statics.inertia import negative_directions, weakest_dof
+from fem.solve.step_system import StepSystem, loading_at
 
 MECHANISM = 1e-12
-"""Share of the largest stiffness below which the softest mode has none."""
+"""Fraction of the largest stiffness below which the softest mode has none."""
 
 
-def softest(stage: Stage, motion: Motion, now: float) -> tuple[int, float]:
-    """The dof that moves most in the softest mode at a state, and its share of the largest stiffness."""
+def softest(stage: StepSystem, motion: Motion, now: float) -> tuple[int, float]:
+    """The dof that moves most in the softest mode at a state, and its fraction of the largest stiffness."""
     evaluate_start(stage, motion, loading_at(stage, motion, now))
     nodal_blocks(stage.coefficients, 1.0, stage.problem, stage.work)
     if len(stage.tangent.independent) == 0:
@@ -26,10 +26,10 @@ def softest(stage: Stage, motion: Motion, now: float) -> tuple[int, float]:
     return weakest_dof(stage.tangent, stage.work)
 
 
-def refuse_mechanism(stage: Stage, motion: Motion, now: float, number: int) -> None:
+def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int) -> None:
     """ModelError where the tangent at the start of a static step is singular."""
-    dof, share = softest(stage, motion, now)
-    if share < MECHANISM:
+    dof, fraction = softest(stage, motion, now)
+    if fraction < MECHANISM:
         raise ModelError(
             f"the model is a mechanism: {stage.system.name_dof(dof)} can move without resistance at the start of step "
             f"{number}; support it, add a bar or a spring, or give straight cables an initial stress or a "
@@ -37,7 +37,7 @@ def refuse_mechanism(stage: Stage, motion: Motion, now: float, number: int) -> N
         )
 
 
-def instability_notice(stage: Stage) -> str:
+def instability_notice(stage: StepSystem) -> str:
     """Statics finds unstable equilibria as readily as stable ones: say so. Only compression can make one."""
     work = stage.work
     if not (np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)):

@@ -15,28 +15,27 @@ from fem.errors import ModelError
 from fem.forces.bars.blocks import bar_blocks
 from fem.model import Step
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 NO_STIFFNESS = 1e-14
-"""Eigenvalues of a nodal block below this share of its largest one are zero but for round-off."""
+"""Eigenvalues of a nodal block below this of_bars of its largest one are zero but for round-off."""
 NO_LOAD = 1e-12
-"""Share of the largest load below which a load component is zero but for round-off."""
+"""Fraction of the largest load below which a load component is zero but for round-off."""
 
 
-def hold_unrestrained(stage: Stage, step: Step) -> tuple[Ints, str]:
+def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     """Put held directions into ``stage.nodes``; the dofs held along an axis, and a notice or nothing.
 
     The state must have been evaluated into ``stage.work``. ModelError where a unrestrained direction is loaded.
     """
     _refuse_loads_on_nothing(stage)
-    blocks = _nodal_stiffness(stage)
     free = ((stage.nodes.dof_kind == 1) & ~_tied(stage)).reshape(-1, 3)
-    blocks *= free[:, :, None] & free[:, None, :]
     candidates = np.flatnonzero(free.any(axis=1))
     if stage.is_dynamic:
         candidates = candidates[stage.system.mass[candidates] == 0.0]
     if len(candidates) == 0:
         return np.zeros(0, np.int64), ""
+    blocks = _nodal_stiffness(stage) * (free[:, :, None] & free[:, None, :])
     values, vectors = np.linalg.eigh(blocks[candidates])
     largest = np.abs(values).max(axis=1)
     loads = np.abs(stage.loads.vectors).max(initial=0.0)
@@ -66,7 +65,7 @@ def hold_unrestrained(stage: Stage, step: Step) -> tuple[Ints, str]:
     return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
 
 
-def _refuse_loads_on_nothing(stage: Stage) -> None:
+def _refuse_loads_on_nothing(stage: StepSystem) -> None:
     """Nodal loads on nodes without elements, and on T2D2 nodes out of their plane, move nothing."""
     implicit = np.flatnonzero(stage.environment.supports.group == IMPLICIT)
     for case in stage.environment.nodal:
@@ -78,11 +77,11 @@ def _refuse_loads_on_nothing(stage: Stage) -> None:
             )
 
 
-def _tied(stage: Stage) -> Flags:
+def _tied(stage: StepSystem) -> Flags:
     """(3n,) dofs that take part in equations: their stiffness may come from elsewhere."""
     tied = np.zeros(stage.system.size, np.bool_)
-    tied[stage.links.slave] = True
-    tied[stage.links.master] = True
+    tied[stage.equations.slave] = True
+    tied[stage.equations.master] = True
     return tied
 
 
@@ -101,7 +100,7 @@ def _free_null_space(values: Floats, vectors: Floats, largest: float, free: Flag
     return np.array(directions).reshape(-1, 3)
 
 
-def _loaded(stage: Stage, node: int, direction: Floats, step: Step) -> str:
+def _loaded(stage: StepSystem, node: int, direction: Floats, step: Step) -> str:
     axis = int(np.abs(direction).argmax())
     name = stage.system.name_dof(3 * node + axis)
     cure = "hold it with *BOUNDARY, or give it stiffness: another bar, a spring, an initial tension"
@@ -112,12 +111,12 @@ def _loaded(stage: Stage, node: int, direction: Floats, step: Step) -> str:
     return f"{name} is loaded but nothing resists there; {cure}"
 
 
-def _nodal_stiffness(stage: Stage) -> Floats:
+def _nodal_stiffness(stage: StepSystem) -> Floats:
     """(n, 3, 3) symmetric stiffness of everything attached to each node, neighbours kept still."""
     work, bars = stage.work, stage.bars
     nodal_blocks(stage.coefficients, 1.0, stage.problem, work)
     blocks = work.block.reshape(-1, 3, 3).copy()
-    share = bar_blocks(work.tangent.bar_tangent, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
+    of_bars = bar_blocks(work.tangent.bar_tangent, rigid=float(np.abs(blocks).max(initial=0.0)) or 1.0)
     for end in range(2):
-        np.add.at(blocks, bars.nodes[:, end], share)
+        np.add.at(blocks, bars.nodes[:, end], of_bars)
     return np.asarray(0.5 * (blocks + blocks.transpose(0, 2, 1)))

@@ -12,10 +12,10 @@ from fem.model import Controls, Step
 from fem.solve.advice import drift_message
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
+from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.groups import Motion
-from fem.solve.newton.ledger import has_drifted
 from fem.solve.schemes import BackwardEuler
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 SETTLING = 10
 """The balance is judged from this increment of a step on: the first ones exchange too little to compare with."""
@@ -24,29 +24,29 @@ SETTLING = 10
 class EnergyWatch:
     """Watches one step; in statics, where the balance holds by itself, it has nothing to do.
 
-    share  of the exchanged energy, the default one where the watch is OFF
-    limit  the share that the march goes by; < 0: none
+    fraction  of the exchanged energy, the default one where the watch is OFF
+    limit  the fraction that the march goes by; < 0: none
     """
 
     lives = ("limit", "has_left", "begin")
 
-    def __init__(self, stage: Stage, step: Step) -> None:
+    def __init__(self, stage: StepSystem, step: Step) -> None:
         self.stage, self.step = stage, step
         self.is_off = step.controls.energy_drift is None
-        self.share = step.controls.energy_drift or Controls().energy_drift or 0.0
+        self.fraction = step.controls.energy_drift or Controls().energy_drift or 0.0
         self.damps = isinstance(stage.scheme, BackwardEuler)
-        self.limit = self.share
+        self.limit = self.fraction
         self.has_left = False
         self.begin = 0.0
 
     def open(self, motion: Motion) -> None:
         """The step begins."""
-        self.begin = float(motion.tally[groups.ERROR0])
+        self.begin = float(motion.energies[groups.ERROR0])
 
     def prepare(self, limits: Floats, control: Ints, increment: int) -> None:
-        """A chunk begins after so many increments: from where on it is judged, and by which share."""
+        """A chunk begins after so many increments: from where on it is judged, and by which fraction."""
         control[groups.JUDGED] = SETTLING - increment
-        limits[groups.DRIFT_SHARE] = self.limit
+        limits[groups.DRIFT_FRACTION] = self.limit
 
     def leaves(self, progress: Progress, dt: float) -> str:
         """The balance has left its band: a notice, or nothing, where the run may go on.
@@ -55,16 +55,16 @@ class EnergyWatch:
         """
         motion, time = progress.motion, progress.time
         error = balance(motion)
-        is_damped = self.damps and error < motion.tally[groups.ERROR0]
+        is_damped = self.damps and error < motion.energies[groups.ERROR0]
         if not (self.is_off or is_damped):
             raise EnergyDrift(drift_message(self.stage, self.step, time, dt, error))
         self.has_left = True
-        motion.tally[groups.ERROR0] = error  # from here on
+        motion.energies[groups.ERROR0] = error  # from here on
         if is_damped:
             return ""
         self.limit = -1.0
         return (
-            f"the energy balance is off by {error - self.begin:.3g} at t = {time:.6g}, more than {self.share:g} of "
+            f"the energy balance is off by {error - self.begin:.3g} at t = {time:.6g}, more than {self.fraction:g} of "
             "what the step has exchanged so far; ENERGY DRIFT=OFF goes on regardless"
         )
 
@@ -73,9 +73,9 @@ class EnergyWatch:
         motion = progress.motion
         error = balance(motion)
         is_short = self.stage.is_dynamic and progress.increment <= SETTLING
-        if not (self.has_left or (is_short and has_drifted(motion, dt, error, self.share))):
+        if not (self.has_left or (is_short and has_drifted(motion, dt, error, self.fraction))):
             return ""
-        change, exchanged = error - self.begin, float(motion.tally[groups.EXCHANGED])
+        change, exchanged = error - self.begin, float(motion.energies[groups.EXCHANGED])
         if self.damps and change < 0.0:
             return (
                 f"the numerical damping of BACKWARD EULER has taken {-change:.3g} of energy, where the step has "
@@ -89,6 +89,6 @@ class EnergyWatch:
 
 def balance(motion: Motion) -> float:
     """Energy error: kinetic + strain + potential energy now, less what it should be."""
-    tally = motion.tally
-    stored = tally[groups.KINETIC] + tally[groups.STRAIN] + tally[groups.POTENTIAL]
-    return float(stored - tally[groups.TOTAL0] - tally[groups.WORK] + tally[groups.DISSIPATED])
+    energies = motion.energies
+    stored = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
+    return float(stored - energies[groups.TOTAL0] - energies[groups.WORK] + energies[groups.DISSIPATED])

@@ -43,17 +43,17 @@ def of_block(b: int, problem: Problem) -> Problem:
             at(bars.off_damping, b), bars.rods,
         ),
         Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair), None, True,
-        problem.links, problem.ropes, problem.solver, problem.tree, problem.equation,
+        problem.equations, problem.ropes, problem.solver, problem.tree, problem.equation,
     )  # fmt: skip
 
 
 @inner_kernel
 def loading_of(b: int, loading: Loading) -> Loading:
     """The part of block b."""
-    share = min(b, loading.factors.shape[0] - 1)
+    row = min(b, loading.factors.shape[0] - 1)
     return Loading(
-        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[share],
-        loading.factors[share], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
+        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[row],
+        loading.factors[row], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
         loading.support_start[b], at(loading.thermal_end, b), at(loading.thermal_mean, b),
     )  # fmt: skip
 
@@ -76,7 +76,7 @@ def march_blocks(
         one, acting = of_block(b, problem), loading_of(b, loading)
         motion = Motion(
             local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
-            local(room.multiplier), local(start.tally), local(start.memory), local(room.u), local(room.lagged),
+            local(room.multiplier), local(start.energies), local(start.memory), local(room.u), local(room.lagged),
             local(room.state),
         )  # fmt: skip
         for dof in range(motion.u.shape[0]):
@@ -93,7 +93,7 @@ def march_blocks(
             local(room.band), local(room.unknowns), local(room.krylov), local(room.kept), local(room.whole),
             local(room.pulls), local(room.lagged), local(room.state),
         )  # fmt: skip
-        kept = Record(record.ledger[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
+        kept = Record(record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
         open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])
         march_lanes(
             scheme, options[4] != 0, at(limits, b), options[2], stride, one, acting, motion, work, kept, outcome[b]

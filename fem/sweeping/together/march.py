@@ -15,11 +15,11 @@ from fem.forces.protocol import Tangent
 from fem.lanes.choose import common, some, where
 from fem.solve.linear.chain import Diagonal, solve_chain
 from fem.solve.newton import groups
+from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.evaluate import combine, evaluate_increment, evaluate_instant, inertia_forces
 from fem.solve.newton.groups import CORRECT, Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of
-from fem.solve.newton.ledger import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, nodal_blocks
 from fem.solve.rods.project import end_accelerations
@@ -27,12 +27,12 @@ from fem.solve.schemes.coefficients import Coefficients
 
 
 class Start(NamedTuple):
-    """u, v and (at supports) a at the start, (blocks, 3n); tally (TALLY,) and memory (MEMORY,) lend shapes."""
+    """u, v and (at supports) a at the start, (blocks, 3n); energies (ENERGIES,) and memory (MEMORY,) lend shapes."""
 
     u: Floats
     v: Floats
     a: Floats
-    tally: Floats
+    energies: Floats
     memory: Floats
 
 
@@ -44,7 +44,7 @@ OUTCOME = 4
 NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = (
     groups.NEED_SOLVE, groups.NOT_CONVERGED, groups.NOT_FINITE, groups.DRIFT,
 )  # fmt: skip
-RELATIVE, ITERATIONS, DRIFT_SHARE = groups.RELATIVE, groups.ITERATIONS, groups.DRIFT_SHARE
+RELATIVE, ITERATIONS, DRIFT_FRACTION = groups.RELATIVE, groups.ITERATIONS, groups.DRIFT_FRACTION
 LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS = groups.LAST_RESIDUAL, groups.SMALLEST_SCALE, groups.PREVIOUS
 LOADS_VANISHED = groups.LOADS_VANISHED
 KINETIC, STRAIN, POTENTIAL, WORK = groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK
@@ -134,10 +134,10 @@ def open_lanes(
         if loading.is_gravity[p] == 1:
             for dof in range(size):
                 potential -= loading.factors[0, p] * loading.vectors[p, dof] * motion.u[dof]
-    tally = motion.tally
-    tally[KINETIC], tally[STRAIN], tally[POTENTIAL] = kinetic, strain, potential
-    tally[KINETIC0], tally[STRAIN0], tally[POTENTIAL0] = kinetic, strain, potential
-    tally[TOTAL0] = kinetic + strain + potential
+    energies = motion.energies
+    energies[KINETIC], energies[STRAIN], energies[POTENTIAL] = kinetic, strain, potential
+    energies[KINETIC0], energies[STRAIN0], energies[POTENTIAL0] = kinetic, strain, potential
+    energies[TOTAL0] = kinetic + strain + potential
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, problem, thermal, motion, record)
 
 
@@ -220,4 +220,4 @@ def march_lanes(
             row += 1
             note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
         if k >= settling:
-            fail(has_drifted(motion, dt, error, limits[DRIFT_SHARE]), DRIFT, k, outcome)
+            fail(has_drifted(motion, dt, error, limits[DRIFT_FRACTION]), DRIFT, k, outcome)

@@ -11,15 +11,14 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.supports import Supports
 from fem.assembly.system import System
-from fem.forces.equations import Links
-from fem.forces.families import has_flow
+from fem.forces.equations import Equations
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
 from fem.solve.linear.chain import Tree
 from fem.solve.newton import groups
-from fem.solve.newton.groups import LEDGER, Loading, Nodes, Problem, Record, Ropes, Scratch
-from fem.solve.stage import NO_ROPES, Stage, scratch
+from fem.solve.newton.groups import INCREMENT_ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
+from fem.solve.step_system import NO_ROPES, StepSystem, scratch
 from fem.sweeping.together.march import OUTCOME, Start
 from fem.sweeping.together.sample import Sample
 
@@ -80,7 +79,7 @@ def per_dof(parts: Sequence[Floats]) -> Any:
 
 
 def fleet(
-    stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, rows: int, probes: Ints, elements: Ints
+    stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Floats, rows: int, probes: Ints, elements: Ints
 ) -> Fleet:
     """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements."""
     blocks, size = -(-len(samples) // WIDTH), stage.system.size
@@ -91,7 +90,7 @@ def fleet(
     kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
     u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
     start: Any = Start(
-        u, v, zeros(blocks, size, WIDTH, known=1), zeros(groups.TALLY, WIDTH, known=1),
+        u, v, zeros(blocks, size, WIDTH, known=1), zeros(groups.ENERGIES, WIDTH, known=1),
         zeros(groups.MEMORY, WIDTH, known=1),
     )  # fmt: skip
     nodes: Any = Nodes(
@@ -100,7 +99,7 @@ def fleet(
         fixed(np.zeros(0)), fixed(stage.nodes.dof_kind), fixed(stage.nodes.mask), zeros(1, 0, 9, WIDTH, known=2),
     )  # fmt: skip
     record: Any = Record(
-        zeros(blocks, rows, LEDGER, WIDTH, known=1), fixed(probes),
+        zeros(blocks, rows, INCREMENT_ROW, WIDTH, known=1), fixed(probes),
         zeros(blocks, rows, RECORDED["NODE"], len(probes), 3, WIDTH, known=3),
         fixed(stage.system.family[elements]), zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2),
     )  # fmt: skip
@@ -118,7 +117,7 @@ def fleet(
             dofs=fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
             pair=fixed(springs.pair),
         ),
-        None, True, Links(*map(fixed, stage.links)), Ropes(*map(fixed, NO_ROPES)), 0,
+        None, True, Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES)), 0,
         Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation),
     )  # fmt: skip
     return Fleet(
@@ -127,10 +126,10 @@ def fleet(
     )  # fmt: skip
 
 
-def room_of_packs(stage: Stage, systems: list[System]) -> Any:
+def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
     """Working room, as that of a single march."""
     room = scratch(stage.system, stage.bars, stage.choice)
-    if any(has_flow(system.bars, system.springs, ()) for system in systems):
+    if any(system.has_flow for system in systems):
         room = room._replace(flow=np.zeros(stage.system.size))
     packs = {
         name: zeros(*array.shape, WIDTH, known=array.ndim)
@@ -146,7 +145,7 @@ def room_of_packs(stage: Stage, systems: list[System]) -> Any:
     return Scratch(**packs, tangent=tangent)
 
 
-def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, start: Any) -> Any:
+def acting(stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Floats, start: Any) -> Any:
     """Loads and support motions of all increments; ``start`` gets what supports have at the start.
 
     Where all models follow the same curves, only the numbers that multiply them are packed.
@@ -197,21 +196,21 @@ def acting(stage: Stage, samples: Sequence[Sample], time: Floats, dt: Floats, st
     )  # fmt: skip
 
 
-def weigh(stage: Stage, factors: Floats) -> Floats:
+def weigh(stage: StepSystem, factors: Floats) -> Floats:
     """(k, p) factors of the loads in the equilibrium of the increments, from those at their ends (k+1, p)."""
-    share = stage.coefficients.wc
-    weighted: Floats = share * factors[1:] + (1.0 - share) * factors[:-1]
+    late = stage.coefficients.wc
+    weighted: Floats = late * factors[1:] + (1.0 - late) * factors[:-1]
     return weighted
 
 
-def thermal_mean_of(stage: Stage, thermal: Floats) -> Floats:
+def thermal_mean_of(stage: StepSystem, thermal: Floats) -> Floats:
     """(1 or k, m) thermal strain in the equilibrium of the increments, from that at their ends."""
     if len(thermal) == 1:
         return thermal
     return 0.5 * (thermal[:-1] + thermal[1:]) if stage.scheme.secant else thermal[1:]
 
 
-def mean_accelerations(stage: Stage, motion: list[Floats], dt: Floats) -> list[Floats]:
+def mean_accelerations(stage: StepSystem, motion: list[Floats], dt: Floats) -> list[Floats]:
     """u, v, a of supports and v after the starts of increments; a is that of the increment in secant schemes."""
     u, v, a, after = motion
     return [u, v, (v - after) / dt if stage.scheme.secant else a, after]

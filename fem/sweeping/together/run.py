@@ -14,7 +14,6 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.supports import jumps
 from fem.compiled import is_compiled
 from fem.errors import FemError
-from fem.forces.families import acting_families
 from fem.lanes.arrays import Fixed
 from fem.model import Dynamic, Model
 from fem.results.record import Rows
@@ -24,9 +23,9 @@ from fem.solve.newton import groups
 from fem.solve.newton.groups import CHAINS, DONE
 from fem.solve.outcome import numbers_in, rows_of
 from fem.solve.schemes import SCHEMES
-from fem.solve.stage import Stage, loading, prepare, record
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.unrestrained import hold_unrestrained
+from fem.solve.step_system import StepSystem, loading, prepare, record
 from fem.solve.watch.energy import SETTLING
 from fem.sweeping.together.alone import SERIES, Result, run_alone
 from fem.sweeping.together.blocks import march_blocks
@@ -141,11 +140,11 @@ def finite_lanes(rows: Rows) -> Flags:
     return np.asarray(finite.ravel())
 
 
-def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], Stage | None]:
+def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem | None]:
     """The models that can march together (numbers, samples), and the first one of them made ready."""
     numbers: list[int] = []
     samples: list[Sample] = []
-    stage: Stage | None = None
+    stage: StepSystem | None = None
     for number, model in enumerate(models):
         if can_run_in_lanes(model):
             continue
@@ -180,7 +179,7 @@ def standing(samples: Sequence[Sample]) -> Flags:
     return np.asarray(~jumping.any(axis=1))
 
 
-def template(first: Sample, time: Floats) -> Stage | None:
+def template(first: Sample, time: Floats) -> StepSystem | None:
     """A sample made ready to march, or None where it needs what lanes have not."""
     step = first.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
@@ -188,7 +187,7 @@ def template(first: Sample, time: Floats) -> Stage | None:
         first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
         step.controls, "AUTO",
     )  # fmt: skip
-    if stage.choice.solver not in CHAINS or acting_families(first.system.families):
+    if stage.choice.solver not in CHAINS or not first.system.is_passive:
         return None
     motion = first_motion(first.system)
     evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
@@ -230,7 +229,7 @@ def kinds_of(limits: Floats) -> Any:
     return np.append(limits[[groups.RELATIVE, groups.ABSOLUTE, groups.CORRECTION]] >= 0.0, limits[groups.TO_FLOOR])
 
 
-def march_all(whole: Fleet, stage: Stage, every: int, threads: int, may_compile: bool) -> bool:
+def march_all(whole: Fleet, stage: StepSystem, every: int, threads: int, may_compile: bool) -> bool:
     """March all blocks, spread over threads; False: it would have to be compiled and must not."""
     step = stage.system.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
@@ -264,10 +263,11 @@ def march_all(whole: Fleet, stage: Stage, every: int, threads: int, may_compile:
 
 def record_of_lanes(whole: Fleet, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
     """The record of all lanes, as ``Marched`` has it."""
-    ledger, kinematics, values = (
-        np.moveaxis(packs.array, 0, -2) for packs in (whole.record.ledger, whole.record.kinematics, whole.record.values)
+    rows, kinematics, values = (
+        np.moveaxis(packs.array, 0, -2)
+        for packs in (whole.record.increments, whole.record.kinematics, whole.record.values)
     )
-    kept = whole.record._replace(ledger=ledger, kinematics=kinematics, values=values)
+    kept = whole.record._replace(increments=rows, kinematics=kinematics, values=values)
     lengths = np.concatenate([[0.0], dt])[increments]
     return rows_of(
         1, kept, np.arange(len(increments)), increments, time[increments], lengths, 0, probes, elements, True, False

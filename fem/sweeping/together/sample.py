@@ -18,8 +18,8 @@ from fem.model import Dynamic, Model
 from fem.model.arrays_equal import same
 from fem.solve.checkpoint import refuse_earlier
 from fem.solve.clock import Clock, expected_increments
-from fem.solve.stage import limits_of
 from fem.solve.start import first_motion
+from fem.solve.step_system import limits_of
 
 OF_SYSTEM = ("mesh", "materials", "sections", "springs", "dashpots", "masses", "equations", "initial_conditions")
 """Fields of a model that its assembled arrays come from."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from fem.deck.lexical.parameters.arithmetic import ArithmeticMistake, evaluate
@@ -128,23 +129,43 @@ class Traced(Opaque):
         return Traced(self.course, abs(self.value), lambda v: abs(self.of(v)))
 
 
-def _arithmetic(name: str) -> None:
-    function = getattr(operator, name)
+def _define(name: str, function: Callable[[Any, Any], Any], is_comparison: bool) -> None:
+    """``Traced.__<name>__``, of numbers its reflection as well."""
+    if is_comparison:
+        setattr(Traced, f"__{name}__", lambda self, other: self.decided(function, other))
+        return
     setattr(Traced, f"__{name}__", lambda self, other: self.combined(function, other))
     setattr(Traced, f"__r{name}__", lambda self, other: self.combined(lambda mine, its: function(its, mine), other))
 
 
-def _comparison(name: str) -> None:
-    function = getattr(operator, name)
-    setattr(Traced, f"__{name}__", lambda self, other: self.decided(function, other))
-
-
-for _name in ("add", "sub", "mul", "truediv"):
-    _arithmetic(_name)
-for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    _comparison(_name)
+for _name in ("add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne"):
+    _define(_name, getattr(operator, _name), len(_name) == 2)
 
 
 def plain(number: Any) -> float:
     """The value in this reading."""
     return number.value if isinstance(number, Traced) else number
+
+
+class Known(Mapping[str, Any]):
+    """The parameters that a growing ``table`` (name in upper case -> its number in the table, its value) has now.
+
+    A card keeps one: it must cost nothing. is_plain: traced values as their numbers
+    """
+
+    __slots__ = ("_count", "_is_plain", "_table")
+
+    def __init__(self, table: dict[str, tuple[int, Any]], is_plain: bool = False) -> None:
+        self._table, self._count, self._is_plain = table, len(table), is_plain
+
+    def __getitem__(self, name: str) -> Any:
+        number, value = self._table[name]
+        if number >= self._count:
+            raise KeyError(name)
+        return plain(value) if self._is_plain else value
+
+    def __iter__(self) -> Iterator[str]:
+        return islice(self._table, self._count)
+
+    def __len__(self) -> int:
+        return self._count

@@ -14,7 +14,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.system import System
-from fem.forces.equations import Links, condense, expand
+from fem.forces.equations import Equations, condense, expand
 from fem.solve.linear.sparse.factors import Factors, factors_of, solve_pivoting
 from fem.solve.linear.sparse.matrix import SparseTangent, elimination_order
 from fem.solve.linear.tangent import multiply
@@ -26,24 +26,24 @@ SMALLEST_KEPT = 1500
 """Equations from which factors are kept and systems solved as well as Newton needs; smaller ones are solved exactly."""
 
 LOOSEST = 1e-3
-"""Largest share of the residual that is left: with it, Newton needs as many iterations as with exact solves, or one in
+"""Largest part of the residual that is left: with it, Newton needs as many iterations as with exact solves, or one in
 thirty more."""
 
 
 class DirectSolver:
     """Writes ``work.du`` for ``work.residual``, with the library of ``factors``.
 
-    free, links   what may move, what depends on it
+    free, equations   what may move, what depends on it
     is_symmetric  the tangent always is: conjugate gradients and symmetric factorisations will do
     """
 
-    def __init__(self, system: System, free: Ints, links: Links, is_symmetric: bool, library: str) -> None:
-        self.system, self.free, self.links = system, free, links
+    def __init__(self, system: System, free: Ints, equations: Equations, is_symmetric: bool, library: str) -> None:
+        self.system, self.free, self.equations = system, free, equations
         self.is_free = (free != 0).astype(float)
-        has_order = not len(links.slave)
+        has_order = not len(equations.slave)
         self.factors: Factors = factors_of(library, is_symmetric and has_order, has_order)
         order = elimination_order(system) if self.factors.wants_order else None
-        self.tangent = SparseTangent(system, free, links, order, self.factors.is_lower)
+        self.tangent = SparseTangent(system, free, equations, order, self.factors.is_lower)
         self.independent = self.tangent.independent
         self.is_kept = is_symmetric and len(self.independent) >= SMALLEST_KEPT
         self.has_factor = False
@@ -73,7 +73,7 @@ class DirectSolver:
     def solve(self, work: Scratch, forcing: float) -> bool:
         """False where the tangent is singular or anything is not finite.
 
-        forcing  share of the residual (2-norm) that may be left where a kept factor serves, if below ``LOOSEST``
+        forcing  fraction of the residual (2-norm) that may be left where a kept factor serves, if below ``LOOSEST``
         """
         right = work.residual[self.independent]
         work.du[:] = 0.0
@@ -106,7 +106,7 @@ class DirectSolver:
 
     def _pivot(self, work: Scratch) -> Floats | None:
         """Solution with full pivoting, for tangents that are indefinite or nearly singular; None: singular."""
-        whole = SparseTangent(self.system, self.free, self.links)
+        whole = SparseTangent(self.system, self.free, self.equations)
         solution = solve_pivoting(whole.matrix(work), work.residual[whole.independent])
         if solution is None:
             return None
@@ -142,7 +142,7 @@ class DirectSolver:
         full, product = self.full, self.product
         full[:] = 0.0
         full[self.independent] = x
-        expand(self.links, full)
+        expand(self.equations, full)
         multiply(work.tangent, work.block, self.is_free, full, product)
-        condense(self.links, product)
+        condense(self.equations, product)
         return np.asarray(product[self.independent])

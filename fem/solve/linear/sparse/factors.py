@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.errors import CommandError
+from fem.errors import CommandError, lacks
 
 SUPERLU, PARDISO = "SUPERLU", "PARDISO"
 WORTHWHILE = 5000
@@ -24,7 +24,7 @@ PARDISO_SETTINGS = {1: 1, 2: 2, 10: 8}
 ROUND_OFF, POOR = 1e-14, 1e-10
 """Errors of a solution that needs no refinement, and of one that is not believed."""
 NOTHING = 1e-12
-"""Share of the largest equation that is added to the size of each: one of zeros has no size of its own."""
+"""Fraction of the largest equation that is added to the size of each: one of zeros has no size of its own."""
 SINGULAR = 1e-14
 """A dense matrix whose condition number, rows and columns scaled, is beyond the inverse of this is singular."""
 MOST_SOLVES, HELPS, SCALINGS = 10, 0.5, 6
@@ -156,7 +156,7 @@ def library_for(wanted: str, equations: int) -> tuple[str, str]:
     """
     has_pardiso = is_installed("pypardiso")
     if wanted == PARDISO and not has_pardiso:
-        raise CommandError("--solver pardiso needs the package pypardiso: pip install 'fem[direct]'")
+        raise CommandError(f"--solver pardiso: {lacks('pypardiso', 'direct')}")
     if wanted == PARDISO or (wanted != SUPERLU and has_pardiso and equations >= WORTHWHILE):
         return PARDISO, "PARDISO of pypardiso"
     if equations < WORTHWHILE or wanted == SUPERLU:

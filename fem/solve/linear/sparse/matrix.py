@@ -16,7 +16,7 @@ from fem.assembly.constraints import reduction
 from fem.assembly.system import System
 from fem.compiled import kernel
 from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
-from fem.forces.equations import Links
+from fem.forces.equations import Equations
 from fem.forces.protocol import Tangent
 from fem.solve.newton.groups import Scratch
 
@@ -105,11 +105,11 @@ class SparseTangent:
     """Fixed map from the numbers of bars, springs and nodes to a sparse matrix over the independent dofs.
 
     order        node indices in the order of elimination (None: as they are numbered); rows follow ``independent``
-    lower        only the lower triangle (for solvers of symmetric systems); not with links
+    lower        only the lower triangle (for solvers of symmetric systems); not with equations
     """
 
     def __init__(
-        self, system: System, free: Ints, links: Links, order: Ints | None = None, lower: bool = False
+        self, system: System, free: Ints, equations: Equations, order: Ints | None = None, lower: bool = False
     ) -> None:
         self.system = system
         count = len(system.labels)
@@ -120,8 +120,8 @@ class SparseTangent:
         self.independent = dofs[free[dofs] == 1]
         self.dofs, self.size = dofs, len(dofs)
         self.transform: Any = None
-        if len(links.slave):
-            self.transform = reduction(free, links)[dofs]
+        if len(equations.slave):
+            self.transform = reduction(free, equations)[dofs]
         self._arrange(sequence, kept, rank, dofs, lower)
 
     def _arrange(self, sequence: Ints, kept: Flags, rank: Ints, dofs: Ints, lower: bool) -> None:

@@ -15,24 +15,24 @@ from fem.arrays import Flags, Floats
 from fem.forces.bars.bar import INV_LENGTH
 from fem.forces.mass import multiply_mass
 from fem.solve.newton import groups
+from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import inertia_forces
 from fem.solve.newton.groups import Loading, Motion
-from fem.solve.newton.ledger import balance_forces
 from fem.solve.rods.constraints import multiply, multiply_transposed
 from fem.solve.rods.start import centripetal
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
 from fem.solve.ropes.instants.network import Network
 from fem.solve.ropes.instants.redundant import independent, outside
 from fem.solve.ropes.states import Stages, positions
-from fem.solve.stage import Stage
 from fem.solve.start import evaluate_start
+from fem.solve.step_system import StepSystem
 
 SLOW = 1e-10
-"""Share of the largest velocity below which a rope becomes taut without an impact."""
+"""Fraction of the largest velocity below which a rope becomes taut without an impact."""
 RESTING = 1e-12
 """The same below which the ends of a rope keep their distance."""
 EXACT = 1e-7
-"""Share of the largest velocity or acceleration by which rates of lengths may be off in the end."""
+"""Fraction of the largest velocity or acceleration by which rates of lengths may be off in the end."""
 MOST_ROUNDS = 20
 """Impacts of one instant that follow from each other."""
 
@@ -152,16 +152,16 @@ class Instant:
 
     def _apply(self, pull: Floats, rate: Floats) -> Floats:
         """Impulses into velocities and energies; the energy they take, of rods and ropes."""
-        motion, tally = self.motion, self.motion.tally
+        motion, energies = self.motion, self.motion.energies
         before, fastest = self._kinetic(), float(np.abs(motion.v).max(initial=0.0))
         motion.v[:] += self.network.change(pull)
         after = rate - self.network.compliance @ pull
         self._verify(multiply(self.stage, motion.v) - after, fastest)
         loss = 0.5 * pull * (rate + after)
         gain, lost = self._kinetic() - before, float(loss.sum())
-        tally[groups.KINETIC] += gain
-        tally[groups.WORK] += gain + lost  # of moving supports
-        tally[groups.DISSIPATED] += lost
+        energies[groups.KINETIC] += gain
+        energies[groups.WORK] += gain + lost  # of moving supports
+        energies[groups.DISSIPATED] += lost
         return loss
 
     def _kinetic(self) -> float:
@@ -215,7 +215,7 @@ class Instant:
             error.bar = int(self.stage.bars.rods[error.worst])
             raise error
 
-    def _settle(self, stage: Stage) -> None:
+    def _settle(self, stage: StepSystem) -> None:
         """Reactions."""
         motion, work = self.motion, stage.work
         work.force[:] = motion.force

@@ -17,15 +17,15 @@ from fem.arrays import Flags, Floats
 SHIFTS = (1e-13, 1e-7, 1e-10)
 """Shares of the diagonal of W added to it, until one of them leads to an answer; the first gives one nearly at once."""
 SAME = 1e-12
-"""Share of the largest eigenvalue of W below which it counts as zero."""
+"""Fraction of the largest eigenvalue of W below which it counts as zero."""
 POINTS = 12
 """Proximal points before another shift is tried."""
 ZERO = 1e-12
-"""Share of the largest pull or rate that is round-off."""
+"""Fraction of the largest pull or rate that is round-off."""
 PATIENCE = 3
 """Rounds without progress after which one pull is changed at a time."""
 EXACT = 1e-10
-"""Share of the largest load by which an answer may be off."""
+"""Fraction of the largest load by which an answer may be off."""
 LARGE = 1e8
 """Pulls beyond so many times what a lone bar would need come from round-off of lengths that depend on each other."""
 

@@ -21,15 +21,15 @@ from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import gaps
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
 from fem.solve.ropes.instants.network import Network
-from fem.solve.stage import Stage
 from fem.solve.start import energy_stored, evaluate_start
+from fem.solve.step_system import StepSystem
 
 CLOSED = 1e-13
 """Strain to which lengths are brought back."""
 MOST_MOVES = 50
 
 
-def move_to_nearest(stage: Stage, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
+def move_to_nearest(stage: StepSystem, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
     """Move ``motion.u``, with the stored and potential energies that it has. NoPulls: nothing brings lengths back.
 
     stage            its ``bars.rods`` are the rods and the ropes that hold or are too long
@@ -42,12 +42,12 @@ def move_to_nearest(stage: Stage, motion: Motion, now: Loading, mass: Any, may_s
     except NoPulls as error:
         error.bar = int(stage.bars.rods[error.worst])
         raise
-    tally, weights = motion.tally, now.factors[0] * now.is_gravity
-    tally[groups.STRAIN] = energy_stored(stage, motion, now)
-    tally[groups.POTENTIAL] = -float(weights @ (now.vectors @ motion.u)) if len(weights) else 0.0
+    energies, weights = motion.energies, now.factors[0] * now.is_gravity
+    energies[groups.STRAIN] = energy_stored(stage, motion, now)
+    energies[groups.POTENTIAL] = -float(weights @ (now.vectors @ motion.u)) if len(weights) else 0.0
 
 
-def _move(stage: Stage, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
+def _move(stage: StepSystem, motion: Motion, now: Loading, mass: Any, may_shorten: Flags) -> None:
     """Newton's iteration, with the gradients of its start."""
     square, network = 1.0 / stage.bars.constants[INV_LENGTH, stage.bars.rods] ** 2, Network(stage, mass)
     for _ in range(MOST_MOVES):

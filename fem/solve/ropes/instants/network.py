@@ -21,7 +21,7 @@ from fem.assembly.constraints import Independent
 from fem.errors import ModelError
 from fem.solve.linear.sparse.factors import refine
 from fem.solve.rods.constraints import dense, over_independent
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 MASSLESS = (
     "the mass matrix of nodes with ropes is singular: give them mass (*DENSITY, *MASS), or MASS=LUMPED or CONSISTENT "
@@ -35,11 +35,11 @@ class Network:
     The state must have been evaluated into ``stage.work``. ModelError where a rope is not tied to mass.
     """
 
-    def __init__(self, stage: Stage, mass: Any) -> None:
-        links, free = stage.links, stage.nodes.dof_kind
-        if len(links.slave) == 0:
+    def __init__(self, stage: StepSystem, mass: Any) -> None:
+        equations, free = stage.equations, stage.nodes.dof_kind
+        if len(equations.slave) == 0:
             free = np.where((free == 1) & (stage.nodes.mass <= 0.0), 0, free)
-        self.dofs = Independent(free, links)
+        self.dofs = Independent(free, equations)
         self.rows = dense(over_independent(stage, free))
         self.solve = _solver(self.dofs.matrix(mass))
         self.answer: Floats = self.solve(self.rows.T)

@@ -14,9 +14,9 @@ import numpy as np
 from fem.arrays import Flags, Floats
 
 DEPENDENT = 1e-8
-"""Share of a gradient outside the span of others below which it depends on them."""
+"""Fraction of a gradient outside the span of others below which it depends on them."""
 SAME_FORCE = 1e-9
-"""Share of a force that sharing may change."""
+"""Fraction of a force that sharing may change."""
 
 
 def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first: Flags) -> tuple[Flags, Floats]:
@@ -30,15 +30,15 @@ def independent(rows: Floats, pull: Floats, acts: Flags, one_sided: Flags, first
     ropes = np.flatnonzero(acts & one_sided)
     for r in ropes[np.lexsort((-pull[ropes], ~first[ropes]))].tolist():
         (at,) = np.nonzero(basis)
-        share = np.linalg.lstsq(rows[at].T, rows[r], rcond=None)[0]
-        if np.linalg.norm(rows[r] - share @ rows[at]) > DEPENDENT * np.linalg.norm(rows[r]):
+        fraction = np.linalg.lstsq(rows[at].T, rows[r], rcond=None)[0]
+        if np.linalg.norm(rows[r] - fraction @ rows[at]) > DEPENDENT * np.linalg.norm(rows[r]):
             basis[r] = True
             continue
-        gives = one_sided[at] & (share < -DEPENDENT)
-        room = np.where(gives, pull[at] / np.where(gives, -share, 1.0), np.inf)
+        gives = one_sided[at] & (fraction < -DEPENDENT)
+        room = np.where(gives, pull[at] / np.where(gives, -fraction, 1.0), np.inf)
         worst = int(room.argmin()) if len(room) else 0
         handed = min(pull[r], room[worst])
-        pull[at] += handed * share
+        pull[at] += handed * fraction
         pull[r] -= handed
         if pull[r] > 0.0:
             basis[at[worst]], basis[r] = False, True

@@ -14,7 +14,7 @@ from fem.solve.start import evaluate_rods
 
 
 class Shares:
-    """What is shared at a state. group (r,): the ropes that share."""
+    """What is shared at a state. group (r,): the ropes that share a pull."""
 
     lives = ("group", "_before")
 
@@ -26,7 +26,7 @@ class Shares:
     def put_in(self, motion: Motion, taut: Flags, now: float) -> None:
         """Multipliers, forces and reactions of all ropes that are taut (r,), in place of those the march follows."""
         stage = self.stages.of(taut)
-        rods, links = stage.bars.rods, stage.links
+        rods, equations = stage.bars.rods, stage.equations
         self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
         evaluate_rods(stage, motion, now)
         rows = dense(over_independent(stage, stage.nodes.dof_kind))
@@ -36,7 +36,9 @@ class Shares:
         change = multiply_transposed(stage, found - pull)
         motion.multiplier[rods] = found
         motion.force[:] += change
-        np.add.at(change, links.master, links.factor * change[np.repeat(links.slave, np.diff(links.start))])
+        np.add.at(
+            change, equations.master, equations.factor * change[np.repeat(equations.slave, np.diff(equations.start))]
+        )
         motion.reaction[:] += np.where(stage.nodes.dof_kind == 0, change, 0.0)
         moved = np.abs(found - pull) > 1e-9 * np.abs(pull).max(initial=0.0)
         self.group = np.isin(self.stages.ropes, rods[moved])

@@ -1,1 +1,1 @@
-"""Parts of Moreau-Jean time stepping: lengths of ropes and rods, what impulses may do, the books."""
+"""Parts of Moreau-Jean time stepping: lengths of ropes and rods, what impulses may do, the energy balance."""

@@ -20,7 +20,7 @@ from fem.solve.newton.groups import Loading
 from fem.solve.ropes.stepping.lengths import Lengths
 
 SLOW = 1e-10
-"""Share of the largest velocity below which a rope becomes taut without an impact."""
+"""Fraction of the largest velocity below which a rope becomes taut without an impact."""
 
 
 class Law:

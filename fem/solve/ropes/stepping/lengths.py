@@ -10,18 +10,18 @@ from fem.forces.bars import bar
 from fem.forces.bars.strain import LINEAR
 from fem.solve.newton.groups import Ropes
 from fem.solve.ropes.slack import excesses
-from fem.solve.stage import Stage
+from fem.solve.step_system import StepSystem
 
 
 class Lengths:
     """Of bars ``index`` (c,) of a stage, all of which may pull. square (c,) lengths squared."""
 
-    def __init__(self, stage: Stage, index: Ints) -> None:
+    def __init__(self, stage: StepSystem, index: Ints) -> None:
         bars = stage.bars
         self.index, self.bars = index, bars
         self.square: Floats = 1.0 / bars.constants[bar.INV_LENGTH, index] ** 2
         self.is_linear = bars.kinds[index, 0] == LINEAR
-        self.dofs = Independent(stage.nodes.dof_kind, stage.links)
+        self.dofs = Independent(stage.nodes.dof_kind, stage.equations)
         self._all = Ropes(index, np.zeros(len(index)))
         kinds = np.column_stack([bars.kinds[:, 0], np.zeros(len(bars.kinds), np.int64)])
         self._slack = bars._replace(kinds=kinds)

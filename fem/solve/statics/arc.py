@@ -85,14 +85,14 @@ def open_arc(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
 @called_kernel
 def load_direction(arc: Arc, problem: Problem, loading: Loading, work: Scratch) -> None:
     """f into the right-hand side; the correction at constant lambda is kept for later."""
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     for dof in range(work.residual.shape[0]):
         arc.pending[dof] = work.du[dof]
         work.residual[dof] = 0.0
         for p in range(arc.slope.shape[0]):
             work.residual[dof] += arc.slope[p] * loading.vectors[p, dof]
         work.residual[dof] *= nodes.mask[dof]
-    condense(links, work.residual)
+    condense(equations, work.residual)
     for dof in range(work.residual.shape[0]):
         work.residual[dof] *= nodes.mask[dof]
     for r in range(bars.rods.shape[0]):
@@ -104,9 +104,9 @@ def load_direction(arc: Arc, problem: Problem, loading: Loading, work: Scratch) 
 @called_kernel
 def predict(arc: Arc, problem: Problem, work: Scratch) -> None:
     """du along the tangent of the path: at an acute angle to the increment before, the first one with the load."""
-    bars, links = problem.bars, problem.links
+    bars, equations = problem.bars, problem.equations
     numbers, direction = arc.numbers, arc.direction
-    expand(links, work.du)
+    expand(equations, work.du)
     square, onward = 0.0, numbers[LAST_CHANGE]
     for dof in range(direction.shape[0]):
         direction[dof] = work.du[dof]
@@ -130,9 +130,9 @@ def predict(arc: Arc, problem: Problem, work: Scratch) -> None:
 @called_kernel
 def combine_arc(arc: Arc, problem: Problem, work: Scratch) -> None:
     """du and dlambda in the plane normal to the prediction."""
-    bars, links = problem.bars, problem.links
-    expand(links, work.du)
-    expand(links, arc.pending)
+    bars, equations = problem.bars, problem.equations
+    expand(equations, work.du)
+    expand(equations, arc.pending)
     above, below = 0.0, arc.numbers[NORMAL]
     for dof in range(work.du.shape[0]):
         above += arc.normal[dof] * arc.pending[dof]
@@ -154,23 +154,23 @@ def hold_end(arc: Arc, motion: Motion, work: Scratch) -> bool:
         numbers[ENDING] = REACHED
         return False
     dof = int(numbers[DOF])
-    share = 2.0
+    fraction = 2.0
     if dof >= 0:
         before, after = motion.u[dof] - numbers[VALUE], work.u[dof] - numbers[VALUE]
         if before * after <= 0.0 and before != after:
-            share = before / (before - after)
+            fraction = before / (before - after)
     change = numbers[TRIAL_FACTOR] - numbers[FACTOR]
     holds_factor = numbers[TRIAL_FACTOR] >= numbers[LARGEST] and change > 0.0
     if holds_factor:
-        holds_factor = (numbers[LARGEST] - numbers[FACTOR]) / change < share
-        share = min(share, (numbers[LARGEST] - numbers[FACTOR]) / change)
-    if share > 1.0:
+        holds_factor = (numbers[LARGEST] - numbers[FACTOR]) / change < fraction
+        fraction = min(fraction, (numbers[LARGEST] - numbers[FACTOR]) / change)
+    if fraction > 1.0:
         return False
     numbers[ENDING] = APPROACHING
     numbers[NORMAL] = 1.0 if holds_factor else 0.0
-    numbers[TRIAL_FACTOR] = numbers[LARGEST] if holds_factor else numbers[FACTOR] + share * change
+    numbers[TRIAL_FACTOR] = numbers[LARGEST] if holds_factor else numbers[FACTOR] + fraction * change
     for d in range(work.u.shape[0]):
-        work.u[d] = motion.u[d] + share * (work.u[d] - motion.u[d])
+        work.u[d] = motion.u[d] + fraction * (work.u[d] - motion.u[d])
         arc.normal[d] = 0.0
     if not holds_factor:
         arc.normal[dof] = 1.0

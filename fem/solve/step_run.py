@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time as wall
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,27 +14,21 @@ from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
-from fem.solve.advice import automatic_notice, failure_message, out_of_increments, overflow_message, snap_notice
+from fem.solve.advice import automatic_notice, out_of_increments, overflow_message, snap_notice
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
-from fem.solve.explicit.driver import BOOKS, Explicit
-from fem.solve.increment import OneRun
+from fem.solve.explicit.driver import BALANCES
+from fem.solve.increment import Marcher, OneRun, WatchedRopes
 from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
-from fem.solve.newton.arc import Arc
-from fem.solve.newton.convergence import forcing_of
-from fem.solve.newton.groups import Loading, Record, Ropes
-from fem.solve.newton.ledger import note_increment
-from fem.solve.newton.march import march
+from fem.solve.newton.balance import note_increment
+from fem.solve.newton.groups import Loading, Record
 from fem.solve.outcome import before_overflow, frame_of, jumps_of, numbers_in, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
-from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import ropes_of, stages_of
-from fem.solve.ropes.stepping.start import SettingOff
 from fem.solve.ropes.watched import Failed
-from fem.solve.stage import NO_ROPES, Stage, loading, loading_at, record
 from fem.solve.start import (
     evaluate_start,
     initial_acceleration,
@@ -42,45 +38,50 @@ from fem.solve.start import (
     start_dependents,
     start_supports,
 )
+from fem.solve.statics.arc import Arc
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained
+from fem.solve.step_system import StepSystem, loading, loading_at, record
 from fem.solve.watch.energy import EnergyWatch
 
 CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
-SINGULAR = -1
-"""Outcome of a chunk whose linear system had no solution."""
 
 
-class Marching:
-    """One static or dynamic step on its way. ``numbers``: those kept of an increment."""
+class StepRun:
+    """One static or dynamic step on its way. ``numbers``: those kept of an increment.
 
-    lives = ("told", "has_jumped", "thermal")
+    events, active  its ropes, of dynamics and of statics, where the Newton march watches them: ``watched``
+    """
+
+    lives = ("notices", "has_jumped", "thermal")
 
     def __init__(
-        self, run: OneRun, number: int, step: Step, stage: Stage, clock: Clock | ArcClock, arc: Arc, schedule: Schedule,
-        start: StepStart, explicit: Explicit | Moreau | None = None,
+        self, run: OneRun, number: int, step: Step, stage: StepSystem, clock: Clock | ArcClock, arc: Arc,
+        schedule: Schedule, start: StepStart, marcher: Marcher,
     ) -> None:  # fmt: skip
         self.whole, self.number, self.step, self.stage = run, number, step, stage
-        self.clock, self.arc, self.schedule, self.start, self.explicit = clock, arc, schedule, start, explicit
+        self.clock, self.arc, self.schedule, self.start, self.marcher = clock, arc, schedule, start, marcher
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(arc.last) else MOST_INCREMENTS)
         self.sink, self.progress, self.system = run.sink, run.progress, run.system
-        self.extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
+        extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
+        stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
         everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
         self.thermal = np.zeros(len(self.system.bars.nodes))
         self.numbers = numbers_in(record(stage, 1, self.nodes, self.elements)) + 4
         self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))
         self.numbers += len(self.thermal) if self.system.expansions else 0
-        self.told: dict[str, None] = {}
+        self.notices: dict[str, None] = {}
         self.has_begun = self.has_jumped = False
         self.watch = EnergyWatch(stage, step)
-        self.patience = Patience(self.say)
+        self.patience = Patience(self.notify)
         stages = stages_of(stage, step.controls, run.solver)
         self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
         self.active = ActiveSet(self, stages) if stages and not stage.is_dynamic else None
-        self.at_start = SettingOff(self, explicit, run.solver) if isinstance(explicit, Moreau) else self.events
+        self.watched = self.events or self.active
+        self.at_start = marcher.rope_start(self) or self.events
 
     def run(self, procedure: Static | Dynamic) -> None:
         """From the start of the step to its end."""
@@ -91,19 +92,19 @@ class Marching:
                 self.advance()
                 self.whole.checkpoints.look(self)
         except (NoConvergence, KeyboardInterrupt) as error:
-            self.say(self.watch.closing(self.progress, self.clock.dt))
+            self.notify(self.watch.closing(self.progress, self.clock.dt))
             if isinstance(error, NoConvergence):  # after Ctrl-C the motion may be in the middle of an iteration
                 self._send_frame(is_end=True)
             raise
         if isinstance(procedure, Static):
-            self.say(instability_notice(self.stage))
-        self.say(self.watch.closing(self.progress, self.clock.dt))
+            self.notify(instability_notice(self.stage))
+        self.notify(self.watch.closing(self.progress, self.clock.dt))
 
     def open(self, procedure: Static | Dynamic) -> None:
         """What has to be right before the first increment."""
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
-        if self.clock.is_static and self.extrapolation:
-            self.say("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
+        if self.clock.is_static and stage.coefficients.extrapolation:
+            self.notify("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
         start_dependents(stage, motion.u, "displacement", no_length(self.system))
         if self.active:
             self.active.start(motion, now)
@@ -112,7 +113,7 @@ class Marching:
         if isinstance(procedure, Dynamic):
             if self.at_start:
                 self.at_start.hold(motion, now)
-            self.say(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
+            self.notify(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
                 stage = self.events.start(motion, now)
             start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
@@ -123,35 +124,34 @@ class Marching:
             if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
                 refuse_stretching(stage, before, ropes_of(self.system))
             if not self.events:  # which have made them consistent
-                self.say(consistent_velocities(stage, motion, small_or_sparse_mass(stage)))
+                self.notify(consistent_velocities(stage, motion, small_or_sparse_mass(stage)))
                 evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)
-        self.say(notice)
+        self.notify(notice)
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
-        if self.explicit:
-            self.say(self.explicit.notice)
-            self.explicit.refuse(held, motion)
-        if isinstance(self.at_start, SettingOff):
-            stage = self.at_start.begin(motion, instant)
+        self.notify(self.marcher.notice)
+        self.marcher.refuse(held, motion)
+        if self.at_start:
+            stage = self.at_start.begin(stage, motion, instant)
         if isinstance(procedure, Dynamic):
-            self.say(initial_acceleration(stage, motion, held, procedure))
-            self.say(snap_notice(stage, self.clock.dt))
+            self.notify(initial_acceleration(stage, motion, held, procedure))
+            self.notify(snap_notice(stage, self.clock.dt))
             if isinstance(self.clock, ErrorClock):
-                self.say(automatic_notice(self.clock))
+                self.notify(automatic_notice(self.clock))
         start = motion.u.copy()
         open_energies(stage, motion, instant, is_first and np.array_equal(start, carried))
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
         self.whole.has_started = True
         self.sink.begin(self.start)
-        for text in self.told:
+        for text in self.notices:
             self.sink.notice(f"step {self.number}: {text}")
         self.has_begun = True
         first = record(stage, 1, self.nodes, self.elements)
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
-        error, self.thermal = motion.tally[groups.ERROR0], instant.thermal_end[0]
+        error, self.thermal = motion.energies[groups.ERROR0], instant.thermal_end[0]
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
@@ -159,10 +159,10 @@ class Marching:
         if self.at_start:
             self.at_start.tell()
 
-    def say(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
-        if text and text not in self.told:
-            self.told[text] = None
+        if text and text not in self.notices:
+            self.notices[text] = None
             if self.has_begun:
                 self.sink.notice(f"step {self.number}: {text}")
 
@@ -172,10 +172,9 @@ class Marching:
         """How many increments the next chunk may have."""
         if not self.clock.is_steady or (self.events and self.events.has_shared):
             return 1
-        count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
-        if self.explicit:
-            count += BOOKS - (self.progress.increment + count) % BOOKS
         done = self.progress.increment
+        count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
+        count = self.marcher.length(count, done)
         following = min(self.schedule.next_field(done), self.whole.checkpoints.following(done), self.most)
         return max(1, min(count, following - done))
 
@@ -189,7 +188,7 @@ class Marching:
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
         control = np.zeros(groups.CONTROL, np.int64)
-        due = self._due(times, chunk)
+        due = self.marcher.due(self, chunk)
         self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
         reason = self.march(control, due, chunk, kept)
@@ -197,72 +196,43 @@ class Marching:
         done = int(control[groups.INCREMENT])
         if done:
             self._accept(kept, due[:done], times, steps, chunk)
-            self.progress.pace(spent, done + BOOKS > self.progress.chunk)
+            self.progress.pace(spent, done + BALANCES > self.progress.chunk)
         if reason == groups.DRIFT:
-            self.say(self.watch.leaves(self.progress, self.clock.dt))
-        if reason == groups.EVENT and (watched := self.events or self.active):
-            reason, control = self._pass_events(watched, times[done : done + 2], steps[done : done + 1])
+            self.notify(self.watch.leaves(self.progress, self.clock.dt))
+        if reason == groups.EVENT and self.watched:
+            reason, control = self._pass_events(self.watched, times[done : done + 2], steps[done : done + 1])
         if reason not in (groups.DONE, groups.RESIZE, groups.DRIFT):
-            self._recover(reason, control, kept.ledger, float(steps[min(done, len(steps) - 1)]))
+            self._recover(reason, control, kept.increments, float(steps[min(done, len(steps) - 1)]))
 
-    def _pass_events(self, events: Events | ActiveSet, times: Floats, steps: Floats) -> tuple[int, Ints]:
+    def _pass_events(self, ropes: WatchedRopes, times: Floats, steps: Floats) -> tuple[int, Ints]:
         """An increment in which ropes go slack or become taut."""
         try:
-            kept, chunk = events.advance(float(times[0]), float(times[1]), float(steps[0]))
+            kept, chunk = ropes.advance(float(times[0]), float(times[1]), float(steps[0]))
         except Failed as failure:
             return failure.reason, failure.control
         self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
         return groups.DONE, np.zeros(groups.CONTROL, np.int64)
 
-    def _due(self, times: Floats, chunk: Loading) -> Flags:
-        """(k,) increments of a chunk whose rows are wanted: all but those an explicit step may skip."""
-        if self.explicit is None or self.whole.record_all:
-            return np.ones(len(times) - 1, np.bool_)
-        increments = self.progress.increment + np.arange(1, len(times))
-        asked = self.schedule.rows_due(increments, times[1:], bool(times[-1] >= self.clock.end))
-        return self.explicit.due(chunk, asked, increments)
-
     def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """Call the march of this step."""
-        if self.explicit:
-            return self.explicit.march(control, self.progress.increment, due, chunk, self.progress.motion, kept)
-        if self.active:
-            return groups.EVENT  # every increment is a search
-        return self.events.march(control, chunk, kept) if self.events else self.iterate(control, chunk, kept, NO_ROPES)
-
-    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
-        """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
-        stage, problem = self.stage, self.stage.problem._replace(ropes=ropes)
-        coefficients = stage.coefficients._replace(extrapolation=self.extrapolation)
-        while True:
-            reason = march(
-                len(chunk.dt), control, coefficients, stage.limits, problem, chunk, self.arc, self.progress.motion,
-                stage.work, kept,
-            )  # fmt: skip
-            if reason != groups.NEED_SOLVE:
-                return int(reason)
-            phase = int(control[groups.PHASE])
-            if not stage.solver_of(phase).solve(stage.work, forcing_of(phase, self.progress.motion.memory)):
-                return SINGULAR
-            self.patience.note_refusal(stage)
+        """Through a chunk, or up to where it cannot go on; the reason."""
+        return self.marcher.march(self, control, due, chunk, kept)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
-        done, ledger = len(due), kept.ledger[: len(due)]
-        self.clock.advance(float(times[done]), done, int(ledger[-1, groups.L_ITERATIONS]))
-        self.patience.judge(self.stage, self.progress.motion, float(ledger[:, groups.L_ITERATIONS].sum()))
+        done, increments = len(due), kept.increments[: len(due)]
+        self.clock.advance(float(times[done]), done, int(increments[-1, groups.L_ITERATIONS]))
+        self.patience.judge(self.stage, self.progress.motion, float(increments[:, groups.L_ITERATIONS].sum()))
         self.progress.time = float(times[done])
-        self._remark(ledger)
+        self._remark(increments)
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
-        if self.explicit:
-            self.explicit.tell(self.sink, self.number, self.progress.increment - done, times)
+        self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
 
-    def _remark(self, ledger: Floats) -> None:
-        jumps = jumps_of(ledger, self.progress.increment) if self.clock.is_static and not self.has_jumped else []
+    def _remark(self, increments: Floats) -> None:
+        jumps = jumps_of(increments, self.progress.increment) if self.clock.is_static and not self.has_jumped else []
         self.has_jumped |= bool(jumps)
-        for text in remarks_of(ledger, jumps):
-            self.say(text)
+        for text in remarks_of(increments, jumps):
+            self.notify(text)
 
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
@@ -291,17 +261,24 @@ class Marching:
                 frame_of(shown, self.number, now.increment, now.time, now.motion, self.thermal, is_end, is_due)
             )
 
-    def _recover(self, reason: int, control: Ints, ledger: Floats, dt: float) -> None:
+    def _recover(self, reason: int, control: Ints, increments: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""
         now = self.progress
         if now.increment == 0 and self.clock.is_static and not self.active:
             refuse_mechanism(self.stage, now.motion, now.time, self.number)
-        if self.explicit:
-            raise NoConvergence(self.explicit.failure(reason, self.number, now.time, dt, now.motion, self.thermal))
-        if self.clock.cut(reason):
+        if self.marcher.can_cut and self.clock.cut(reason):
             now.cutbacks += 1
             self.sink.event(Event(self.number, now.increment + 1, now.time, 0, "cutback"))
             return
-        where = self.number, self.stage, self.step, self.clock, now
-        trouble = getattr(self.events or self.active, "trouble", "")
-        raise NoConvergence(trouble or failure_message(*where, reason, control, ledger, dt))
+        raise NoConvergence(self.marcher.failure(self, reason, control, increments, dt))
+
+    def living(self) -> Iterator[tuple[str, Any]]:
+        """All that changes while the step goes on, under names: objects with ``lives``, or named tuples of arrays."""
+        yield from (("step", self), ("progress", self.progress), ("motion", self.progress.motion), ("arc", self.arc))
+        yield from (("clock", self.clock), ("watch", self.watch), ("patience", self.patience))
+        yield from (("schedule", self.schedule), ("marcher", self.marcher))
+        yield from ((f"cadence {number}", cadence) for number, cadence in enumerate(self.schedule.cadences))
+        if self.watched:
+            yield "ropes", self.watched
+        if self.events:
+            yield from (("states", self.events.states), ("shares", self.events.shares))

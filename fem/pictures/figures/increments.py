@@ -15,8 +15,8 @@ ALWAYS = ("kinetic", "potential", "strain", "total")
 
 def energies(results: Results) -> Figure:
     """Energies above, the magnitude of the error of their balance below."""
-    time = results.ledger[:, 2]
-    kinetic, strain, potential, work, dissipated, error = results.ledger[:, 5:].T
+    time = results.increments[:, 2]
+    kinetic, strain, potential, work, dissipated, error = results.increments[:, 5:].T
     total = kinetic + strain + potential
     figure = Figure(figsize=(WIDTH, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1))
@@ -43,7 +43,7 @@ def energies(results: Results) -> Figure:
 
 def iterations(results: Results) -> Figure:
     """Linear solves per increment above, the residual norm they ended with below."""
-    rows = results.ledger[results.ledger[:, 1] > 0]
+    rows = results.increments[results.increments[:, 1] > 0]
     time, count, residual = rows[:, 2:5].T
     figure = Figure(figsize=(WIDTH, 5.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
@@ -59,7 +59,7 @@ def iterations(results: Results) -> Figure:
     finish(results, [[upper], [lower]])
     upper.set_ylim(0.0, max(1.0, float(count.max(initial=0.0))) * 1.12)
     upper.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-    first, last = float(results.ledger[0, 2]), float(results.ledger[-1, 2])
+    first, last = float(results.increments[0, 2]), float(results.increments[-1, 2])
     if last > first:
         margin = 0.01 * (last - first)
         lower.set_xlim(first - margin, last + margin)

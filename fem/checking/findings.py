@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.check.bars import LISTED, Bars, some, stiffest_bar
+from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.model import Dynamic, Frequency, Mesh, Model, Static
 
 LENGTH_RATIO = 1e3
@@ -25,15 +25,11 @@ SOFT_STRAIN = 0.1
 
 def loose_nodes(model: Model, bars: Bars) -> list[str]:
     """Nodes of no element and no equation; nodes in one place that nothing joins."""
-    used = np.zeros(len(model.mesh.node_labels), bool)
-    for a, b in _links(model):
-        used[[a, b]] = True
-    labels = model.mesh.node_names
-    found = []
-    if not used.all():
-        found.append(f"nodes attached to nothing: {some(labels[~used])}")
+    labels, links = model.mesh.node_names, _links(model)
+    used = np.isin(np.arange(len(labels)), links)
+    found = [] if used.all() else [f"nodes attached to nothing: {some(labels[~used])}"]
     first: dict[tuple[float, ...], int] = {}
-    joined = {frozenset(link) for link in _links(model)}
+    joined = {frozenset(link) for link in links}
     twins = []
     for k, place in enumerate(map(tuple, model.mesh.coordinates.tolist())):
         other = first.setdefault(place, k)
@@ -54,7 +50,7 @@ def _links(model: Model) -> list[tuple[int, int]]:
 
 def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
     """Very different lengths, and two bars between the same nodes."""
-    found = []
+    found: list[str] = []
     if bars.labels.size and bars.length0.max() > LENGTH_RATIO * bars.length0.min():
         short, long = int(np.argmin(bars.length0)), int(np.argmax(bars.length0))
         found.append(
@@ -74,25 +70,19 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     given = (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries))
     if not given:
         return ["no supports: no *BOUNDARY anywhere"]
-    parent = list(range(len(model.mesh.node_labels)))
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def root(k: int) -> int:
-        while parent[k] != k:
-            parent[k] = parent[parent[k]]
-            k = parent[k]
-        return k
-
-    links = _links(model)
-    for a, b in links:
-        parent[root(a)] = root(b)
-    held = {root(int(k)) for boundary in given for k in model.mesh.nodes_of(boundary.target)}
-    held |= {root(int(k)) for block in model.mesh.blocks if block.kind == "SPRING1" for k in block.connectivity[:, 0]}
-    parts: dict[int, list[int]] = {}
-    labels = model.mesh.node_names
-    for k in sorted({node for link in links for node in link}):
-        if root(k) not in held:
-            parts.setdefault(root(k), []).append(labels[k])
-    return [f"a free body, held by no support: nodes {some(part)}" for part in parts.values()][:LISTED]
+    mesh = model.mesh
+    links = np.array(_links(model), np.int64).reshape(-1, 2)
+    size = (len(mesh.node_labels),) * 2
+    part = connected_components(coo_array((np.ones(len(links)), links.T), shape=size), directed=False)[1]
+    held = [mesh.nodes_of(boundary.target) for boundary in given]
+    held += [block.connectivity[:, 0] for block in mesh.blocks if block.kind == "SPRING1"]
+    linked = np.unique(links)
+    free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
+    parts = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
+    return [f"a free body, held by no support: nodes {some(labels)}" for labels in parts][:LISTED]
 
 
 def nothing_acts(model: Model, bars: Bars) -> list[str]:
@@ -162,11 +152,11 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
         stiffness[model.mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
     values, vectors = np.linalg.eigh(stiffness)
     pull = np.abs(np.einsum("ni,nik->nk", first_loads(model), vectors))
-    loose = touched & ((values < 1e-9) & (pull > 1e-12 * np.abs(pull).max(initial=0.0))).any(axis=1)
-    if not loose.any():
+    unheld = touched & ((values < 1e-9) & (pull > 1e-12 * np.abs(pull).max(initial=0.0))).any(axis=1)
+    if not unheld.any():
         return []
     return [
-        f"nodes {some(model.mesh.node_names[loose])}: loaded where nothing holds them, across their bars, in the "
+        f"nodes {some(model.mesh.node_names[unheld])}: loaded where nothing holds them, across their bars, in the "
         "first static step; give an initial stress or *SOLID SECTION, STARTING TENSION="
     ]
 
@@ -186,12 +176,8 @@ def first_loads(model: Model) -> Floats:
 
 def nodes_of_elements(mesh: Mesh, elements: Ints) -> Ints:
     """Indices of all nodes that the elements of given indices touch."""
-    touched, start = [np.zeros(0, np.int64)], 0
-    for block in mesh.blocks:
-        inside = elements[(elements >= start) & (elements < start + len(block.labels))] - start
-        touched.append(block.connectivity[inside].ravel())
-        start += len(block.labels)
-    return np.unique(np.concatenate(touched))
+    ends = [block.connectivity[:, [0, -1]] for block in mesh.blocks]
+    return np.unique(np.concatenate([np.zeros((0, 2), np.int64), *ends])[elements])
 
 
 def massless_nodes(model: Model, bars: Bars) -> list[str]:
@@ -200,7 +186,8 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     if not any(procedure.initial_acceleration and procedure.singular_mass == "ERROR" for procedure in dynamic):
         return []
     mesh = model.mesh
-    massless, held = np.zeros(len(mesh.node_labels), bool), np.zeros((len(mesh.node_labels), 3), bool)
+    n = len(mesh.node_labels)
+    massless, held = np.zeros(n, bool), np.zeros((n, 3), bool)
     massless[nodes_of_elements(mesh, np.arange(len(mesh.element_labels)))] = True
     massless[bars.connectivity[bars.mass > 0.0].ravel()] = False
     for point in model.masses:
@@ -242,7 +229,5 @@ def units(model: Model, bars: Bars) -> list[str]:
     return found
 
 
-CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
-    loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes, increments, geometry,
-    units,
-)  # fmt: skip
+STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
+CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (*STRUCTURE, increments, geometry, units)

@@ -13,8 +13,8 @@ from fem.assembly.environment import Environment, LoadSet, load_set, thermal_row
 from fem.assembly.system import System
 from fem.forces.bars import bar
 from fem.forces.bars.bar import STORED, Bars
-from fem.forces.equations import Links
-from fem.forces.families import acting_families, are_symmetric, has_flow
+from fem.forces.equations import Equations
+from fem.forces.families import are_symmetric
 from fem.forces.protocol import Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
@@ -27,7 +27,7 @@ from fem.solve.newton.groups import (
     BICGSTAB,
     CG,
     CHAINS,
-    LEDGER,
+    INCREMENT_ROW,
     LIMITS,
     NO_SOLVE,
     PROJECT_ACCELERATION,
@@ -51,14 +51,14 @@ NEAR_FLOOR = 1e-6
 
 
 @dataclass(slots=True)
-class Stage:
+class StepSystem:
     """A step ready to march. tangent and direct solvers: made when asked for."""
 
     system: System
     environment: Environment
     bars: Bars
     nodes: Nodes
-    links: Links
+    equations: Equations
     loads: LoadSet
     scheme: Scheme
     coefficients: Coefficients
@@ -75,17 +75,9 @@ class Stage:
         """The groups the march reads."""
         choice, system = self.choice, self.system
         return Problem(
-            nodes=self.nodes,
-            bars=self.bars,
-            springs=system.springs,
-            families=system.families,
-            is_passive=not acting_families(system.families),
-            links=self.links,
-            ropes=NO_ROPES,
-            solver=choice.solver,
-            tree=choice.tree,
-            equation=choice.equation,
-        )
+            self.nodes, self.bars, system.springs, system.families, system.is_passive, self.equations, NO_ROPES,
+            choice.solver, choice.tree, choice.equation,
+        )  # fmt: skip
 
     @property
     def is_dynamic(self) -> bool:
@@ -101,7 +93,7 @@ class Stage:
     def tangent(self) -> SparseTangent:
         """The sparse tangent, with its pattern."""
         if self._tangent is None:
-            self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.links)
+            self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.equations)
         return self._tangent
 
     @property
@@ -114,7 +106,7 @@ class Stage:
         return self.opened
 
     def _open_direct(self, is_symmetric: bool) -> DirectSolver:
-        return DirectSolver(self.system, self.nodes.dof_kind, self.links, is_symmetric, self.choice.library)
+        return DirectSolver(self.system, self.nodes.dof_kind, self.equations, is_symmetric, self.choice.library)
 
     def solver_of(self, phase: int) -> DirectSolver | SaddleSolver:
         """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
@@ -125,19 +117,19 @@ class Stage:
         return self.opened_mass
 
 
-def free_dofs(environment: Environment, links: Links) -> Ints:
+def free_dofs(environment: Environment, equations: Equations) -> Ints:
     """(3n,) 1 free, 0 supported, 2 dependent."""
     free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
-    free[links.slave] = 2
+    free[equations.slave] = 2
     return free
 
 
 def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
-) -> Stage:
+) -> StepSystem:
     """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
-    links = eliminate(system, environment.supports.supported)
-    free = free_dofs(environment, links)
+    equations = eliminate(system, environment.supports.supported)
+    free = free_dofs(environment, equations)
     nodes = Nodes(
         np.repeat(system.mass, 3),
         np.repeat(system.damping, 3) if np.any(system.damping) else np.zeros(0),
@@ -159,12 +151,12 @@ def prepare(
         choice = Choice(NO_SOLVE, no_tree(), np.zeros(0, np.int64), 0, "central differences, lumped mass", "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
-        choice = choose_solver(system, free, links, may_iterate, wanted, is_static)
+        choice = choose_solver(system, free, equations, may_iterate, wanted, is_static)
     if not symmetric:
         solver = UNSYMMETRIC.get(choice.solver, choice.solver)
         choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
-    return Stage(
-        system, environment, bars, nodes, links, load_set(system, environment), scheme, coefficients,
+    return StepSystem(
+        system, environment, bars, nodes, equations, load_set(system, environment), scheme, coefficients,
         limits_of(controls, bars), choice, scratch(system, bars, choice), symmetric,
     )  # fmt: skip
 
@@ -196,7 +188,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     size, count = system.size, len(system.labels)
     rows = int(choice.equation.max(initial=-1)) + 1 if choice.solver == BAND else 0
     shapes: dict[str, int | tuple[int, int]] = {
-        "flow": size if has_flow(bars, system.springs, system.families) else 0,
+        "flow": size if system.has_flow else 0,
         "state": len(system.state),
         "block": (count, 9),
         "inverse": (count if choice.solver in (*CHAINS, CG, BICGSTAB) else 0, 9),
@@ -216,14 +208,14 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
 
 def no_tangent(system: System, bars: Bars) -> Tangent:
     """Room for the tangent of a model."""
-    has_blocks = len(system.springs.dofs) > 0 or acting_families(system.families)
+    has_blocks = len(system.springs.dofs) > 0 or not system.is_passive
     return Tangent(
         bars.nodes, room((STORED, len(bars.nodes))), room(len(bars.off_mass)),
         room((len(system.labels) if has_blocks else 0, 9)), system.pairs, room((len(system.pairs), 18)),
     )  # fmt: skip
 
 
-def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
+def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
     """What acts in the increments that end at ``time[1:]``; ``time[0]`` is where they start."""
     moving = stage.environment.supports.moving(motion.u)
     u, v, a = stage.environment.supports.motion(moving, time[1:])
@@ -237,22 +229,22 @@ def loading(stage: Stage, motion: Motion, time: Floats, exact_dt: Floats) -> Loa
         a = (v - start) / exact_dt[:, None]
         if len(thermal) > 1:
             thermal_mean = 0.5 * (thermal[:-1] + thermal[1:])
-    share = stage.coefficients.wc
+    late = stage.coefficients.wc
     return Loading(
-        exact_dt, time, stage.loads.vectors, stage.loads.is_gravity, share * factors[1:] + (1.0 - share) * factors[:-1],
+        exact_dt, time, stage.loads.vectors, stage.loads.is_gravity, late * factors[1:] + (1.0 - late) * factors[:-1],
         factors, moving, u, v, a, start, thermal, thermal_mean,
     )  # fmt: skip
 
 
-def loading_at(stage: Stage, motion: Motion, now: float) -> Loading:
+def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
     """What acts at one instant, as an increment that starts and ends there."""
     return loading(stage, motion, np.array([now, now]), np.ones(1))
 
 
-def record(stage: Stage, count: int, nodes: Ints, elements: Ints) -> Record:
+def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record:
     """Room for what is kept of ``count`` increments."""
     return Record(
-        room((count, LEDGER)),
+        room((count, INCREMENT_ROW)),
         nodes,
         room((count, RECORDED["NODE"], len(nodes), 3)),
         stage.system.family[elements],

@@ -1,4 +1,4 @@
-"""What an increment adds to the books: reactions, true energies, the row that is kept of it."""
+"""The energy balance of an increment: reactions, true energies, the row that is kept of it."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ from fem.solve.rods.project import projected_work
 from fem.solve.schemes.coefficients import Coefficients
 
 NEGLIGIBLE = 1e-3
-"""An energy error below this part of the allowed share of the energies themselves never counts as drift: a wheel that
+"""An energy error below this part of the allowed part of the energies themselves never counts as drift: a wheel that
 spins freely exchanges next to nothing."""
 ROUND_OFF = 1e-14
-"""Share of force times displacement (of the increment, where nothing has moved), summed, that round-off takes."""
+"""Fraction of force times displacement (of the increment, where nothing has moved), summed, that round-off takes."""
 
 
 @kernel
@@ -64,26 +64,26 @@ def balance_forces(
     ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
     ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped.
     """
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     reaction, force, inertia = work.reaction, work.force, work.inertia
-    share, has_links, is_lumped = scheme.wc, links.slave.shape[0] > 0, bars.off_mass.shape[0] == 0
+    fraction, has_equations, is_lumped = scheme.wc, equations.slave.shape[0] > 0, bars.off_mass.shape[0] == 0
     dynamic, is_damped = scheme.wm != 0.0, nodes.damping.shape[0] > 0
     for dof in range(reaction.shape[0]):
-        if nodes.dof_kind[dof] != 0 and not has_links:
+        if nodes.dof_kind[dof] != 0 and not has_equations:
             continue  # zero it stays
         value = force[dof]
         if dynamic or secant:
             value += nodes.mass[dof] * a[dof] if is_lumped else inertia[dof]
             if is_damped:
-                value += (share if secant else 1.0) * work.damping_force[dof]
+                value += (fraction if secant else 1.0) * work.damping_force[dof]
         if secant:
             value -= work.known_force[dof]
         else:
             for p in range(loading.vectors.shape[0]):
                 value -= loading.factors[k + 1, p] * loading.vectors[p, dof]
         reaction[dof] = value
-    if has_links:
-        condense(links, reaction)
+    if has_equations:
+        condense(equations, reaction)
         for dof in range(reaction.shape[0]):
             if nodes.dof_kind[dof] != 0:
                 reaction[dof] = 0.0
@@ -122,7 +122,7 @@ def support_work(
     exact for mass of their own; and where their velocity jumps at the start, the jump of kinetic energy.
     ``work.reaction`` holds the reactions of the trial state; known_force, shift and momentum are used as room.
     """
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.known_force, work.momentum, work.shift
     total = 0.0
@@ -143,7 +143,7 @@ def support_work(
     if some(jump > 0.0):
         for c in range(supports.shape[0]):
             jumped[supports[c]] = start[k, c]
-        expand(links, jumped)
+        expand(equations, jumped)
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, motion.v, old)
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, jumped, new)
         for dof in range(jumped.shape[0]):
@@ -158,11 +158,11 @@ def support_work(
 
 @inner_kernel
 def inertia_at(dynamic: bool, problem: Problem, x: Floats, product: Floats) -> None:
-    """product = M x with the share of dependent dofs handed to their masters; zero in statics."""
-    nodes, bars, links = problem.nodes, problem.bars, problem.links
+    """product = M x with the part of dependent dofs handed to their masters; zero in statics."""
+    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     if dynamic:
         multiply_mass(nodes.mass, bars.off_mass, bars.nodes, x, product)
-        condense(links, product)
+        condense(equations, product)
     else:
         for dof in range(product.shape[0]):
             product[dof] = 0.0
@@ -185,12 +185,12 @@ def kinetic_energy(problem: Problem, work: Scratch) -> float:
 def close_increment(
     scheme: Coefficients, k: int, strain: float, problem: Problem, loading: Loading, motion: Motion, work: Scratch
 ) -> float:
-    """Energies of the increment into the tally; the trial state becomes the last good one. Returns the energy error.
+    """Energies of the increment into the energies; the trial state becomes the last good one. Returns the energy error.
 
     strain: stored energy of the trial state.
     """
     nodes, bars = problem.nodes, problem.bars
-    secant, tally, u0, u1 = scheme.secant, motion.tally, motion.u, work.u
+    secant, energies, u0, u1 = scheme.secant, motion.energies, motion.u, work.u
     dynamic = scheme.wm != 0.0
     balance_forces(scheme, secant, k, problem, loading, work.a, work)
     now = min(k + 1, loading.thermal_end.shape[0] - 1)
@@ -239,38 +239,38 @@ def close_increment(
             for dof in range(u1.shape[0]):
                 loss += ((1.0 - late) * work.momentum[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
         kinetic = kinetic_energy(problem, work)
-        tally[WORK] += work_done
-        tally[DISSIPATED] += loss
+        energies[WORK] += work_done
+        energies[DISSIPATED] += loss
     else:
-        tally[WORK] = strain + potential - tally[TOTAL0] + tally[DISSIPATED] - tally[ERROR0]
-    tally[KINETIC], tally[STRAIN], tally[POTENTIAL] = kinetic, strain, potential
-    tally[EXCHANGED] = max(
-        max(tally[EXCHANGED], abs(kinetic - tally[KINETIC0])),
+        energies[WORK] = strain + potential - energies[TOTAL0] + energies[DISSIPATED] - energies[ERROR0]
+    energies[KINETIC], energies[STRAIN], energies[POTENTIAL] = kinetic, strain, potential
+    energies[EXCHANGED] = max(
+        max(energies[EXCHANGED], abs(kinetic - energies[KINETIC0])),
         max(
-            abs(strain - tally[STRAIN0]),
-            max(abs(potential - tally[POTENTIAL0]), abs(tally[WORK] - tally[WORK0])),
+            abs(strain - energies[STRAIN0]),
+            max(abs(potential - energies[POTENTIAL0]), abs(energies[WORK] - energies[WORK0])),
         ),
     )
     motion.memory[ONSET] = scheme.onset * loading.dt[k]
     take_over(scheme.lags, problem, motion, work)
-    error: float = kinetic + strain + potential - tally[TOTAL0] - tally[WORK] + tally[DISSIPATED]
+    error: float = kinetic + strain + potential - energies[TOTAL0] - energies[WORK] + energies[DISSIPATED]
     return error
 
 
 @kernel
-def has_drifted(motion: Motion, dt: float, error: float, share: float) -> bool:
-    """The energy error since the start of the step exceeds its share of the exchanged energy, beyond round-off."""
-    tally = motion.tally
-    change = abs(error - tally[ERROR0])
-    allowed = share * tally[EXCHANGED]
-    if not some((share >= 0.0) & (change > allowed)):
+def has_drifted(motion: Motion, dt: float, error: float, fraction: float) -> bool:
+    """The energy error since the start of the step exceeds its fraction of the exchanged energy, beyond round-off."""
+    energies = motion.energies
+    change = abs(error - energies[ERROR0])
+    allowed = fraction * energies[EXCHANGED]
+    if not some((fraction >= 0.0) & (change > allowed)):
         return False
-    size = abs(tally[KINETIC]) + abs(tally[STRAIN]) + abs(tally[POTENTIAL]) + abs(tally[WORK])
-    noise = NEGLIGIBLE * share * size
+    size = abs(energies[KINETIC]) + abs(energies[STRAIN]) + abs(energies[POTENTIAL]) + abs(energies[WORK])
+    noise = NEGLIGIBLE * fraction * size
     for dof in range(motion.u.shape[0]):
         move = abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
         noise += ROUND_OFF * move * (abs(motion.force[dof]) + abs(motion.reaction[dof]))
-    is_beyond: bool = (share >= 0.0) & (change > allowed + noise)
+    is_beyond: bool = (fraction >= 0.0) & (change > allowed + noise)
     return is_beyond
 
 
@@ -281,17 +281,17 @@ def note_increment(
 ) -> None:  # fmt: skip
     """Write the row of increment k."""
     bars, springs = problem.bars, problem.springs
-    ledger, tally, u = record.ledger, motion.tally, motion.u
-    ledger[k, L_ITERATIONS] = iterations
-    ledger[k, L_NORM] = where(scale > 0.0, norm / scale, norm)
-    ledger[k, L_KINETIC], ledger[k, L_STRAIN] = tally[KINETIC], tally[STRAIN]
-    ledger[k, L_POTENTIAL], ledger[k, L_WORK] = tally[POTENTIAL], tally[WORK]
-    ledger[k, L_DISSIPATED], ledger[k, L_ERROR] = tally[DISSIPATED], error
+    increments, energies, u = record.increments, motion.energies, motion.u
+    increments[k, L_ITERATIONS] = iterations
+    increments[k, L_NORM] = where(scale > 0.0, norm / scale, norm)
+    increments[k, L_KINETIC], increments[k, L_STRAIN] = energies[KINETIC], energies[STRAIN]
+    increments[k, L_POTENTIAL], increments[k, L_WORK] = energies[POTENTIAL], energies[WORK]
+    increments[k, L_DISSIPATED], increments[k, L_ERROR] = energies[DISSIPATED], error
     largest = 0.0
     for i in range(u.shape[0] // 3):
         largest = max(largest, u[3 * i] * u[3 * i] + u[3 * i + 1] * u[3 * i + 1] + u[3 * i + 2] * u[3 * i + 2])
-    ledger[k, L_LARGEST] = math.sqrt(largest)
-    ledger[k, L_FLAGS] = flags
+    increments[k, L_LARGEST] = math.sqrt(largest)
+    increments[k, L_FLAGS] = flags
     kinematics = record.kinematics
     for p in range(record.nodes.shape[0]):
         for c in range(3):

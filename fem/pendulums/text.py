@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fem.pendulum.description import BODIES, QUANTITIES, Pendulum
+from fem.pendulums.description import BODIES, QUANTITIES, Pendulum
 
 INTEGRATOR = "ENERGY MOMENTUM"
 
@@ -37,7 +37,8 @@ def heading_lines(pendulum: Pendulum) -> list[str]:
     return [
         "*HEADING",
         f"Pendulum of {n} link{'s' * (n > 1)}: {what}",
-        "Units belong together (m, kg, s, N); angles in degrees, speeds in degrees per unit of time",
+        "SI units: m, kg, s, N; angles in degrees, speeds in degrees per second",
+        "** (other units that belong together will do: leave out SI above, and figures name no units)",
         "**",
         "** x to the right, z upwards. Node 1 is the fixed joint, node i + 1 the lower end of link i.",
         f"** Angles: counter-clockwise from the downward vertical, {since}.",

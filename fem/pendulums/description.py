@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from fem.errors import CommandError
 
 BODIES = {"bar": "uniform slender bars", "point": "point masses at the ends of massless bars"}
@@ -61,12 +63,13 @@ class Pendulum:
         return len(self.lengths)
 
 
-def per_link(values: Sequence[float], links: int, option: str) -> tuple[float, ...]:
-    """One value per link from a list of one (for all) or ``links`` values. Raises CommandError."""
-    if len(values) not in (1, links):
-        given = f"{option} has {len(values)} values"
-        raise CommandError(f"{given} for {links} link{'s' * (links > 1)}; give one for all, or one per link")
-    return tuple(values) * (links // len(values))
+def per_link(values: float | Sequence[float], links: int, name: str) -> tuple[float, ...]:
+    """One value per link from one for all or ``links`` values; none from none. Raises CommandError."""
+    given: tuple[float, ...] = tuple(np.ravel(values).tolist())
+    if len(given) not in (0, 1, links):
+        message = f"{name} has {len(given)} values for {links} link{'s' * (links > 1)}"
+        raise CommandError(f"{message}; give one for all, or one per link")
+    return given * links if len(given) == 1 else given
 
 
 def body_of(text: str) -> tuple[str, float | None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from fem.check.bars import ROUND_OFF, Bars, first_smallest, stiffest_bar
+from fem.checking.bars import ROUND_OFF, Bars, first_smallest, stiffest_bar
 from fem.model import Dynamic, Frequency, Model, Static, Step
 
 

@@ -62,26 +62,19 @@ class Bars:
 
 def collect_bars(model: Model) -> Bars:
     """Bars of the sections in force; a later section of the same element replaces an earlier one."""
-    offset, kinds, pairs = 0, {}, {}
-    for block in model.mesh.blocks:
-        for k in range(len(block.labels)):
-            if block.kind in BARS:
-                kinds[offset + k] = block.kind
-                pairs[offset + k] = block.connectivity[k]
-        offset += len(block.labels)
-    section_of = {
-        int(index): section
-        for section in model.sections
-        for index in model.mesh.elements_of(section.element_set)
-        if int(index) in kinds
-    }
-    chosen = sorted(section_of)
-    sections = [section_of[index] for index in chosen]
+    mesh = model.mesh
+    is_bar = np.concatenate([np.zeros(0, bool), *(np.full(len(b.labels), b.kind in BARS) for b in mesh.blocks)])
+    nodes = np.concatenate([np.zeros((0, 2), np.int64), *(block.connectivity[:, [0, -1]] for block in mesh.blocks)])
+    owner = np.full(len(is_bar), -1)
+    for number, section in enumerate(model.sections):
+        owner[mesh.elements_of(section.element_set)] = number
+    chosen = np.flatnonzero(is_bar & (owner >= 0))
+    sections = [model.sections[number] for number in owner[chosen]]
     materials = [model.materials[section.material] for section in sections]
-    connectivity = np.array([pairs[index] for index in chosen], np.int64).reshape(-1, 2)
-    ends = model.mesh.coordinates[connectivity]
+    connectivity = nodes[chosen]
+    ends = mesh.coordinates[connectivity]
     return Bars(
-        labels=model.mesh.element_names[chosen] if chosen else np.zeros(0, np.int64),
+        labels=mesh.element_names[chosen],
         connectivity=connectivity,
         length0=np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1),
         area=np.array([section.area for section in sections], float),

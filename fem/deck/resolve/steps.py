@@ -1,0 +1,66 @@
+"""Steps as a whole: procedures that cannot have ropes, linear perturbations, the frozen Step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from fem.deck.draft import Draft
+from fem.deck.lexical.source import Mistake
+from fem.deck.step_cards.controls import in_force
+from fem.deck.step_draft import StepDraft
+from fem.model import Dynamic, Frequency, Material, Spring, Static, Step
+
+EXPLICIT_HINT = (
+    "leave out EXPLICIT: every other TIME INTEGRATOR finds the instants of few ropes (IMPACT=EVENT of *CONTROLS), "
+    "IMPACT=MOREAU steps over the impacts of many; or make them elastic, *ELASTIC with *NO COMPRESSION"
+)
+RIKS_HINT = "leave out RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
+REFUSED = "PERTURBATION of *STEP is not supported: every step is a full nonlinear step"
+MODES_HINT = "*FREQUENCY gives modes about a loaded state"
+
+
+def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> None:
+    """EXPLICIT and RIKS follow no bars that go slack without stretch. materials: those of sections"""
+    name = next((m.name for m in materials if m.is_inextensible and m.compression_ratio == 0.0), None)
+    for step in draft.steps if name is not None else ():
+        procedure, what, hint = step.procedure, "", ""
+        if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
+            what, hint = "*DYNAMIC, EXPLICIT", EXPLICIT_HINT
+        elif isinstance(procedure, Static) and procedure.riks:
+            what, hint = "*STATIC, RIKS", RIKS_HINT
+        if what and step.procedure_place:
+            draft.report(Mistake(step.procedure_place, f"{what} does not follow ropes (material {name})", hint))
+
+
+def blame_perturbations(draft: Draft, materials: Collection[Material], springs: Collection[Spring]) -> None:
+    """PERTURBATION may stand where it changes nothing: with ``*FREQUENCY``, and in a deck of one linear ``*STATIC``.
+
+    materials: those of sections. The response of any other linear perturbation would not enter the steps after it.
+    """
+    is_linear = len(draft.steps) == 1 and not any(spring.table for spring in springs)
+    is_linear &= all(m.compression_ratio == m.tension_ratio == 1.0 and not m.is_inextensible for m in materials)
+    for step in draft.steps:
+        is_static = isinstance(step.procedure, Static) and not step.procedure.riks
+        is_harmless = isinstance(step.procedure, Frequency) or (is_static and is_linear)
+        if step.perturbation is not None and not step.blamed and not is_harmless:
+            draft.report(Mistake(step.perturbation, REFUSED, MODES_HINT))
+
+
+def build_step(draft: StepDraft) -> Step:
+    """A step with its controls in force."""
+    assert draft.procedure is not None and draft.controls is not None
+    return Step(
+        procedure=draft.procedure,
+        nlgeom=draft.nlgeom,
+        name=draft.name,
+        title=draft.title,
+        max_increments=draft.max_increments,
+        extrapolation=draft.extrapolation,
+        controls=in_force(draft.controls, draft.procedure),
+        replaced=frozenset(draft.replaced),
+        boundaries=tuple(entry for entry, _ in draft.boundaries),
+        nodal_loads=tuple(draft.nodal_loads),
+        distributed_loads=tuple(draft.distributed_loads),
+        temperatures=tuple(draft.temperatures),
+        outputs=tuple(draft.outputs),
+    )

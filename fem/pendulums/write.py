@@ -1,0 +1,59 @@
+"""``fem.pendulum``: the deck of a pendulum of N links in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from fem.errors import CommandError
+from fem.files.whole import replace_file
+from fem.pendulums.description import Pendulum, body_of, per_link
+from fem.pendulums.text import deck_text
+
+
+def pendulum(
+    links: int, *, length: float | Sequence[float] = 1.0, mass: float | Sequence[float] = 1.0,
+    angles: float | Sequence[float] = 30.0, speeds: float | Sequence[float] = (), absolute: bool = False,
+    body: str = "bar", gravity: float = 9.81, time: float = 10.0, dt: float = 1e-3, integrator: str = "",
+    output: str | Path | None = None, force: bool = False,
+) -> Path:  # fmt: skip
+    """Write the deck of a pendulum, for ``fem.run``, ``fem.sweep`` and the others; its numbers are ``*PARAMETER``.
+
+    length, mass  of the links: one number for all, or one for each
+    angles        at the start [degrees]: the first from the downward vertical, each other from the previous link
+    speeds        rates of these angles at the start [degrees per unit of time]; none: at rest
+    absolute      angles and speeds are those from the vertical
+    body          ``bar``: uniform slender bars without stretch; ``point``: point masses on massless rods;
+                  ``elastic:EA``, ``point:EA``: with stretch
+    time, dt      duration and increment
+    integrator    TIME INTEGRATOR of the deck; empty: ENERGY MOMENTUM
+    output        file of the deck; None: ``pendulum_<links>.inp`` in the current folder
+    force         write over a file that holds something else
+
+    Raises
+    ------
+    CommandError  numbers out of their range, or the file exists and holds something else.
+
+    >>> deck = pendulum(2, angles=[90, 0], time=0.1)
+    >>> len(fem.run(deck))
+    101
+    """
+    form, stiffness = body_of(body)
+    found = Pendulum(
+        per_link(length, links, "length"), per_link(mass, links, "mass"), per_link(angles, links, "angles"),
+        per_link(speeds, links, "speeds"), absolute, form, stiffness, gravity, time, dt, integrator,
+    )  # fmt: skip
+    content = deck_text(found).encode()
+    target = Path(f"pendulum_{links}.inp") if output is None else Path(output)
+    if target.is_dir():
+        raise CommandError(f"{target} is a folder; --output names the deck to write")
+    if os.path.lexists(target):
+        if target.is_file() and target.read_bytes() == content:
+            return target
+        if not force:
+            where = "--output FILE.inp says where to write, --force writes over it"
+            raise CommandError(f"{target} exists and holds another deck; {where}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(target, content)
+    return target

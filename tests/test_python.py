@@ -1,0 +1,96 @@
+"""``import fem``: the examples of all its functions run, tables are what pandas takes, what is shown fits a screen."""
+
+from __future__ import annotations
+
+import csv
+import doctest
+import inspect
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem.arrays import Columns
+from tests.sweeping.swings import write_swing
+
+ROOT = Path(__file__).resolve().parents[1]
+NAMES = sorted(name for name in fem.__all__ if inspect.isfunction(getattr(fem, name)))
+EVERYTHING = "*NODE PRINT, NSET=BOTH\nU, V, A, RF, COORD\n*EL PRINT, ELSET=BAR\nE, S, N, T\n"
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory):
+    """A pendulum that prints everything, its files in ``out`` beside the deck."""
+    folder = tmp_path_factory.mktemp("swing")
+    deck = write_swing(folder, "*NODE PRINT, NSET=TIP\nU\n*EL PRINT, ELSET=BAR\nT\n", EVERYTHING)
+    deck.write_text(deck.read_text().replace("*STEP", "*NSET, NSET=BOTH\n1, 2\n*STEP", 1))
+    return fem.run(deck, output=folder / "out"), folder / "out"
+
+
+@pytest.mark.parametrize("name", ["fem", *NAMES])
+def test_examples_run(name, tmp_path, monkeypatch):
+    """Every function has one, as a reader types it beside a clone's ``inputs``."""
+    shutil.copytree(ROOT / "inputs", tmp_path / "inputs")
+    monkeypatch.chdir(tmp_path)
+    thing = fem if name == "fem" else getattr(fem, name)
+    (found,) = doctest.DocTestFinder(recurse=False).find(thing, name, globs={"fem": fem, name: thing})
+    assert found.examples or name in ("read_deck", "parse_deck", "write_deck")
+    said: list[str] = []
+    assert doctest.DocTestRunner().run(found, out=said.append).failed == 0, "".join(said)
+
+
+def test_nothing_heavy_is_imported_before_it_is_used():
+    """Rooms have other names than functions: importing one leaves the function where it was."""
+    heavy = "{'numpy', 'scipy', 'numba', 'matplotlib', 'rich'} & set(sys.modules)"
+    text = f"import sys, fem, fem.cli; assert not {heavy}, {heavy}\n"
+    text += "import fem.checking, fem.pendulums.write, fem.pictures.plot, fem.chaos.sections\n"
+    text += f"assert all(callable(getattr(fem, name)) for name in {NAMES})"
+    subprocess.run([sys.executable, "-c", text], cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize("name", ["increments", "nodes", "elements"])
+def test_tables_of_a_history_are_those_of_the_files(history, name):
+    motion, folder = history
+    with (folder / f"{name}.csv").open(newline="") as file:
+        heads, *rows = csv.reader(file)
+    table = motion.table(name)
+    assert list(table) == heads and len(rows) > 20
+    assert np.array_equal(np.column_stack(list(table.values())), np.array(rows, float))
+
+
+def test_pandas_takes_tables_as_they_are(history, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    sweep = fem.sweep(write_swing(tmp_path), {"length": [1.0, 2.0]})
+    for table in (sweep, history[0].table("nodes")):
+        frame = pandas.DataFrame(table)
+        assert list(frame.columns) == list(table) and len(frame) == len(next(iter(table.values())))
+
+
+def test_what_is_shown_fits_a_screen(history, tmp_path):
+    long = Columns({f"U1_{node}_end": np.zeros(3) for node in range(500)})
+    sweep = fem.sweep(write_swing(tmp_path), {"length": [1.0, 0.0]}, history=True)
+    net = fem.read_deck(ROOT / "inputs" / "cable_net.inp")
+    for thing in (history[0], history[0].model, long, sweep, net):
+        assert len(repr(thing)) < 800 and len(repr(thing).splitlines()) <= 6
+    assert "1 of 2 parameter sets failed" in repr(sweep) and "..." in repr(long)
+    assert "2 nodes" in repr(history[0]) and "node sets: TIP, BOTH" in repr(history[0].model)
+
+
+def test_a_name_that_is_not_there_is_answered_by_those_that_are(history):
+    motion, _ = history
+    for wrong, names in (
+        (lambda: motion.of_node(7), "there is no node 7; there are 1, 2"),
+        (lambda: motion.of_node(2, "W"), "no quantity W; there are U, V, A, RF, COORD"),
+        (lambda: motion.of_element(5), "no element 5; there are 1"),
+        (lambda: motion.of_element(1, "F"), "no quantity F; there are E, S, N, T"),
+        (lambda: motion.of_energy("heat"), "no energy heat; there are kinetic, strain"),
+        (lambda: motion.table("node"), "no table node; there are increments, nodes, elements"),
+        (lambda: motion.table("nodes")["U4"], "no column U4; there are step, increment, time, node, U1"),
+        (lambda: motion.mesh.nodes_of("tips"), "no node set tips; there are TIP, BOTH"),
+    ):
+        with pytest.raises(KeyError, match=names):
+            wrong()
