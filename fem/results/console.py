@@ -54,7 +54,7 @@ class ConsoleSink(SilentSink):
         self._node = Schedule(self._model, start.step - 1, start.time, start.increments).first_node
         heads = ["largest |u|"]
         if self._node is not None:
-            label = str(self._model.mesh.named(int(self._model.mesh.node_labels[self._node])))
+            label = self._model.mesh.named(int(self._model.mesh.node_labels[self._node]))
             label = label if len(label) <= LONGEST_LABEL else f"..{label[2 - LONGEST_LABEL :]}"
             heads = [f"U{axis}({label})" for axis in (1, 2, 3)]
         size = STEP_SIZE if start.increments is None else ()
@@ -70,7 +70,7 @@ class ConsoleSink(SilentSink):
 
     def rows(self, rows: Rows) -> None:
         columns: list[list[Any]] = [[rows.step] * len(rows.increment)]
-        columns += [getattr(rows, name).tolist() for name in self._columns]
+        columns += [getattr(rows, name).tolist() for name in self._columns[1:]]
         if self._node is None:
             columns.append(rows.largest_u.tolist())
         else:

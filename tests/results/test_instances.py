@@ -58,7 +58,7 @@ def test_the_console_names_the_node_by_its_instance(capsys: pytest.CaptureFixtur
     Path("deck.inp").write_text(deck)
     run_to_files("deck.inp", "out")
     text = capsys.readouterr().out
-    assert "U3(CABLE-2.3)" in text
+    assert "U3(..LE-2.3)" in text
     assert "CABLE-1 10, CABLE-2 20" in text
 
 
