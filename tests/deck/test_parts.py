@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fem.check import check_deck
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import fem
+from fem.checking import check
 from fem.deck import deck_reader, parse_deck, read_deck, write_deck
 from fem.errors import DeckError
 from fem.model.arrays_equal import same
@@ -129,7 +129,7 @@ def test_a_model_reads_the_same_with_parameters_traced() -> None:
 def test_a_sweep_has_the_numbers_of_the_flat_deck() -> None:
     path = next(path for path in TWINS if path.stem == "parameters")
     own, twin = (fem.sweep(each, {"force": [2.0, 4.0], "lift": [0.25, 0.5]}) for each in (path, twin_of(path)))
-    assert len(own["point"]) == 4 and not own.failed.any() and same(dict(own), dict(twin))
+    assert len(own) == 4 and not own.failed.any() and same(own.columns, twin.columns)
 
 
 BROKEN = [
@@ -178,6 +178,7 @@ def test_nothing_is_blamed_on_what_uses_a_broken_instance(good: str, bad: str, m
         (deck("*INSTANCE, NAME=C, @INSTANCE=X, PART=BAR\n*END INSTANCE\n*END ASSEMBLY\n"), "is not supported"),
         (PART + deck().replace("NAME=BAR", "NAME=@BAR", 1), "part BAR is defined twice"),
         (deck() + "@*ASSEMBLY\n*END ASSEMBLY\n", "*ASSEMBLY stands behind the first *STEP"),
+        (deck("*INSTANCE, NAME=@3, PART=BAR\n*END INSTANCE\n*END ASSEMBLY\n"), "name of an instance is a number"),
         (deck("*END ASSEMBLY\n@*ASSEMBLY\n*END ASSEMBLY\n"), "the deck has a second *ASSEMBLY"),
         (deck("@*END INSTANCE\n*END ASSEMBLY\n"), "*END INSTANCE without *INSTANCE"),
         (PART + "@*INSTANCE, NAME=A, PART=BAR\n*END INSTANCE\n" + MATERIAL + STEP, "stands outside the *ASSEMBLY"),

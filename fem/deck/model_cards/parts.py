@@ -10,7 +10,7 @@ from fem.arrays import Floats
 from fem.deck.draft import Draft
 from fem.deck.handler import Handler, keyword
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Row
+from fem.deck.lexical.fields import NUMBER, Row
 from fem.deck.lexical.source import Mistake, did_you_mean
 from fem.deck.part_draft import OPENING, Instance, Position
 
@@ -56,6 +56,8 @@ def instance(card: Card, draft: Draft) -> None:
     model = card.needed("PART")
     cards = draft.parts.begin(card, [*draft.parts.cards_of.get(model, ())])
     name = draft.declare(card, "instance")
+    if NUMBER.fullmatch(name):
+        raise Mistake(card.field("NAME").place, f"the name of an instance is a number: {name}", "1.2 is a number, too")
     draft.parts.instances.append(found := Instance(name, model, card.place, Position(np.zeros(3)), cards))
     draft.parts.used.add(model)
     if model not in draft.parts.cards_of:

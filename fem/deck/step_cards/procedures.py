@@ -214,8 +214,10 @@ def usual_of(card: Card, draft: Draft) -> tuple[str, float | None]:
     if card.has("EXPLICIT"):
         raise Mistake(card.field("APPLICATION").place, "APPLICATION contradicts EXPLICIT", "it is of implicit steps")
     chosen = usual if alpha is None else f"{usual}, ALPHA={card.number('ALPHA', alpha):g}"
-    at_once = "" if usual == "HHT" else "; loads without AMPLITUDE act at once (Abaqus ramps them)"
-    draft.notice(f"*DYNAMIC, APPLICATION={application}: {chosen}, initial accelerations included{at_once}")
+    ramp = ""
+    if usual == "BACKWARD EULER" and draft.step is not None and draft.step.amplitude is None:
+        draft.step.amplitude, ramp = "RAMP", ", loads without AMPLITUDE ramp"
+    draft.notice(f"*DYNAMIC, APPLICATION={application}: {chosen}, initial accelerations included{ramp}")
     return usual, alpha
 
 
