@@ -40,7 +40,7 @@ class ConsoleSink(SilentSink):
         self._bar = Bar(self._stream, sum(periods)) if self._stream.isatty() else None
 
     def begin(self, start: StepStart) -> None:
-        node = None if start.procedure == "FREQUENCY" else self._first_node(start)
+        node = None if start.procedure == "FREQUENCY" else self._shown_node(start)
         self._node = node
         size = () if start.increments is not None else STEP_SIZE
         width = 13
@@ -120,8 +120,8 @@ class ConsoleSink(SilentSink):
         ]
         self._print("\n" + "".join(f"{name:<11}{text}\n" for name, text in entries if text))
 
-    def _first_node(self, start: StepStart) -> int | None:
-        return Schedule(self._model, start.step - 1, start.time, start.increments).first_node
+    def _shown_node(self, start: StepStart) -> int | None:
+        return Schedule(self._model, start.step - 1, start.time, start.increments).shown_node
 
     def _print(self, text: str) -> None:
         try:

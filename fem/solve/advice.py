@@ -85,15 +85,20 @@ def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
     )
 
 
-def stiffest_bar(stage: StepSystem) -> tuple[int, float] | None:
-    """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
+def squares_of(stage: StepSystem) -> Floats:
+    """(m,) omega^2 of each bar against the masses of its free ends."""
     constants, nodes = stage.bars.constants, stage.bars.nodes
     stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
     free = stage.nodes.dof_kind.reshape(-1, 3).any(axis=1)
     mass = stage.system.mass
     with np.errstate(divide="ignore", invalid="ignore"):
         compliance = np.where(free & (mass > 0.0), 1.0 / mass, 0.0)
-        square = stiffness * (compliance[nodes[:, 0]] + compliance[nodes[:, 1]])
+    return np.asarray(stiffness * (compliance[nodes[:, 0]] + compliance[nodes[:, 1]]))
+
+
+def stiffest_bar(stage: StepSystem) -> tuple[int, float] | None:
+    """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
+    square = squares_of(stage)
     if len(square) == 0 or not np.any(square > 0.0):
         return None
     fastest = int(square.argmax())
@@ -189,7 +194,7 @@ def failure_message(
 
 
 def snap_notice(stage: StepSystem, dt: float) -> str:
-    """Warn where lines can go slack and an increment is longer than the wave needs through half of one."""
+    """Warn where lines can go slack and an increment is longer than a wave through half of one, or a bounce on it."""
     constants, mass = stage.bars.constants, stage.system.element_mass
     family = stage.system.family
     bars = np.flatnonzero(family[:, 0] == BAR_FAMILY)
@@ -198,13 +203,19 @@ def snap_notice(stage: StepSystem, dt: float) -> str:
     length = 1.0 / constants[bar.INV_LENGTH]
     with np.errstate(divide="ignore", invalid="ignore"):
         density = mass[bars] / (length * constants[bar.AREA])
-    time = snap_time(length, density, constants[bar.YOUNG])
-    time = np.where(slack & (time > 0.0), time, np.inf)
+        bounce = np.pi / np.sqrt(squares_of(stage)[family[bars, 1]])
+    wave = snap_time(length, density, constants[bar.YOUNG])
+    time = np.where(slack & (constants[bar.YOUNG] > 0.0), np.where(wave > 0.0, wave, bounce), np.inf)
     if len(time) == 0 or dt <= time.min():
         return ""
     shortest = int(time.argmin())
+    label = stage.system.element_labels[bars[shortest]]
+    if not wave[shortest] > 0.0:
+        return (
+            f"lines can go slack here: increments longer than {time[shortest]:.3g} (dt is {dt:.3g}) do not show how "
+            f"masses bounce on element {label} when it becomes taut"
+        )
     return (
         f"lines can go slack here: increments longer than {time[shortest]:.3g} (half a wave passage through element "
-        f"{stage.system.element_labels[bars[shortest]]}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a "
-        "slack line becomes taut"
+        f"{label}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a slack line becomes taut"
     )
