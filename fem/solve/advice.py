@@ -13,7 +13,7 @@ from fem.model import Dynamic, Step
 from fem.model.properties import snap_time
 from fem.solve.clock import Clock, ErrorClock, Progress
 from fem.solve.newton.convergence import ROD_STRAIN
-from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
+from fem.solve.newton.groups import DAMPS, INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
 from fem.solve.step_system import StepSystem
 
 if TYPE_CHECKING:
@@ -151,10 +151,10 @@ def out_of_increments(number: int, progress: Progress, clock: Clock | ArcClock, 
     )
     if not isinstance(clock, ErrorClock):
         return text
+    ringing = "" if clock.limits[DAMPS] > 0.0 else ", numerical damping (ALPHA=-0.05) need not follow ringing"
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
-        f"{clock.dt:.3g}): a larger one has fewer, DIRECT has equal ones, numerical damping (ALPHA=) need not follow "
-        "the ringing of stiff bars"
+        f"{clock.dt:.3g}): a larger one has fewer, DIRECT has equal ones{ringing}"
     )
 
 
