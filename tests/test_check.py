@@ -11,6 +11,7 @@ from fem.checking import check
 from fem.checking.bars import collect_bars
 from fem.errors import CommandError, DeckError
 from fem.model import (
+    Amplitude,
     BarSection,
     Boundary,
     DistributedLoad,
@@ -175,6 +176,47 @@ def test_unresolved_axial_vibration():
     assert "nothing found" in wrong(model(steps=dynamic(1e-2, "ENERGY MOMENTUM")))
     assert "nothing found" in wrong(model(steps=dynamic(1e-4)))
     assert "dt is 11.3 periods of the stiffest bar" in report(model(steps=dynamic(1e-2)))
+
+
+@pytest.mark.parametrize(("dt", "is_told"), [(0.09, False), (0.11, True)])
+def test_increments_of_a_twentieth_of_the_slowest_swing_do_not_show_it(dt, is_told):
+    """Two bars of 0.5 hang from node 1: 2 pi sqrt(1/9.81) = 2.006 s. A model that does not hang does not swing."""
+    weight = (DistributedLoad("ALL", "GRAV", 9.81, (0, 0, -1)),)
+    steps = (Step(Dynamic(dt, 1.0, direct=True, integrator="ENERGY MOMENTUM"), nlgeom=True, distributed_loads=weight),)
+    hung = {"mesh": mesh([(0, 0, 0), (0, 0, -0.5), (0, 0, -1)], (1, 2), (2, 3)), "steps": steps}
+    pinned = tuple(Boundary(1, dof) for dof in (1, 2, 3))
+    assert ("twentieth of the slowest swing (period about 2.01" in wrong(model(boundaries=pinned, **hung))) == is_told
+    assert "swing" not in wrong(model(boundaries=(), **hung))
+    automatic = replace(steps[0], procedure=Dynamic(dt, 1.0, integrator="HHT"))
+    assert "swing" not in wrong(model(boundaries=pinned, **hung | {"steps": (automatic,)}))
+
+
+@pytest.mark.parametrize(("dt", "is_told"), [(0.9e-3, False), (1.1e-3, True)])
+def test_a_snap_that_is_shorter_than_an_increment(dt, is_told):
+    """A mass on a line without mass stays for pi sqrt(m/k): k = 2e11 1e-4/1, m = 2.026."""
+    rope = Material("STEEL", young=2e11, compression_ratio=0.0)
+    hung = mesh([(0, 0, 0), (0, 0, -1)], (1, 2), extra=(("MASS", 99, [2]),))
+    pinned = tuple(Boundary(1, dof) for dof in (1, 2, 3))
+    masses = (PointMass("REST", 2e7 * (1e-3 / np.pi) ** 2),)
+    candidate = model(dynamic(dt), material=rope, mesh=hung, boundaries=pinned, masses=masses)
+    assert ("bounce on bar 11" in wrong(candidate)) == is_told
+    assert "bounce" not in wrong(replace(candidate, materials={"STEEL": replace(rope, compression_ratio=1.0)}))
+
+
+@pytest.mark.parametrize(
+    ("moved", "is_told"),
+    [(Boundary(3, 1, 0.1), True), (Boundary(3, 1, 0.1, "RISE"), False), (Boundary(3, 1, 0.1, "LATE"), True),
+     (Boundary(3, 1, 0.1, kind="VELOCITY"), False), (Boundary(3, 1, 0.0), False)],
+)  # fmt: skip
+def test_prescribed_displacements_that_jump(moved, is_told):
+    """At the start of a dynamic step; a static one ramps, and a later one that keeps the place does not jump."""
+    curves = {"RISE": Amplitude("RISE", points=((0, 0), (1, 1))), "LATE": Amplitude("LATE", points=((0, 0.5), (1, 1)))}
+    step = Step(Dynamic(1e-4, 1.0), nlgeom=True, boundaries=(moved,), nodal_loads=(NodalLoad(2, 3, 1.0),))
+    found = wrong(model(steps=(step,), amplitudes=curves))
+    assert ("step 1: the prescribed displacement of nodes 3 in direction 1 jumps" in found) == is_told
+    ramp = replace(step, procedure=Static())
+    kept = replace(step, boundaries=(Boundary(3, 1, 0.1),))
+    assert "jumps" not in wrong(model(steps=(replace(ramp, boundaries=kept.boundaries), kept), amplitudes=curves))
 
 
 def test_snap_time_of_a_line_that_can_go_slack():

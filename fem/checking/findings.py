@@ -12,11 +12,14 @@ import numpy as np
 from fem.arrays import Floats
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.model import Boundary, Dynamic, Frequency, Model, Static
+from fem.model.curves import Follow, evaluate
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
 UNRESOLVED_PERIODS = 10.0
 """Increments of so many periods of the stiffest bar leave its vibration unresolved (SDNL100 at T/40: 133)."""
+NO_JUMP = 1e-9
+"""Displacements that differ by less than this fraction of them are the same."""
 LOW_MODULUS = 1e3
 HIGH_DENSITY = 1e5
 """Osmium, the densest solid, has 2.26e4 kg/m^3; the softest gels have E of about 1e3 Pa."""
@@ -108,11 +111,22 @@ def increments(model: Model, bars: Bars) -> list[str]:
     """Increments against the stiffest bar, the snap time and the step."""
     found, stiffest = [], stiffest_bar(bars)
     slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
+    bounce = bounce_time(model, bars)
+    light = np.flatnonzero(bars.can_go_slack & (bars.snap_time == 0) & (bounce > 0))
     for number, step in enumerate(model.steps, start=1):
         procedure, where = step.procedure, f"step {number}"
         if not isinstance(procedure, Frequency) and procedure.dt > procedure.period:
             found.append(f"{where}: the first increment {procedure.dt:g} is longer than the step {procedure.period:g}")
-        if not isinstance(procedure, Dynamic) or stiffest is None:
+        found += [f"{where}: {text}" for text in [model.coarse_swing(procedure)] if text]
+        if not isinstance(procedure, Dynamic):
+            continue
+        if light.size and procedure.dt > bounce[light].min():
+            shortest = int(light[bounce[light].argmin()])
+            found.append(
+                f"{where}: dt = {procedure.dt:g} is longer than masses need to bounce on bar {bars.labels[shortest]} "
+                f"when it becomes taut ({bounce[shortest]:.3g}): the snap is not resolved"
+            )
+        if stiffest is None:
             continue
         shortest, label = bars.period[stiffest], bars.labels[stiffest]
         if procedure.integrator == "NEWMARK" and procedure.dt > UNRESOLVED_PERIODS * shortest:
@@ -126,6 +140,43 @@ def increments(model: Model, bars: Bars) -> list[str]:
                 f"{where}: dt = {procedure.dt:g} is longer than L0/(2c) = {bars.snap_time[slack].min():.3g} of a line "
                 "that can go slack: tension peaks when it becomes taut are overstated by 2-15 %"
             )
+    return found
+
+
+def bounce_time(model: Model, bars: Bars) -> Floats:
+    """(m,) pi/omega of each bar, without mass of its own, against the point masses at its free ends."""
+    mass = np.zeros(len(model.mesh.node_labels))
+    for point in model.masses:
+        np.add.at(mass, model.mesh.element_nodes[model.mesh.elements_of(point.element_set), 0], point.mass)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        compliance = np.where((model.reach() > 0.0) & (mass > 0.0), 1.0 / mass, 0.0)
+        stiffness = bars.young * bars.area / bars.length0
+        return np.asarray(np.pi / np.sqrt(stiffness * compliance[bars.connectivity].sum(axis=1)))
+
+
+def jumps(model: Model, bars: Bars) -> list[str]:
+    """Prescribed displacements that jump where a dynamic step begins."""
+    mesh, found, begin = model.mesh, [], 0.0
+    place = np.zeros((len(mesh.node_labels), 3))
+    for number, step in enumerate(model.steps, start=1):
+        period = 0.0 if isinstance(step.procedure, Frequency) else step.procedure.period
+        for given in step.boundaries:
+            if given.kind != "DISPLACEMENT":
+                continue
+            first = last = given.value
+            if given.amplitude is not None:
+                amplitude = model.amplitudes[given.amplitude]
+                curve = Follow(amplitude, begin if amplitude.time == "STEP TIME" else 0.0)
+                first, last = given.value * evaluate(curve, np.array([begin, begin + period]))
+            nodes, axis = mesh.nodes_of(given.target), given.dof - 1
+            off = nodes[np.abs(first - place[nodes, axis]) > NO_JUMP * (abs(first) + np.abs(place[nodes, axis]))]
+            if off.size and isinstance(step.procedure, Dynamic):
+                found.append(
+                    f"step {number}: the prescribed displacement of nodes {some(mesh.node_names[off])} in direction "
+                    f"{given.dof} jumps to {first:g} at the start of the step: give it an AMPLITUDE, or is it meant?"
+                )
+            place[nodes, axis] = last
+        begin += period
     return found
 
 
@@ -228,4 +279,4 @@ def units(model: Model, bars: Bars) -> list[str]:
 
 
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
-CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (*STRUCTURE, increments, geometry, units)
+CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (*STRUCTURE, increments, jumps, geometry, units)

@@ -51,7 +51,7 @@ class ConsoleSink(SilentSink):
         if start.procedure == "FREQUENCY":
             self._print(title + "\n")
             return
-        self._node = Schedule(self._model, start.step - 1, start.time, start.increments).first_node
+        self._node = Schedule(self._model, start.step - 1, start.time, start.increments).shown_node
         heads = ["largest |u|"]
         if self._node is not None:
             label = self._model.mesh.named(int(self._model.mesh.node_labels[self._node]))

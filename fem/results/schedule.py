@@ -99,7 +99,7 @@ class Schedule:
     nodes       (p,) sorted node indices of ``*NODE PRINT``, at every increment
     elements    (q,) sorted element indices of ``*EL PRINT``
     fields      False (``--no-vtk``): whole fields are never due
-    first_node  first node of the first ``*NODE PRINT`` (for the console), or None
+    shown_node  node of the first ``*NODE PRINT`` that is farthest from supports (for the console), or None
     instants    rising total times, after the start, at which automatic increments should land (``*TIME POINTS``)
     """
 
@@ -114,7 +114,8 @@ class Schedule:
         node_sets = printed(model, requests, "NODE PRINT")
         self.nodes = union(node_sets)
         self.elements = union(printed(model, requests, "EL PRINT"))
-        self.first_node = next((int(nodes[0]) for nodes in node_sets if nodes.size), None)
+        first = next((nodes for nodes in node_sets if nodes.size), None)
+        self.shown_node = None if first is None else int(first[model.reach()[first].argmax()])
         names = {request.times for request in requests if request.times is not None}
         points = {t for name in names for t in model.time_points[name] if 0.0 < t <= period * (1.0 + LANDING)}
         self.instants = np.array(sorted(start_time + t for t in points))

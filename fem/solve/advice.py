@@ -12,7 +12,7 @@ from fem.model.properties import snap_time
 from fem.solve.clock import ErrorClock
 from fem.solve.increment import OneStep
 from fem.solve.newton.convergence import ROD_STRAIN
-from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
+from fem.solve.newton.groups import DAMPS, INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
 from fem.solve.step_system import StepSystem
 
 AT_FLOOR_REMARK = (
@@ -80,21 +80,25 @@ def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
     )
 
 
-def stiffest_bar(stage: StepSystem) -> tuple[str, float] | None:
-    """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
+def squares_of(stage: StepSystem) -> Floats:
+    """(m,) omega^2 of each bar against the masses of its free ends."""
     constants, nodes = stage.bars.constants, stage.bars.nodes
     stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
     free = stage.nodes.dof_kind.reshape(-1, 3).any(axis=1)
     mass = stage.system.mass
     with np.errstate(divide="ignore", invalid="ignore"):
         compliance = np.where(free & (mass > 0.0), 1.0 / mass, 0.0)
-        square = stiffness * (compliance[nodes[:, 0]] + compliance[nodes[:, 1]])
+    return np.asarray(stiffness * (compliance[nodes[:, 0]] + compliance[nodes[:, 1]]))
+
+
+def stiffest_bar(stage: StepSystem) -> tuple[str, float] | None:
+    """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
+    square = squares_of(stage)
     if len(square) == 0 or not np.any(square > 0.0):
         return None
     fastest = int(square.argmax())
-    return stage.system.model.mesh.named(stage.system.label_of_bar(fastest)), float(
-        2.0 * np.pi / np.sqrt(square[fastest])
-    )
+    name = stage.system.model.mesh.named(stage.system.label_of_bar(fastest))
+    return name, float(2.0 * np.pi / np.sqrt(square[fastest]))
 
 
 def _against_dt(stage: StepSystem, dt: float) -> str:
@@ -142,10 +146,10 @@ def out_of_increments(step: OneStep, most: int) -> str:
     clock = step.clock
     if not isinstance(clock, ErrorClock):
         return text
+    ringing = "" if clock.limits[DAMPS] > 0.0 else ", numerical damping (ALPHA=-0.05) need not follow ringing"
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
-        f"{clock.dt:.3g}): a larger one has fewer, DIRECT has equal ones, numerical damping (ALPHA=) need not follow "
-        "the ringing of stiff bars"
+        f"{clock.dt:.3g}): a larger one has fewer, DIRECT has equal ones{ringing}"
     )
 
 
@@ -183,7 +187,7 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
 
 
 def snap_notice(stage: StepSystem, dt: float) -> str:
-    """Warn where lines can go slack and an increment is longer than the wave needs through half of one."""
+    """Warn where lines can go slack and an increment is longer than a wave through half of one, or a bounce on it."""
     constants, mass = stage.bars.constants, stage.system.element_mass
     family = stage.system.family
     bars = np.flatnonzero(family[:, 0] == BAR_FAMILY)
@@ -192,13 +196,19 @@ def snap_notice(stage: StepSystem, dt: float) -> str:
     length = 1.0 / constants[bar.INV_LENGTH]
     with np.errstate(divide="ignore", invalid="ignore"):
         density = mass[bars] / (length * constants[bar.AREA])
-    time = snap_time(length, density, constants[bar.YOUNG])
-    time = np.where(slack & (time > 0.0), time, np.inf)
+        bounce = np.pi / np.sqrt(squares_of(stage)[family[bars, 1]])
+    wave = snap_time(length, density, constants[bar.YOUNG])
+    time = np.where(slack & (constants[bar.YOUNG] > 0.0), np.where(wave > 0.0, wave, bounce), np.inf)
     if len(time) == 0 or dt <= time.min():
         return ""
     shortest = int(time.argmin())
+    label = stage.system.element_labels[bars[shortest]]
+    if not wave[shortest] > 0.0:
+        return (
+            f"lines can go slack here: increments longer than {time[shortest]:.3g} (dt is {dt:.3g}) do not show how "
+            f"masses bounce on element {label} when it becomes taut"
+        )
     return (
         f"lines can go slack here: increments longer than {time[shortest]:.3g} (half a wave passage through element "
-        f"{stage.system.element_labels[bars[shortest]]}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a "
-        "slack line becomes taut"
+        f"{label}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a slack line becomes taut"
     )

@@ -138,6 +138,7 @@ class StepRun:
         if isinstance(procedure, Dynamic):
             self.notify(initial_acceleration(stage, motion, held, procedure))
             self.notify(snap_notice(stage, self.clock.dt))
+            self.notify(self.system.model.coarse_swing(procedure))
             if isinstance(self.clock, ErrorClock):
                 self.notify(automatic_notice(self.clock))
         start = motion.u.copy()

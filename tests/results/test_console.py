@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem.model import Dynamic, Frequency, OutputRequest, Static, Step
+from fem.model import Boundary, Dynamic, Frequency, OutputRequest, Static, Step
 from fem.model.quantities import ENERGIES
 from fem.results.console import ConsoleSink
 from fem.results.record import Event, StepStart
@@ -33,6 +33,15 @@ def test_one_line_per_increment_in_aligned_columns() -> None:
     rows = make_rows(chain(), 1, 7, 7)
     cells = lines[7].split()
     assert cells[:3] == ["1", "7", "0.7"] and float(cells[5]) == pytest.approx(rows.motion[0, 0, 3, 0], rel=1e-5)
+
+
+def test_the_node_that_is_shown_moves() -> None:
+    """Of a chain of ten nodes whose first is held, all of them printed: the last one, not the support."""
+    model = chain(steps=(Step(Dynamic(0.1, 1.0), outputs=(OutputRequest("NODE PRINT"),)),))
+    held = replace(model, boundaries=tuple(Boundary(int(model.mesh.node_labels[0]), dof) for dof in (1, 2, 3)))
+    stream = io.StringIO()
+    play(held, ConsoleSink(held, stream))
+    assert f"U1({int(model.mesh.node_labels[-1])})" in stream.getvalue().splitlines()[2]
 
 
 def test_without_node_print_the_largest_displacement() -> None:

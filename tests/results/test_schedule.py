@@ -101,11 +101,11 @@ def test_recorded_nodes_are_the_union_of_the_print_requests() -> None:
         schedule = Schedule(model, step, 0.0, 10)
         assert schedule.nodes.tolist() == [0, 3]
         assert schedule.elements.tolist() == [3]
-        assert schedule.first_node == 3
+        assert schedule.shown_node == 3
     everything = Schedule(with_outputs(OutputRequest("NODE PRINT")), 0, 0.0, 10)
     assert everything.nodes.tolist() == [0, 1, 2, 3]
     nothing = Schedule(chain(), 0, 0.0, 10)
-    assert nothing.nodes.size == nothing.elements.size == 0 and nothing.first_node is None
+    assert nothing.nodes.size == nothing.elements.size == 0 and nothing.shown_node is None
 
 
 def test_frequency_step_has_a_schedule() -> None:
