@@ -20,7 +20,7 @@ from fem.compiled.kinds import kind_of_type, type_of
 from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import symbol_of
 from fem.compiled.workers import build_all
-from fem.forces.equations import Links, condense, expand
+from fem.forces.equations import Equations, condense, expand
 from fem.results.record import SilentSink
 from fem.solve.loop import solve
 from fem.solve.newton.evaluate import combine
@@ -157,7 +157,7 @@ def empty_cache(tmp_path, monkeypatch):
 
 def wanted() -> list:
     """Three small units."""
-    links = Links(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    links = Equations(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     with rehearsal() as called:
         combine(np.zeros((1, 3)), np.zeros((1, 1)), 0, np.zeros(3))
         expand(links, np.zeros(3))

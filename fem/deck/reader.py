@@ -227,6 +227,8 @@ def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], gu
     likely = nearest(card.keyword, (*keywords, *FOREIGN), SURE) if guess else None
     if draft.step is not None:
         draft.step.blamed = True
+    if draft.material is not None:
+        draft.material.broken = True
     if likely is None or likely not in keywords:
         return
     draft.failed.add(likely)

@@ -70,7 +70,7 @@ class ConsoleSink(SilentSink):
 
     def rows(self, rows: Rows) -> None:
         columns: list[list[Any]] = [[rows.step] * len(rows.increment)]
-        columns += [getattr(rows, name).tolist() for name in self._columns[1:]]
+        columns += [getattr(rows, name).tolist() for name in self._columns]
         if self._node is None:
             columns.append(rows.largest_u.tolist())
         else:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fem.assembly.constraints import Independent
-from fem.forces.equations import Links
+from fem.forces.equations import Equations
 
-NONE = Links(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
-SUM = Links(np.array([4]), np.array([0, 2]), np.array([0, 7]), np.array([2.0, -0.5]))
+NONE = Equations(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+SUM = Equations(np.array([4]), np.array([0, 2]), np.array([0, 7]), np.array([2.0, -0.5]))
 """u4 = 2 u0 - u7/2"""
 
 

@@ -190,7 +190,7 @@ def test_a_chain_of_300000_bars_with_three_sets_reads() -> None:
 
 def test_running_out_of_increments_is_no_failure_to_converge(tmp_path) -> None:
     step = "*STEP, NLGEOM=NO, INC=3\n*DYNAMIC, ALPHA=0{}\n0.01, 1.\n*CLOAD\n2, 1, 10.\n*END STEP\n"
-    for direct, cure in (("", r"TIME ERROR=\), or say DIRECT"), (", DIRECT", "give more. ")):
+    for direct, cure in (("", r"TIME ERROR of \*CONTROLS(.*)DIRECT"), (", DIRECT", "")):
         deck = tmp_path / f"spring{len(direct)}.inp"
         deck.write_text(SPRING + step.format(direct))
         with pytest.raises(

@@ -149,7 +149,7 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
         title=draw(st.sampled_from([(), ("a title",)])),
         max_increments=draw(st.one_of(st.none(), st.integers(1, 999))),
         extrapolation=draw(st.sampled_from(["NO", "LINEAR", "PARABOLIC"])),
-        at_once=draw(st.booleans()),
+        amplitude=draw(st.sampled_from([None, "STEP", "RAMP"])),
         controls=Controls(
             *residuals,
             draw(st.one_of(st.none(), positive)),

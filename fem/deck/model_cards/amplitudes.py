@@ -17,6 +17,7 @@ OTHERS = ("DECAY", "MODULATED", "USER", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE
 """Of Abaqus, without blanks."""
 MAX_INSTANTS = 100_000
 TIMES = ("STEP TIME", "TOTAL TIME")
+"""CalculiX writes ``TIME=TOTAL TIME``."""
 
 
 @keyword(
@@ -30,7 +31,7 @@ def amplitude(card: Card, draft: Draft) -> None:
     """A function of time."""
     name = draft.declare(card, "amplitude")
     draft.amplitudes[name] = Amplitude(name, points=((0.0, 1.0),))
-    definition, time = definition_of(card), time_of(card)
+    definition, time = definition_of(card), card.word("TIME", TIMES, "STEP TIME")
     check_options(card, definition)
     fields = [field for row in draft.rows(card) for field in row.fields()]
     if definition == "PERIODIC":
@@ -54,11 +55,6 @@ def definition_of(card: Card) -> str:
             hint = f"{listing(DEFINITIONS, 'and')} are"
             raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
     return card.word("DEFINITION", DEFINITIONS, "TABULAR")
-
-
-def time_of(card: Card) -> str:
-    """STEP TIME or TOTAL TIME; CalculiX writes ``TIME=TOTAL TIME``."""
-    return card.word("TIME", TIMES, "STEP TIME")
 
 
 def check_options(card: Card, definition: str) -> None:
@@ -131,7 +127,7 @@ def time_points(card: Card, draft: Draft) -> None:
     """Instants of output; with GENERATE ``start, end, increment`` rows."""
     name = draft.declare(card, "time points")
     draft.time_points[name] = (0.0,)
-    if time_of(card) == "TOTAL TIME":
+    if card.word("TIME", TIMES, "STEP TIME") == "TOTAL TIME":
         raise Mistake(card.field("TIME").place, "TIME=TOTAL TIME is not supported for *TIME POINTS: give step times")
     instants: list[float] = []
     generate = card.flag("GENERATE")

@@ -23,19 +23,24 @@ MOST_HEADING = 20_000
 @keyword("anywhere")
 def heading(card: Card, draft: Draft) -> None:
     """Any text."""
-    room = MOST_HEADING - sum(map(len, draft.heading))
-    for text in card.texts():
-        if len(text) > room:
-            draft.notice(f"the heading is cut after {MOST_HEADING} characters")
-        draft.heading += [text.strip()[:room]] if room > 0 else []
-        room -= len(text)
+    text = "\n".join(text.strip() for text in card.texts())
+    if len(text) > MOST_HEADING:
+        draft.notice(f"the heading is cut after {MOST_HEADING} characters")
+    draft.heading += text[:MOST_HEADING].splitlines()
+
+
+def dof_of(field: Field) -> int:
+    """A dof, 1 to 6."""
+    dof = field.integer("a dof")
+    if dof > 6:
+        hint = "temperatures are given by *TEMPERATURE" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
+        raise Mistake(field.place, f"there is no dof {dof}", hint)
+    return dof
 
 
 def translation(field: Field) -> int:
     """A dof of a node, 1 to 3."""
-    dof = field.integer("a dof")
-    if dof > 6:
-        raise Mistake(field.place, f"there is no dof {dof}", "1, 2, 3 are the displacements along x, y, z")
+    dof = dof_of(field)
     if dof > 3:
         raise Mistake(field.place, f"dof {dof} is a rotation", "nodes of bars have only dofs 1, 2, 3")
     return dof

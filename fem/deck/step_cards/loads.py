@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Field, Row
+from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, did_you_mean, shown
-from fem.deck.model_cards.conditions import translation
+from fem.deck.model_cards.conditions import dof_of, translation
 from fem.model import Boundary, DistributedLoad, NodalLoad, Temperature
 
 SHORTHANDS: dict[str, tuple[int, ...]] = {
@@ -110,15 +110,6 @@ def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[B
             raise Mistake(row.field(2 if first <= 3 else 1).place, "bars have no rotations 4-6 to prescribe")
         draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
     return [Boundary(target, dof, value, amplitude, kind) for dof in range(first, min(last, 3) + 1)]
-
-
-def dof_of(field: Field) -> int:
-    """1 to 6."""
-    dof = field.integer("a dof")
-    if dof > 6:
-        hint = "temperatures are given by *TEMPERATURE" if dof == 11 else "1, 2, 3 are displacements, 4, 5, 6 rotations"
-        raise Mistake(field.place, f"there is no dof {dof}", hint)
-    return dof
 
 
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}

@@ -76,7 +76,10 @@ def requests(
     def ask(card: Card, draft: Draft) -> None:
         family = "node" if parameter == "NSET" else "element"
         target = draft.named_if(card, parameter, family) if parameter else None
-        request(card, draft, kind, target, opened(draft) if card.keyword.endswith("OUTPUT") else None)
+        given = draft.open_step.output if card.keyword.endswith("OUTPUT") else None
+        if given is not None:
+            draft.open_step.output = given._replace(bare=False)
+        request(card, draft, kind, target, given)
 
     return ask
 
@@ -107,14 +110,6 @@ def add_default_output(step: StepDraft) -> None:
     for kind in ("NODE FILE", "EL FILE"):
         if kind not in stated:
             step.outputs.append(OutputRequest(kind, every=step.output.every, times=step.output.times))
-
-
-def opened(draft: Draft) -> Given | None:
-    """The ``*OUTPUT`` above, if any; it is no longer bare."""
-    given = draft.open_step.output
-    if given is not None:
-        draft.open_step.output = given._replace(bare=False)
-    return given
 
 
 @keyword(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fem.arrays import Ints
 from fem.deck.writer.text import card, number, rows_of
 from fem.model import Mesh
 
@@ -19,14 +18,9 @@ def mesh_lines(mesh: Mesh) -> list[str]:
         lines.append(card("ELEMENT", TYPE=block.kind))
         for label, nodes in zip(block.labels.tolist(), labels[block.connectivity].tolist(), strict=True):
             lines.append(", ".join(map(str, (label, *nodes))))
-    for name, members in mesh.node_sets.items():
-        lines += [card("NSET", NSET=name), *members_lines(labels[members])]
     elements = mesh.element_labels
+    for name, members in mesh.node_sets.items():
+        lines += [card("NSET", NSET=name), *rows_of(list(map(str, labels[members].tolist())), SET_WIDTH)]
     for name, members in mesh.element_sets.items():
-        lines += [card("ELSET", ELSET=name), *members_lines(elements[members])]
+        lines += [card("ELSET", ELSET=name), *rows_of(list(map(str, elements[members].tolist())), SET_WIDTH)]
     return lines
-
-
-def members_lines(labels: Ints) -> list[str]:
-    """Labels of a set."""
-    return rows_of(list(map(str, labels.tolist())), SET_WIDTH)
