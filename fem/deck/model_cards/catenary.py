@@ -85,7 +85,7 @@ def lay_lines(draft: Draft) -> None:
     """Nodes and rest lengths of all such lines."""
     for catenary in draft.catenaries:
         draft.card = catenary.card
-        with draft.guard():
+        with draft.guard(), np.errstate(over="ignore", invalid="ignore"):
             lay_line(draft, catenary)
     draft.card = None
 
