@@ -14,12 +14,16 @@ import numpy as np
 
 from fem.lines.line import MOST_LOG, MOST_TURNS, TINY, Line, LineError, Shape, chords, root
 
+LARGEST = 1e100
+
 
 def hang(line: Line, span: float, rise: float) -> Shape:
     """The line from (0, 0) to (span, rise), span >= 0. LineError: it has no weight, or does not reach so far."""
+    chord, longest = math.hypot(span, rise), float(line.length.sum())
     if not line.scale > 0.0:
         raise LineError("the line has no weight")
-    chord, longest = math.hypot(span, rise), float(line.length.sum())
+    if not max(line.scale, chord, longest) < LARGEST:
+        raise LineError("a length or a weight is too large to compute with")
     if np.isinf(line.stiffness).all() and not longest > chord:
         raise LineError(f"its natural length {longest:.9g} does not reach over the distance {chord:.9g} of its ends")
     chain = _Chain(line, span, rise)
@@ -61,7 +65,8 @@ class _Chain:
     def _height(self, h: float, first: float) -> float:
         up = first + self.below
         tension = np.hypot(h, up)
-        return float((chords(self.line, tension) / tension * up).sum())
+        with np.errstate(all="ignore"):  # ``root`` looks for what is not a number
+            return float((chords(self.line, tension) / tension * up).sum())
 
     def _first(self, h: float) -> float:
         """V of the first bar."""

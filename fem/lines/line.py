@@ -115,15 +115,12 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where a function changes its sign between two arguments, to the last digits. LineError: it does not."""
     from scipy.optimize import brentq
 
-    def known(x: float) -> float:
-        value = function(x)
-        if not np.isfinite(value):
-            raise LineError("no equilibrium was found: its numbers are too large")
-        return value
-
-    at_low, at_high = known(low), known(high)
+    at_low, at_high = function(low), function(high)
     if at_low == 0.0 or at_high == 0.0:
         return low if at_low == 0.0 else high
     if not at_low * at_high < 0.0:
         raise LineError("no equilibrium was found")
-    return float(brentq(known, low, high, xtol=4e-16 * max(abs(low), abs(high)), rtol=1e-15, maxiter=500))
+    try:
+        return float(brentq(function, low, high, xtol=4e-16 * max(abs(low), abs(high)), rtol=1e-15, maxiter=500))
+    except ValueError:  # a function that is not a number somewhere
+        raise LineError("no equilibrium was found: its numbers are too far apart to reckon with") from None

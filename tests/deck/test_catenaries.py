@@ -86,6 +86,28 @@ def test_the_line_is_in_equilibrium_as_it_stands(strain, pieces, gravity):
     assert total == pytest.approx(-weight * np.array([float(c) for c in gravity.split(",")]), abs=1e-6)
 
 
+@pytest.mark.parametrize("procedure", ["*DYNAMIC, DIRECT\n0.01, 0.2", "*DYNAMIC, EXPLICIT, DIRECT\n1e-4, 0.02"])
+def test_it_stays_where_it_is_when_time_begins_at_once(procedure):
+    """No static step is needed: nothing accelerates, and stored energy is that of the tensions."""
+    history = run_text(deck(TWO).replace(", AMPLITUDE=STEP\n*STATIC, DIRECT\n1., 1.", f"\n{procedure}"))
+    assert np.abs(history.u[-1]).max() < 1e-9 and np.abs(history.a[0]).max() < 1e-8 * 9.81
+    tension = history.elements[0, :, 3]
+    length = np.array([80 / 12] * 12 + [35 / 8] * 8)
+    stiffness = np.array([0.5e6] * 12 + [1e5] * 8)
+    assert history.energy[0, 1] == pytest.approx((0.5 * tension**2 * length / stiffness).sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("gravity", ["0., 0., -1.", "0.6, 0., -0.8", "-0.48, 0.6, 0.64"])
+def test_an_end_straight_above_the_other_has_the_line_fold(gravity):
+    """Two legs along gravity, less than one bar away from each other; statics moves nothing."""
+    along = -30.0 * np.array([float(c) for c in gravity.split(",")])
+    folded = deck(gravity=gravity).replace("21, 80., 30., 40.", "21, " + ", ".join(map(repr, along.tolist())))
+    history = run_text(folded)
+    x = history.mesh.coordinates[np.argsort(history.mesh.node_labels)]
+    assert np.linalg.norm(np.cross(x, along)) / 30.0 < 6.0
+    assert np.abs(history.u[-1]).max() < 1e-6
+
+
 def test_ropes_and_rods_hang_in_catenaries_too():
     """Multipliers take the tensions that were found: a composite of a chain and an inextensible rope."""
     history = run_text(deck(TWO, rope=ROPE))

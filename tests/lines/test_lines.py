@@ -71,7 +71,8 @@ def test_hanging_lines_are_in_equilibrium(given_line):
     shape = hang(line, span, rise)
     size = max(line.scale, shape.tension.max())
     assert np.abs(balance(line, shape)).max() < 1e-10 * size
-    assert shape.places[-1] == pytest.approx([span, rise], abs=1e-9 * line.length.sum())
+    near = 1e-9 if span else 1e-4  # straight above each other: a bar may be just about to lean
+    assert shape.places[-1] == pytest.approx([span, rise], abs=near * line.length.sum())
     check_bars(line, shape)
 
 

@@ -85,7 +85,7 @@ def lay_lines(draft: Draft) -> None:
     """Nodes and rest lengths of all such lines."""
     for catenary in draft.catenaries:
         draft.card = catenary.card
-        with draft.guard():
+        with draft.guard(), np.errstate(over="ignore", invalid="ignore"):
             lay_line(draft, catenary)
     draft.card = None
 
@@ -100,10 +100,8 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         draft.failed.add("NGEN")
         return
     weight, up = weights(draft, catenary, bars)
+    span, rise, axes = plane_of(ends, up)
     counts = [len(piece.labels) - 1 for piece in pieces]
-    rise = float((ends[1] - ends[0]) @ up)
-    level = ends[1] - ends[0] - rise * up
-    span = float(np.linalg.norm(level))
     lengths = [piece.length or 0.0 for piece in pieces]
 
     def made(blank: float) -> Line:
@@ -115,18 +113,27 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         blank = 0.0
         if catenary.measure is not None:
             blank = natural_length(made, sum(lengths), span, rise, catenary.measure, catenary.value)
-        shape = hang(made(blank), span, rise)
+        line = made(blank)
+        shape = hang(line, span, rise)
     except LineError as error:
         raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
-    across = level / span if span else np.eye(3)[int(np.abs(up).argmin())]
-    coordinates = ends[0] + shape.places[1:-1] @ np.array([across, up])
-    for mistake in draft.nodes.add(labels[1:-1], coordinates, lambda _: place):
+    for mistake in draft.nodes.add(labels[1:-1], ends[0] + shape.places[1:-1] @ axes, lambda _: place):
         draft.report(mistake)
-    length = made(blank).length
-    rows = np.repeat(np.arange(len(pieces)), counts)
-    for label, own, at in zip(bars.labels.tolist(), length.tolist(), rows.tolist(), strict=True):
-        draft.rest_lengths.append((RestLength(label, own), pieces[at].row.place))
-    tell(draft, catenary, made(blank), shape)
+    rows = [piece.row for piece, count in zip(pieces, counts, strict=True) for _ in range(count)]
+    for label, length, row in zip(bars.labels.tolist(), line.length.tolist(), rows, strict=True):
+        draft.rest_lengths.append((RestLength(label, length), row.place))
+    tell(draft, catenary, line, shape)
+
+
+def plane_of(ends: Floats, up: Floats) -> tuple[float, float, Floats]:
+    """Distance across and height of the second end from the first, and the directions (2, 3) of both."""
+    rise = float((ends[1] - ends[0]) @ up)
+    level = ends[1] - ends[0] - rise * up
+    span = float(np.linalg.norm(level))
+    if span == 0.0:  # straight above each other: any direction across
+        axis = int(np.abs(up).argmin())
+        level = np.eye(3)[axis] - up[axis] * up
+    return span, rise, np.array([level / np.linalg.norm(level), up])
 
 
 def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
