@@ -114,8 +114,8 @@ def test_nlgeom_sticks_and_its_absence_is_said() -> None:
 def test_step_parameters() -> None:
     found = step("*STATIC\n", "*STEP, INC=7, NAME=Load 1, NLGEOM=YES, EXTRAPOLATION=LINEAR, AMPLITUDE=RAMP, UNSYMM=YES")
     assert (found.max_increments, found.name, found.extrapolation) == (7, "LOAD 1", "LINEAR")  # type: ignore[attr-defined]
-    assert not step("*DYNAMIC, ALPHA=0\n1, 1\n", "*STEP, NLGEOM, AMPLITUDE=STEP").at_once  # type: ignore[attr-defined]
-    assert step("*STATIC\n", "*STEP, AMPLITUDE=STEP").at_once  # type: ignore[attr-defined]
+    assert not step("*DYNAMIC, ALPHA=0\n1, 1\n", "*STEP, NLGEOM, AMPLITUDE=STEP").ramps  # type: ignore[attr-defined]
+    assert not step("*STATIC\n", "*STEP, AMPLITUDE=STEP").ramps  # type: ignore[attr-defined]
 
 
 def controls(cards: str) -> Controls:

@@ -183,8 +183,6 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
             OutputRequest("EL FILE", None, ("T", "S")),
         ),
     )
-    if not isinstance(made.procedure, Static):
-        made = replace(made, at_once=False)
     if isinstance(made.procedure, Frequency):
         return replace(made, nodal_loads=(), distributed_loads=(), temperatures=())
     return made

@@ -239,7 +239,7 @@ def test_hht_never_grows_and_leaves_of_fast_motion_what_is_known(alpha, left):
         before = np.array([[1.0, 1.0, 0.5 - beta], [0.0, 1.0, 1.0 - gamma], [alpha * square, 0.0, 0.0]])
         radius.append(np.abs(np.linalg.eigvals(np.linalg.solve(after, before))).max())
     assert max(radius) <= 1.0 + 1e-6 and radius[-1] == pytest.approx(left, abs=2e-4)
-    row = SCHEMES["HHT"](Dynamic(1, 1, alpha=alpha)).coefficients()
+    row = SCHEMES["HHT"](Dynamic(1, 1, alpha=alpha)).coefficients
     assert row.wf == row.wc == 1 + alpha
 
 
