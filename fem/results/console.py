@@ -20,6 +20,8 @@ from fem.results.schedule import Schedule
 
 LINES_AT_ONCE = 5_000
 WIDTH = 100
+KEPT = "\N{NO-BREAK SPACE}"
+"""A space at which no line is broken."""
 SHOWN = 50
 """A terminal shows at most about so many increments of a step, and so many of its cut-backs; files have all."""
 BAR_AFTER = 2.0
@@ -125,7 +127,7 @@ class ConsoleSink(SilentSink):
             ("increments", f"{totals.increments} in {steps}, to time {totals.time:.8g}"),
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
             ("residual", f"largest {totals.largest_residual_norm:.3g}"),
-            ("energies", "  ".join(f"{name} {value:.6g}" for name, value in named)),
+            ("energies", "  ".join(f"{name}{KEPT}{value:.6g}" for name, value in named)),
             ("", f"largest |energy error| {totals.largest_energy_error:.3g}"),
             ("events", ", ".join(f"{count} {name}" for name, count in sorted(totals.events.items()))),
             ("wall time", f"{seconds:.2f} s"),
@@ -145,7 +147,8 @@ def as_note(text: str) -> str:
 
 def in_lines(text: str, indent: int) -> str:
     """Lines as wide as the console's; those after the first begin with spaces."""
-    return textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    filled = textwrap.fill(text, WIDTH, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+    return filled.replace(KEPT, " ")
 
 
 class Thinner:
