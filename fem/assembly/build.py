@@ -243,6 +243,7 @@ class _Builder:
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
                 state=np.zeros(0),
                 mass=self.mass,
+                directed_mass=np.zeros((0, 9)),
                 damping=self.damping,
                 family=self.family,
                 element_nodes=self.nodes,
@@ -263,11 +264,13 @@ def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
     owns: list[Any] = []
     pairs, state, family = system.pairs, system.state, system.family
+    directed_mass = np.zeros((len(system.labels), 9))
     for place, one in enumerate(FAMILIES):
         own = one.assemble(system.model, system, len(pairs), len(state))
         owns.append(own)
         pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(own)]))
         state = np.concatenate([state, one.states(own)])
+        np.add.at(directed_mass, *one.masses(own))
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
     if not owns:
@@ -275,8 +278,9 @@ def with_families(system: System) -> System:
     families = tuple(owns)
     acts = acting_families(families)
     return replace(
-        system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state
-    )
+        system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state,
+        directed_mass=directed_mass if directed_mass.any() else system.directed_mass,
+    )  # fmt: skip
 
 
 def table_rows(table: Curve) -> list[tuple[float, float, float]]:

@@ -27,6 +27,7 @@ class System:
     state           (s,) what families remember before anything has moved
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
+    directed_mass   (n, 9)  mass that families add to nodes, row by row (empty: none)
     damping         (n,)    its mass-proportional damping
     family          (k, 2)  of each element: family and index in it
     element_nodes   (k, 2)  node indices (the same twice for one-node elements)
@@ -49,6 +50,7 @@ class System:
     pairs: Ints
     state: Floats
     mass: Floats
+    directed_mass: Floats
     damping: Floats
     family: Ints
     element_nodes: Ints
@@ -66,6 +68,12 @@ class System:
     def size(self) -> int:
         """Number of dofs, free or not."""
         return 3 * len(self.coordinates)
+
+    @property
+    def inertia(self) -> Floats:
+        """(3n,) diagonal of the mass matrix: 0 where a dof has no mass at all."""
+        by_node = np.repeat(self.mass, 3)
+        return by_node + self.directed_mass[:, ::4].ravel() if len(self.directed_mass) else by_node
 
     @property
     def length0(self) -> Floats:

@@ -46,6 +46,11 @@ def rough_ones(owns: tuple[Any, ...]) -> list[str]:
     return [one.name for one, own in found if not one.smooth or len(one.states(own))]
 
 
+def massive_ones(owns: tuple[Any, ...]) -> list[str]:
+    """Names of those that add mass."""
+    return [family.name for family, own in zip(FAMILIES, owns, strict=True) if len(family.masses(own)[0])]
+
+
 def are_viscous(bars: Bars, springs: Springs) -> bool:
     """Some force of bars or springs may not come from stored energy."""
     return bool(np.any(bars.constants[VISCOUS]) or np.any(springs.constants[:, DAMPING]))

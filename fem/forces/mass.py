@@ -5,6 +5,7 @@ CONSISTENT  m/6 [2 1; 1 2]     exact slender rod
 ONE POINT   m/4 [1 1; 1 1]     mass at the centre of gravity (Code_Aster's MECABL2)
 
 Each is a fraction on the diagonal and a fraction off it; it never depends on the order in which a bar names its nodes.
+What depends on direction is added by families (``Family.masses``).
 """
 
 from __future__ import annotations

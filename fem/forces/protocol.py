@@ -70,6 +70,7 @@ class Tangent(NamedTuple):
 
 
 NO_PAIRS = np.zeros((0, 2), np.int64)
+NO_MASSES = NO_PAIRS[:, 0], np.zeros((0, 9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Family:
     evaluate, values  kernels, as ``families.py`` says
     pairs      its group -> (p, 2) nodes it couples
     states     its group -> (s,) what it remembers before anything has moved
+    masses     its group -> (q,) nodes and (q, 9) the mass it adds to each, symmetric, row by row; it does not weigh
     elements   its group -> (q,) indices of the elements whose values it gives
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
@@ -92,6 +94,7 @@ class Family:
     values: Any = None
     pairs: Callable[[Any], Ints] = lambda own: NO_PAIRS
     states: Callable[[Any], Floats] = lambda own: np.zeros(0)
+    masses: Callable[[Any], tuple[Ints, Floats]] = lambda own: NO_MASSES
     elements: Callable[[Any], Ints] = lambda own: NO_PAIRS[:, 0]
     symmetric: bool = True
     smooth: bool = True

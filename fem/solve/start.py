@@ -117,8 +117,8 @@ def initial_acceleration(stage: StepSystem, motion: Motion, held: Ints, procedur
     motion.a[:] = known
     if len(bars.rods):
         found = consistent_accelerations(stage, motion, small_or_sparse_mass(stage), right, known, free)
-        singular = unknown[:0] if found else unknown[np.argsort(nodes.mass[unknown], kind="stable")[:1]]
-    elif len(bars.off_mass) or len(stage.equations.slave):
+        singular = unknown[:0] if found else unknown[np.argsort(stage.system.inertia[unknown], kind="stable")[:1]]
+    elif len(bars.off_mass) or len(nodes.directed_mass) or len(stage.equations.slave):
         singular = _solve_mass(stage, right, free, motion.a)
     else:
         mass = nodes.mass[unknown]
@@ -158,12 +158,14 @@ def dense_mass(stage: StepSystem) -> Floats:
         for axis in range(3):
             matrix[i + axis, j + axis] += coupling
             matrix[j + axis, i + axis] += coupling
+    for i, block in enumerate(stage.nodes.directed_mass):
+        matrix[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] += block.reshape(3, 3)
     return matrix
 
 
 def mass_matrix(stage: StepSystem) -> Any:
     """Sparse mass matrix over all dofs (3n, 3n)."""
-    from scipy.sparse import coo_array
+    from scipy.sparse import block_diag, coo_array
 
     count = len(stage.system.mass)
     rows, columns, values = [np.arange(count)], [np.arange(count)], [stage.system.mass]
@@ -174,10 +176,12 @@ def mass_matrix(stage: StepSystem) -> Any:
         values += [stage.bars.off_mass, stage.bars.off_mass]
     row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
     axes = np.arange(3)
-    return coo_array(
+    matrix = coo_array(
         (np.repeat(value, 3), ((3 * row[:, None] + axes).ravel(), (3 * column[:, None] + axes).ravel())),
         shape=(3 * count, 3 * count),
     ).tocsr()
+    directed = stage.nodes.directed_mass
+    return matrix + block_diag(directed.reshape(-1, 3, 3), format="csr") if len(directed) else matrix
 
 
 def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints:

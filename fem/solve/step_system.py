@@ -120,6 +120,7 @@ def prepare(
         system.coordinates.reshape(-1),
         free,
         (free != 0).astype(float),
+        system.directed_mass,
         np.zeros((0, 9)),
     )
     coefficients, is_explicit = scheme.coefficients, scheme.is_explicit

@@ -9,6 +9,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.bars.bar import Bars
+from fem.forces.families import massive_ones
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
@@ -134,6 +135,11 @@ def _moved(stage: StepSystem) -> Moved:
         name = stage.system.name_bar(int(np.flatnonzero(stage.bars.off_mass)[0]))
         raise ModelError(
             f"{name} couples the masses of its nodes, EXPLICIT needs them apart: use MASS=LUMPED in *SOLID SECTION"
+        )
+    if len(stage.nodes.directed_mass):
+        names = " and ".join(massive_ones(stage.system.families))
+        raise ModelError(
+            f"the mass of {names} depends on direction, EXPLICIT needs one number for each node: leave out EXPLICIT"
         )
     equations, free = stage.equations, stage.nodes.dof_kind
     mass = np.where(free == 1, stage.nodes.mass, 0.0)

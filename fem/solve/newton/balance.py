@@ -15,7 +15,7 @@ from fem.forces.values import (
 )
 from fem.lanes.choose import every, some, where
 from fem.solve.newton import groups
-from fem.solve.newton.evaluate import multiply_dampings, multiply_masses
+from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.rods.project import projected_work
 from fem.solve.schemes.coefficients import Coefficients
@@ -36,16 +36,16 @@ def balance_forces(
     ``secant``: what the equilibrium of the increment leaves there, the mean reaction of the increment.
     ``a``: accelerations; M a is found in ``work.inertia`` unless the mass is lumped.
     """
-    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
+    nodes, equations = problem.nodes, problem.equations
     reaction, force, inertia = work.reaction, work.force, work.inertia
-    fraction, has_equations, is_lumped = scheme.wc, equations.slave.shape[0] > 0, bars.off_mass.shape[0] == 0
+    fraction, has_equations, is_diagonal = scheme.wc, equations.slave.shape[0] > 0, is_lumped(problem)
     dynamic, is_damped = scheme.wm != 0.0, nodes.damping.shape[0] > 0
     for dof in range(reaction.shape[0]):
         if nodes.dof_kind[dof] != 0 and not has_equations:
             continue  # zero it stays
         value = force[dof]
         if dynamic or secant:
-            value += nodes.mass[dof] * a[dof] if is_lumped else inertia[dof]
+            value += nodes.mass[dof] * a[dof] if is_diagonal else inertia[dof]
             if is_damped:
                 value += (fraction if secant else 1.0) * work.damping_force[dof]
         if secant:
@@ -142,13 +142,12 @@ def inertia_at(dynamic: bool, problem: Problem, x: Floats, product: Floats) -> N
 @inner_kernel
 def kinetic_energy(problem: Problem, work: Scratch) -> float:
     """v.M v/2 of the trial state; ``work.momentum`` is room."""
-    nodes, bars = problem.nodes, problem.bars
-    mass, v = nodes.mass, work.v
-    if bars.off_mass.shape[0] > 0:
+    mass, v, is_diagonal = problem.nodes.mass, work.v, is_lumped(problem)
+    if not is_diagonal:
         multiply_masses(problem, v, work.momentum)
     energy = 0.0
     for dof in range(v.shape[0]):
-        energy += 0.5 * v[dof] * (mass[dof] * v[dof] if bars.off_mass.shape[0] == 0 else work.momentum[dof])
+        energy += 0.5 * v[dof] * (mass[dof] * v[dof] if is_diagonal else work.momentum[dof])
     return energy
 
 

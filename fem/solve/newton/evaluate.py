@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.compiled import inner_kernel, kernel, shared_kernel
+from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.families import evaluate_others
 from fem.forces.mass import multiply_mass
 from fem.forces.protocol import Trial
 from fem.forces.values import energy_of_bars
 from fem.lanes.choose import some
+from fem.solve.linear.tangent import add_blocks
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -83,6 +84,20 @@ def stored_energy(time: float, thermal: Floats, problem: Problem, motion: Motion
 def multiply_masses(problem: Problem, x: Floats, product: Floats) -> None:
     """product = M x: the one place that knows what has mass."""
     multiply_mass(problem.nodes.mass, problem.bars.off_mass, problem.bars.nodes, x, product)
+    if problem.nodes.directed_mass.shape[0] > 0:
+        add_directed_mass(problem.nodes.directed_mass, x, product)
+
+
+@called_kernel
+def add_directed_mass(directed_mass: Floats, x: Floats, product: Floats) -> None:
+    """product += M x of the mass that families add."""
+    add_blocks(1.0, directed_mass, x, product)
+
+
+@inner_kernel
+def is_lumped(problem: Problem) -> bool:
+    """M is diagonal: M x is ``nodes.mass`` times x."""
+    return bool(problem.bars.off_mass.shape[0] == 0 and problem.nodes.directed_mass.shape[0] == 0)
 
 
 @kernel

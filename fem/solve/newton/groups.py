@@ -66,6 +66,7 @@ class Nodes(NamedTuple):
     place    (3n,)      reference coordinates
     dof_kind (3n,)      1 free, 0 supported, 2 dependent on others through an equation
     mask     (3n,)      0.0 at supported dofs, else 1.0
+    directed_mass (n, 9) mass that families add, row by row (empty: none)
     artificial_stiffness (n, 9)  in the tangent only, of directions without stiffness and load (statics); empty: none
     """
 
@@ -74,6 +75,7 @@ class Nodes(NamedTuple):
     place: Floats
     dof_kind: Ints
     mask: Floats
+    directed_mass: Floats
     artificial_stiffness: Floats
 
 

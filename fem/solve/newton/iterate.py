@@ -8,7 +8,7 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.forces.equations import condense, expand
 from fem.lanes.choose import where
-from fem.solve.newton.evaluate import combine, inertia_forces, multiply_dampings, multiply_masses
+from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped, multiply_dampings, multiply_masses
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -109,9 +109,9 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
     Leaves C v in ``work.damping_force`` and, unless the mass is lumped, M a in ``work.inertia``: a pass through memory
     less.
     """
-    nodes, bars, equations = problem.nodes, problem.bars, problem.equations
-    is_lumped = bars.off_mass.shape[0] == 0
-    if not is_lumped:
+    nodes, equations = problem.nodes, problem.equations
+    is_diagonal = is_lumped(problem)
+    if not is_diagonal:
         multiply_masses(problem, work.a, work.inertia)
     if nodes.damping.shape[0] > 0:
         multiply_dampings(problem, work.v, work.damping_force)
@@ -122,7 +122,7 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
     wf, wm, wc = scheme.wf, scheme.wm, scheme.wc
     total = 0.0
     for dof in range(rest.shape[0]):
-        own = mass[dof] * a[dof] if is_lumped else inertia[dof]
+        own = mass[dof] * a[dof] if is_diagonal else inertia[dof]
         value = where(is_open[dof] != 0.0, known_force[dof] - wf * force[dof] - wm * own, 0.0)
         rest[dof] = value
         total += value
@@ -143,12 +143,12 @@ def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -
 
     The largest over all dofs of |f_int + C v| at supported and |f_ext - M a| at other dofs, and of |M v|/(beta dt).
     """
-    nodes, bars = problem.nodes, problem.bars
+    nodes = problem.nodes
     dynamic = 1.0 if scheme.wm != 0.0 else 0.0
-    is_lumped = bars.off_mass.shape[0] == 0
-    scale = largest_force(is_lumped, dynamic, nodes, work.force, work.damping_force, work.load, work.a, work.inertia)
+    is_diagonal = is_lumped(problem)
+    scale = largest_force(is_diagonal, dynamic, nodes, work.force, work.damping_force, work.load, work.a, work.inertia)
     if scheme.momentum > 0.0:
-        if is_lumped:
+        if is_diagonal:
             momentum = largest_product(nodes.mass, work.v)
         else:
             multiply_masses(problem, work.v, work.momentum)
@@ -177,7 +177,7 @@ def largest_product(x: Floats, y: Floats) -> float:
 
 @number_kernel
 def largest_force(
-    is_lumped: bool, dynamic: float, nodes: Nodes, force: Floats, damping_force: Floats, load: Floats, a: Floats,
+    is_diagonal: bool, dynamic: float, nodes: Nodes, force: Floats, damping_force: Floats, load: Floats, a: Floats,
     inertia: Floats,
 ) -> float:  # fmt: skip
     """Largest of |f_int + C v| where closed and |f_ext - M a| where open; ``inertia``: M a unless it is lumped."""
@@ -185,7 +185,7 @@ def largest_force(
     value = 0.0
     for dof in range(force.shape[0]):
         inside = force[dof] + dynamic * damping_force[dof] if is_damped else force[dof]
-        outside = load[dof] - dynamic * (mass[dof] * a[dof] if is_lumped else inertia[dof])
+        outside = load[dof] - dynamic * (mass[dof] * a[dof] if is_diagonal else inertia[dof])
         value = max(value, abs(where(is_open[dof] != 0.0, outside, inside)))
     return value
 

@@ -35,6 +35,8 @@ def nodal_blocks(scheme: Coefficients, dt: float, problem: Problem, work: Scratc
             block[i, k] = nodes.artificial_stiffness[i, k] if nodes.artificial_stiffness.shape[0] > 0 else 0.0
         for c in range(3):
             block[i, 4 * c] += multiple
+        for k in range(9 if nodes.directed_mass.shape[0] > 0 else 0):
+            block[i, k] += diagonal.by_mass * nodes.directed_mass[i, k]
         for k in range(9 if own.shape[0] > 0 else 0):
             block[i, k] += own[i, k]
 

@@ -34,7 +34,7 @@ from fem.forces.bars.strain import LINEAR
 from fem.forces.equations import Equations, condense, expand
 from fem.lanes.choose import where
 from fem.solve.newton import groups
-from fem.solve.newton.evaluate import combine, inertia_forces
+from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -42,10 +42,9 @@ from fem.solve.schemes.coefficients import Coefficients
 @inner_kernel
 def closing_phase(scheme: Coefficients, problem: Problem) -> int:
     """What a converged increment goes on with."""
-    bars, equations = problem.bars, problem.equations
     if scheme.projects:
         return groups.PROJECT_ACCELERATION if scheme.secant else groups.PROJECT_VELOCITY
-    if scheme.lags and (bars.off_mass.shape[0] > 0 or equations.slave.shape[0] > 0):
+    if scheme.lags and (not is_lumped(problem) or problem.equations.slave.shape[0] > 0):
         return groups.PROJECT_ACCELERATION
     return groups.CLOSE
 
@@ -58,6 +57,8 @@ def mass_blocks(nodes: Nodes, work: Scratch) -> None:
             work.block[i, k] = nodes.artificial_stiffness[i, k] if nodes.artificial_stiffness.shape[0] > 0 else 0.0
         for c in range(3):
             work.block[i, 4 * c] += nodes.mass[3 * i]
+        for k in range(9 if nodes.directed_mass.shape[0] > 0 else 0):
+            work.block[i, k] += nodes.directed_mass[i, k]
 
 
 @called_kernel

@@ -73,7 +73,8 @@ class Moreau(Marcher):
         self.lengths = Lengths(stage, self.index)
         self.one_sided: Flags = np.arange(len(self.index)) < len(ropes)
         self.restitution: Floats = np.where(self.one_sided, bars.constants[bar.RESTITUTION, self.index], 0.0)
-        self.is_elastic = bool(np.any(bars.kinds[:, 1] != RIGID) or len(stage.system.springs.dofs))
+        others = len(stage.system.springs.dofs) or not stage.system.is_passive
+        self.is_elastic = bool(np.any(bars.kinds[:, 1] != RIGID) or others)
         self.is_coupled = self.is_elastic or bool(len(bars.off_mass) or len(stage.equations.slave))
         self.pulls: Flags = np.zeros(len(self.index), np.bool_)
         self.holds: Flags = self.pulls.copy()
@@ -82,7 +83,7 @@ class Moreau(Marcher):
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where a free dof has no mass (held ones rest, nothing acts on them)."""
-        massless = (self.stage.nodes.dof_kind == 1) & (self.stage.nodes.mass <= 0.0)
+        massless = (self.stage.nodes.dof_kind == 1) & (self.stage.system.inertia <= 0.0)
         massless[held] = False
         if np.any(massless):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))

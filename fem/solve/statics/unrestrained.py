@@ -32,7 +32,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     free = ((stage.nodes.dof_kind == 1) & ~_tied(stage)).reshape(-1, 3)
     candidates = np.flatnonzero(free.any(axis=1))
     if stage.is_dynamic:
-        candidates = candidates[stage.system.mass[candidates] == 0.0]
+        candidates = candidates[~stage.system.inertia.reshape(-1, 3)[candidates].any(axis=1)]
     if len(candidates) == 0:
         return np.zeros(0, np.int64), ""
     blocks = _nodal_stiffness(stage) * (free[:, :, None] & free[:, None, :])

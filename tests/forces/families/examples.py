@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from fem.forces.families import FAMILIES, registered
 from fem.forces.protocol import Family
+from tests.forces.families.fins import FINS
 from tests.forces.families.magnet import MAGNETS
 from tests.forces.families.wind import WIND
 
@@ -110,7 +111,9 @@ E, S
 """Two bars and, beyond them, a node that springs alone join: pairs beside a bar (two of them beside the second, which
 runs the other way) and without one."""
 
-EXAMPLES: list[tuple[Family, str]] = [(MAGNETS, MAGNETIC), (WIND, WINDY)]
+FINNED = WINDY.replace("WINDY", "FINNED")
+
+EXAMPLES: list[tuple[Family, str]] = [(MAGNETS, MAGNETIC), (WIND, WINDY), (FINS, FINNED)]
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
 
 

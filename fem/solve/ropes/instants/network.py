@@ -38,7 +38,7 @@ class Network:
     def __init__(self, stage: StepSystem, mass: Any) -> None:
         equations, free = stage.equations, stage.nodes.dof_kind
         if len(equations.slave) == 0:
-            free = np.where((free == 1) & (stage.nodes.mass <= 0.0), 0, free)
+            free = np.where((free == 1) & (stage.system.inertia <= 0.0), 0, free)
         self.dofs = Independent(free, equations)
         self.rows = dense(over_independent(stage, free))
         self.solve = _solver(self.dofs.matrix(mass))
