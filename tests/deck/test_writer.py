@@ -179,12 +179,11 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
             OutputRequest(
                 "NODE PRINT", None, ("U", "RF"), draw(st.integers(0, 9)), draw(st.sampled_from([None, "TP"]))
             ),
-            OutputRequest("ENERGY PRINT"),
+            OutputRequest("ENERGY PRINT", interval=draw(st.none() | positive)),
+            OutputRequest("EL PRINT", intervals=draw(st.none() | st.integers(1, 9)), marks=draw(st.booleans())),
             OutputRequest("EL FILE", None, ("T", "S")),
         ),
     )
-    if not isinstance(made.procedure, Static):
-        made = replace(made, at_once=False)
     if isinstance(made.procedure, Frequency):
         return replace(made, nodal_loads=(), distributed_loads=(), temperatures=())
     return made
