@@ -70,6 +70,7 @@ KEYWORDS: dict[str, Handler] = {
     "OUTPUT": outputs.output,
     "NODE OUTPUT": outputs.node_output,
     "ELEMENT OUTPUT": outputs.element_output,
+    "ENERGY OUTPUT": outputs.energy_output,
     "RESTART": outputs.restart,
 }
 """``*PARAMETER`` and ``*INCLUDE`` are answered by ``lexical/scanner.py``, foreign keywords by ``foreign.py``."""

@@ -11,10 +11,9 @@ from fem.model.steps import Procedure
 
 
 class Given(NamedTuple):
-    """One ``*OUTPUT``: where to put what follows it, and how often."""
+    """One ``*OUTPUT``: what follows begins as ``request``, of kind FILE or PRINT; ``bare``: nothing followed yet."""
 
-    every: int
-    times: str | None
+    request: OutputRequest
     bare: bool
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +20,9 @@ AXIAL = (*BARS, "SPRINGA", "DASHPOTA")
 GROUNDED = ("SPRING1", "DASHPOT1", "MASS")
 """Elements with one node."""
 KINDS = (*AXIAL, "SPRING1", "SPRING2", "DASHPOT1", "DASHPOT2", "MASS")
+
+MOST_SHOWN = 32
+"""Sets of nodes, and of elements, in the fields: a byte for each node or element in every file, beside some hundred."""
 
 
 def nodes_per_element(kind: str) -> int:
@@ -127,6 +132,12 @@ class Mesh(ArrayData):
         if isinstance(target, str):
             return of_set("element", target, self.element_sets)
         return of_label("element", target, self.element_labels)
+
+
+def shown_sets(sets: Mapping[str, Ints]) -> dict[str, Ints]:
+    """The sets that fields have as arrays: the first ``MOST_SHOWN``, without those that Abaqus/CAE made (``_...``)."""
+    named = ((name, members) for name, members in sets.items() if not name.rpartition(".")[2].startswith("_"))
+    return dict(islice(named, MOST_SHOWN))
 
 
 def of_set(what: str, name: str, sets: dict[str, Ints]) -> Ints:

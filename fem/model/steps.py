@@ -104,11 +104,13 @@ class Controls:
 class OutputRequest:
     """What to write.
 
-    kind       NODE PRINT, EL PRINT, ENERGY PRINT, NODE FILE or EL FILE (``*OUTPUT`` maps to the FILE kinds)
+    kind       NODE PRINT, EL PRINT, ENERGY PRINT, NODE FILE or EL FILE (``*OUTPUT`` maps to FILE, HISTORY to PRINT)
     target     set name, or None for all
     variables  names in ``quantities.py``; empty: the kind's default
     every      FREQUENCY: every n-th increment and the last of the step; 0: none
     times      name of ``*TIME POINTS``, or None
+    interval   TIME INTERVAL: time from one to the next, and the end of the step; intervals: NUMBER INTERVAL in a step
+    marks      TIME MARKS: automatic increments land on these instants
     """
 
     kind: str
@@ -116,6 +118,14 @@ class OutputRequest:
     variables: tuple[str, ...] = ()
     every: int = 1
     times: str | None = None
+    interval: float | None = None
+    intervals: int | None = None
+    marks: bool = True
+
+    @property
+    def pace(self) -> tuple[int, str | None, float | None, int | None]:
+        """Requests of one pace are due at the same increments of a step."""
+        return self.every, self.times, self.interval, self.intervals
 
 
 @dataclass(frozen=True, slots=True)

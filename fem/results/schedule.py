@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem.arrays import Flags, Floats, Ints
+from fem.errors import ModelError
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.model.mesh import Mesh
 
@@ -15,6 +17,8 @@ MAX_FIELDS = 200
 """Without a FILE request a step keeps its start, its end and at most this many evenly spaced fields."""
 NEVER = 2**62
 """The increment at which nothing is due."""
+MOST_INSTANTS = 1_000_000
+"""A history has at most so many instants in a step."""
 LANDING = 1e-9
 """An instant counts as reached when the time is within this fraction of the period of it."""
 
@@ -33,10 +37,10 @@ class Cadence:
     lives = ("passed",)
 
     def __init__(
-        self, every: int, instants: Sequence[float] | None = None, tolerance: float = 0.0, ends: bool = False
+        self, every: int, instants: ArrayLike | None = None, tolerance: float = 0.0, ends: bool = False
     ) -> None:
         self.every = every
-        self.instants = None if instants is None else [t - tolerance for t in instants]
+        self.instants = None if instants is None else np.array(instants, float) - tolerance
         self.ends = ends
         self.passed = 0
 
@@ -50,8 +54,9 @@ class Cadence:
 
     def next_instant(self) -> float:
         """The first total time that has not passed; infinite for none."""
-        pending = [] if self.instants is None else self.instants[self.passed : self.passed + 1]
-        return pending[0] if pending else math.inf
+        if self.instants is None or self.passed == len(self.instants):
+            return math.inf
+        return float(self.instants[self.passed])
 
     def due(self, increment: Ints, time: Floats, is_end: bool) -> Flags:
         """(k,) for k consecutive increments; ``is_end``: the last of them ends the step."""
@@ -73,11 +78,26 @@ def is_active(request: OutputRequest) -> bool:
 
 
 def request_cadence(request: OutputRequest, model: Model, start_time: float, period: float) -> Cadence:
-    """The cadence of a request in a step that starts at ``start_time``; ``*TIME POINTS`` are step times."""
-    if request.times is None:
+    """The cadence of a request in a step that starts at ``start_time``."""
+    instants = instants_of(request, model, period)
+    if instants is None:
         return Cadence(request.every)
-    instants = [start_time + t for t in model.time_points[request.times]]
-    return Cadence(0, instants, LANDING * period)
+    return Cadence(0, start_time + instants, LANDING * period, ends=request.times is None)
+
+
+def instants_of(request: OutputRequest, model: Model, period: float) -> Floats | None:
+    """Step times at which a request is due; None: it goes by the number of increments.
+
+    ModelError: there are more than ``MOST_INSTANTS``.
+    """
+    if request.times is not None:
+        return np.array(model.time_points[request.times])
+    interval = period / request.intervals if request.intervals else request.interval
+    if not interval:
+        return None
+    if period > MOST_INSTANTS * interval:
+        raise ModelError(f"a history is asked for at intervals of {interval:g}: more than {MOST_INSTANTS:,} in a step")
+    return np.arange(int(period / interval * (1.0 + LANDING)) + 1, dtype=np.float64) * interval
 
 
 def field_cadences(
@@ -100,7 +120,7 @@ class Schedule:
     elements    (q,) sorted element indices of ``*EL PRINT``
     fields      False (``--no-vtk``): whole fields are never due
     shown_node  node of the first ``*NODE PRINT`` that is farthest from supports (for the console), or None
-    instants    rising total times, after the start, at which automatic increments should land (``*TIME POINTS``)
+    instants    rising total times, after the start, at which automatic increments should land
     """
 
     lives = ("_asked",)
@@ -116,9 +136,10 @@ class Schedule:
         self.elements = union(printed(model, requests, "EL PRINT"))
         first = next((nodes for nodes in node_sets if nodes.size), None)
         self.shown_node = None if first is None else int(first[model.reach()[first].argmax()])
-        names = {request.times for request in requests if request.times is not None}
-        points = {t for name in names for t in model.time_points[name] if 0.0 < t <= period * (1.0 + LANDING)}
-        self.instants = np.array(sorted(start_time + t for t in points))
+        marked = {request.pace: request for request in requests if request.marks}.values()
+        found = [points for each in marked if (points := instants_of(each, model, period)) is not None]
+        points = np.unique(np.concatenate([np.zeros(0), *found]))
+        self.instants = start_time + points[(points > 0.0) & (points < period * (1.0 - LANDING))]
         wanted = [request for request in requests if request.kind.endswith("PRINT") and is_active(request)]
         self._rows = [request_cadence(request, model, start_time, period) for request in wanted]
         if all(request.kind != "ENERGY PRINT" for request in requests):

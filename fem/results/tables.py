@@ -238,14 +238,14 @@ class TableSink(SilentSink):
 
     def _grouped(self, kind: str, requests: Sequence[OutputRequest], start: StepStart) -> list[Request]:
         """The active requests of a kind, those of equal cadence together."""
-        groups: dict[tuple[int, str | None], Request] = {}
+        groups: dict[object, Request] = {}
         asked = [request for request in requests if request.kind == kind]
         if kind == "ENERGY PRINT" and not asked:
             asked = [OutputRequest(kind)]  # every increment
         for request in asked:
             if is_active(request):
                 cadence = request_cadence(request, self._model, start.time, start.period)
-                _, wants = groups.setdefault((request.every, request.times), (cadence, []))
+                _, wants = groups.setdefault(request.pace, (cadence, []))
                 wants.append(self._wanted(request, start))
         return list(groups.values())
 

@@ -2,12 +2,14 @@
 
 Points are the *reference* coordinates X: show the deformed shape with "Warp By Vector" and ``displacement``.
 The state at the start of a later step has the time of the end of the step before and is left out, so that every
-time has one field; the timesteps of a modes file are the mode numbers. FILE requests choose the variables; a field
-always covers the whole mesh. Format: VTK XML, raw appended binary, https://docs.vtk.org (VTKFileFormats).
+time has one field; the timesteps of a modes file are the frequencies. FILE requests choose the variables, for all
+steps; a field always covers the whole mesh. Sets are arrays of 0 and 1.
+Format: VTK XML, raw appended binary, https://docs.vtk.org (VTKFileFormats).
 """
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -20,13 +22,16 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.files.room import Room
 from fem.files.whole import replace_file
-from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring, outputs_in_force
+from fem.model import BarSection, Dashpot, Frequency, Mesh, Model, PointMass, Spring, outputs_in_force
+from fem.model.mesh import shown_sets
 from fem.model.quantities import QUANTITIES, Quantity, meant
-from fem.results.record import Frame, Modes, SilentSink, StepStart
+from fem.results.record import Frame, Modes, SilentSink
 
 FOLDER = "vtu"
 VERTEX, LINE = 1, 3
 TYPES = {"u1": ("UInt8", "|u1"), "i": ("Int64", "<i8"), "f": ("Float64", "<f8")}
+APART = 1e-9
+"""Times of modes of one frequency differ by this fraction of the highest."""
 PVD_EVERY = 1.0
 """The list of times is rewritten at most once in so many seconds."""
 
@@ -81,9 +86,11 @@ class Skeleton:
         parts: list[dict[str, np.ndarray]] = [
             {"": mesh.coordinates},
             {"connectivity": nodes, "offsets": np.cumsum(sizes), "types": types},
-            {"node": mesh.node_labels, **instance_of(mesh, mesh.node_labels)},
+            {"node": mesh.node_labels, **instance_of(mesh, mesh.node_labels)}
+            | sets_of(mesh.node_sets, len(mesh.node_labels)),
             {"element": mesh.element_labels, "section": section, "radius": radius}
-            | instance_of(mesh, mesh.element_labels),
+            | instance_of(mesh, mesh.element_labels)
+            | sets_of(mesh.element_sets, len(types)),
         ]
         self._appended = Appended()
         points, cells, self._node_labels, self._constant = map(self._appended.heads, parts)
@@ -121,6 +128,14 @@ def instance_of(mesh: Mesh, labels: Ints) -> dict[str, np.ndarray]:
     return {"instance": instance, "label": labels - np.where(instance < 0, 0, added[instance])}
 
 
+def sets_of(sets: Mapping[str, Ints], count: int) -> dict[str, np.ndarray]:
+    """Name -> (count,) 1 for the members of a set, 0 for others. Sets that are called as a quantity: ``SET T``."""
+    fields = {each.field for table in QUANTITIES.values() for each in table}
+    places = np.arange(count)
+    shown = shown_sets(sets).items()
+    return {f"SET {n}" if n in fields else n: np.isin(places, members).astype(np.uint8) for n, members in shown}
+
+
 def section_of_elements(model: Model) -> tuple[list[str], np.ndarray, Floats]:
     """Names of the element sets with properties, their number for each element (-1: none), radius sqrt(area / pi)."""
     count = len(model.mesh.element_labels)
@@ -156,18 +171,15 @@ class VtkSink(SilentSink):
         self._room = room or Room()
         self._skeleton = Skeleton(model)
         self._entries: list[str] = []
-        self._variables: list[list[Quantity]] = [[], []]
+        self._variables = field_variables(model)
         self._time, self._at = float("nan"), (0, -1)
-        self._displacement: Floats | None = None
+        self._displacement: Floats = np.zeros_like(model.mesh.coordinates)
         self._written = time.monotonic()
         if before:
             kept = before["fields"]
             self._entries, self._displacement = list(kept["entries"]), kept["displacement"]
             self._time, self._at = kept["time"], kept["at"]
         (folder / FOLDER).mkdir(exist_ok=True)
-
-    def begin(self, start: StepStart) -> None:
-        self._variables = field_variables(self._model, start.step - 1)
 
     def frame(self, frame: Frame) -> None:
         nodes, elements = frame.of_nodes(self._model), frame.of_elements(self._model)
@@ -188,11 +200,13 @@ class VtkSink(SilentSink):
     def modes(self, modes: Modes) -> None:
         entries = []
         name = f"{self._name}_modes_step{modes.step}"
-        still = {} if self._displacement is None else {"displacement": self._displacement}
-        for number, shape in zip(modes.number.tolist(), modes.shapes, strict=True):
+        before, apart = -math.inf, APART * float(np.abs(modes.frequency).max(initial=0.0) or 1.0)
+        for number, frequency, shape in zip(modes.number.tolist(), modes.frequency, modes.shapes, strict=True):
+            before = time_value = max(float(frequency), before + apart)
             file = f"{FOLDER}/{name}_{number:03d}.vtu"
-            replace_file(self._folder / file, self._skeleton.field(float(number), {"mode": shape, **still}, {}))
-            entries.append(pvd_entry(float(number), file))
+            arrays = {"mode": shape, "displacement": self._displacement}
+            replace_file(self._folder / file, self._skeleton.field(time_value, arrays, {}))
+            entries.append(pvd_entry(time_value, file))
         replace_file(self._folder / f"{name}.pvd", as_pvd(entries))
 
     def __len__(self) -> int:
@@ -202,10 +216,6 @@ class VtkSink(SilentSink):
     def keep(self, checkpoint: dict[str, Any]) -> None:
         state = {"displacement": self._displacement, "time": self._time, "at": self._at}
         checkpoint["fields"] = {"entries": list(self._entries), **state}
-
-    def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None:
-        if start is not None:
-            self.begin(start)
 
     def close(self) -> None:
         if self._entries:
@@ -218,13 +228,13 @@ class VtkSink(SilentSink):
         self._written = time.monotonic()
 
 
-def field_variables(model: Model, step_index: int) -> list[list[Quantity]]:
-    """What the fields of a step hold of nodes, and of elements."""
-    files = [request for request in outputs_in_force(model.steps, step_index) if request.kind.endswith("FILE")]
-    if not files:
-        return [[each for each in table if each.shown] for table in QUANTITIES.values()]
-    wanted = [(request.kind.split()[0], meant(request.kind, request.variables)) for request in files]
-    return [
-        [each for each in table if each.always or any(each.name in names for of, names in wanted if of == kind)]
-        for kind, table in QUANTITIES.items()
-    ]
+def field_variables(model: Model) -> list[list[Quantity]]:
+    """What all fields hold of nodes, and of elements: what any step asks for, as filters want the same always."""
+    names = {"U", "T"}  # motion, and what colours it
+    for index, step in enumerate(model.steps):
+        files = [request for request in outputs_in_force(model.steps, index) if request.kind.endswith("FILE")]
+        for request in files:
+            names |= meant(request.kind, request.variables)
+        if not files and not isinstance(step.procedure, Frequency):
+            names |= {each.name for table in QUANTITIES.values() for each in table if each.shown}
+    return [[each for each in table if each.name in names] for table in QUANTITIES.values()]

@@ -136,9 +136,9 @@ class Clock:
 
     def _next_stop(self) -> float:
         if not self.is_direct:
-            ahead = self.instants[self.instants > self.time + SHARP * self.dt]
-            if len(ahead) and ahead[0] < self.end:
-                return float(ahead[0])
+            ahead = int(self.instants.searchsorted(self.time + SHARP * self.dt, side="right"))
+            if ahead < len(self.instants) and self.instants[ahead] < self.end:
+                return float(self.instants[ahead])
         return self.end
 
     def advance(self, time: float, done: int, iterations: int) -> None:

@@ -236,8 +236,44 @@ def test_outputs() -> None:
 def test_bare_output_asks_for_the_defaults() -> None:
     field, history = "*OUTPUT, FIELD, VARIABLE=PRESELECT, FREQUENCY=10\n", "*OUTPUT, HISTORY, VARIABLE=PRESELECT\n"
     for cards in (field + history, history + field):
-        assert {(r.kind, r.every) for r in parse(step=cards).steps[0].outputs} == {("NODE FILE", 10), ("EL FILE", 10)}
-    assert parse(step=history).steps[0].outputs == ()
+        found = {(r.kind, r.every) for r in parse(step=cards).steps[0].outputs}
+        assert found == {("NODE FILE", 10), ("EL FILE", 10), ("ENERGY PRINT", 1)}
+    model = parse(step=history)
+    assert model.steps[0].outputs == (OutputRequest("ENERGY PRINT"),)
+    assert any("VARIABLE=PRESELECT: the energies" in notice for notice in model.notices)
+    assert parse(step="*OUTPUT, HISTORY, VARIABLE=PRESELECT, FREQUENCY=0\n*OUTPUT, HISTORY\n").steps[0].outputs == ()
+
+
+def test_histories_ask_for_tables() -> None:
+    """Single components mean their quantity, as they do for PRINT."""
+    model = parse(
+        step="*OUTPUT, HISTORY, TIME INTERVAL=0.25, TIME MARKS=NO\n*NODE OUTPUT, NSET=ALL\nU1, RF3, UR2\n"
+        "*ELEMENT OUTPUT, ELSET=BARS\nS11, E11\n*ELEMENT OUTPUT, NSET=ALL\nS11\n*ENERGY OUTPUT\nALLKE, ALLIE\n"
+        "*OUTPUT, HISTORY, NUMBER INTERVAL=4\n*NODE OUTPUT, NSET=ALL\nCOOR1\n*ENERGY OUTPUT, ELSET=BARS\nALLSE\n"
+        "*OUTPUT, FIELD, NUMBER INTERVAL=9\n*NODE OUTPUT\nV3\n"
+    )
+    quarters = {"interval": 0.25, "marks": False}
+    assert model.steps[0].outputs == (
+        OutputRequest("NODE PRINT", "ALL", ("U", "RF"), **quarters),
+        OutputRequest("EL PRINT", "BARS", ("S", "E"), **quarters),
+        OutputRequest("ENERGY PRINT", None, ("ALLKE",), **quarters),
+        OutputRequest("NODE PRINT", "ALL", ("COORD",), intervals=4),
+        OutputRequest("NODE FILE", None, ("V",)),
+    )
+    (notice,) = [text for text in model.notices if text.startswith("accepted without effect")]
+    assert all(f"{what} of *" in notice for what in ("UR2", "ALLIE"))
+    assert "*OUTPUT, NUMBER INTERVAL" in notice and "TIME INTERVAL" not in notice
+
+
+@pytest.mark.parametrize("pace", ["FREQUENCY=2, TIME INTERVAL=1", "NUMBER INTERVAL=3, TIME INTERVAL=1"])
+def test_a_history_has_one_pace(pace: str) -> None:
+    (problem,) = problems(MODEL + f"*STEP\n*STATIC\n*OUTPUT, HISTORY, {pace}\n*END STEP\n")
+    assert "exclude each other" in problem.message
+
+
+@pytest.mark.parametrize("pace", ["TIME INTERVAL=0", "TIME INTERVAL=-1", "NUMBER INTERVAL=0", "TIME MARKS=MAYBE"])
+def test_impossible_paces(pace: str) -> None:
+    assert len(problems(MODEL + f"*STEP\n*STATIC\n*OUTPUT, HISTORY, {pace}\n*END STEP\n")) == 1
 
 
 def test_harmless_cards_go_into_one_notice() -> None:

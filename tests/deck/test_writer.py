@@ -179,7 +179,8 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
             OutputRequest(
                 "NODE PRINT", None, ("U", "RF"), draw(st.integers(0, 9)), draw(st.sampled_from([None, "TP"]))
             ),
-            OutputRequest("ENERGY PRINT"),
+            OutputRequest("ENERGY PRINT", interval=draw(st.none() | positive)),
+            OutputRequest("EL PRINT", intervals=draw(st.none() | st.integers(1, 9)), marks=draw(st.booleans())),
             OutputRequest("EL FILE", None, ("T", "S")),
         ),
     )

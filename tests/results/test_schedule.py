@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fem.model import Frequency, OutputRequest, Step
+from fem.errors import ModelError
+from fem.model import Dynamic, Frequency, OutputRequest, Step
 from fem.results.schedule import MAX_FIELDS, NEVER, Cadence, Schedule
 from tests.results.synthetic import chain, with_outputs
+
+NO_ENERGIES = OutputRequest("ENERGY PRINT", every=0)
 
 
 @given(count=st.integers(1, 5000))
@@ -67,6 +70,38 @@ def test_time_points_are_step_times_and_due_at_the_first_increment_reached() -> 
     due = [i for i in range(11) if schedule.is_vtk_due(i, 10.0 + 0.1 * i, i == 10)]
     assert due == [0, 3, 5]
     assert schedule.next_field(0) == NEVER and abs(schedule.next_instant() - 12.0) < 1e-6
+
+
+@given(period=st.floats(1e-3, 1e3), count=st.integers(1, 60), start=st.floats(0.0, 1e3), marks=st.booleans())
+def test_intervals_are_due_at_their_multiples_and_at_the_end(
+    period: float, count: int, start: float, marks: bool
+) -> None:
+    """Increments of a seventh of an interval: every seventh is due, whatever round-off does to the multiples."""
+    paces = {"intervals": count}, {"interval": period / count}
+    for pace in paces:
+        step = Step(Dynamic(0.1 * period, period), outputs=(OutputRequest("NODE PRINT", **pace, marks=marks),))
+        schedule = Schedule(chain(steps=(replace(step, outputs=(*step.outputs, NO_ENERGIES)),)), 0, start, None)
+        time = start + period / count / 7.0 * np.arange(7 * count + 1)
+        due = np.flatnonzero(schedule.rows_due(np.arange(len(time)), time, True))
+        assert due.tolist() == [*range(0, 7 * count + 1, 7)]
+        assert len(schedule.instants) == (count - 1 if marks else 0)
+        assert np.allclose(schedule.instants, time[7:-1:7] if marks else [], rtol=1e-12)
+
+
+def test_intervals_that_do_not_divide_the_step_have_its_end() -> None:
+    schedule = Schedule(with_outputs(OutputRequest("NODE PRINT", interval=0.4), NO_ENERGIES), 0, 0.0, 10)
+    due = schedule.rows_due(np.arange(11), 0.1 * np.arange(11), True)
+    assert np.flatnonzero(due).tolist() == [0, 4, 8, 10]
+
+
+def test_more_instants_than_a_run_has_room_for() -> None:
+    with pytest.raises(ModelError, match="more than 1,000,000 in a step"):
+        Schedule(with_outputs(OutputRequest("NODE PRINT", interval=1e-7)), 0, 0.0, 10)
+
+
+def test_modes_know_no_intervals() -> None:
+    step = Step(Frequency(2), outputs=(OutputRequest("NODE PRINT", intervals=3),))
+    assert Schedule(chain(steps=(step,)), 0, 0.0, None).instants.size == 0
 
 
 def test_asking_twice_gives_the_same_answer() -> None:

@@ -134,6 +134,16 @@ def test_time_points(tmp_path: Path) -> None:
     assert [line[1] for line in table(tmp_path, "nodes.csv")[1]] == ["3", "5"]
 
 
+def test_a_history_and_a_print_request_of_one_node_share_its_lines(tmp_path: Path) -> None:
+    """Instants 0, 0.4, 0.8 and the end; the header has what both ask for."""
+    outputs = OutputRequest("NODE PRINT", "ENDS", ("V",), 2), OutputRequest("NODE PRINT", "TIP", ("RF",), interval=0.4)
+    record(tmp_path, with_outputs(*outputs), chunk=3)
+    head, lines = table(tmp_path, "nodes.csv")
+    assert [(int(line[1]), int(line[3])) for line in lines] == [(i, n) for i in range(0, 11, 2) for n in (40, 10)]
+    given = {(int(line[1]), int(line[3])) for line in lines if line[head.index("RF1")]}
+    assert given == {(0, 10), (4, 10), (8, 10), (10, 10)}
+
+
 @pytest.mark.parametrize("requests", [(), (OutputRequest("NODE PRINT", every=100), OutputRequest("EL PRINT", every=5))])
 def test_a_run_that_ends_early_keeps_its_last_increment(tmp_path: Path, requests: tuple[OutputRequest, ...]) -> None:
     model = with_outputs(*requests, OutputRequest("ENERGY PRINT", every=100))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from vtk import vtkXMLUnstructuredGridReader
 from vtk.util.numpy_support import vtk_to_numpy
 
 from fem.model import Dynamic, Frequency, OutputRequest, Step
-from fem.results.record import StepStart
-from fem.results.vtk import VtkSink
+from fem.results.record import Modes, StepStart
+from fem.results.vtk import VtkSink, field_variables
 from tests.results.synthetic import chain, frame_of, make_rows, play, with_outputs
 
 
@@ -69,8 +70,40 @@ def test_requests_choose_the_variables(tmp_path: Path) -> None:
     model = with_outputs(OutputRequest("NODE FILE", None, ("V",)), OutputRequest("EL FILE", None, ("S",)))
     play(model, VtkSink(tmp_path, "chain", model))
     field = grid(tmp_path / "vtu/chain_00000.vtu")
-    assert names(field.GetPointData()) == {"displacement", "velocity", "node"}
-    assert names(field.GetCellData()) == {"stress", "radius", "element", "section"}
+    assert names(field.GetPointData()) == {"displacement", "velocity", "node", "TIP", "ENDS"}
+    assert names(field.GetCellData()) == {"stress", "T", "radius", "element", "section", "ROPE", "BOB"}
+
+
+def test_all_steps_have_the_same_arrays(tmp_path: Path) -> None:
+    """ParaView's filters lose arrays that come and go: what one step asks for is in all, and T; modes want none."""
+    wishes = (), (OutputRequest("NODE FILE", None, ("COORD",)),), (OutputRequest("EL FILE", None, ("S",)),)
+    model = chain(steps=(Step(Frequency(2)), *(Step(Dynamic(0.1, 1.0), outputs=asked) for asked in wishes[1:])))
+    play(model, VtkSink(tmp_path, "chain", model), chunk=5)
+    fields = [grid(tmp_path / file) for _, file in entries(tmp_path / "chain.pvd")]
+    assert len(fields) > 2
+    for field in fields:
+        assert names(field.GetPointData()) == {"displacement", "position", "node", "TIP", "ENDS"}
+        assert names(field.GetCellData()) == {"stress", "T", "radius", "element", "section", "ROPE", "BOB"}
+    model = chain(steps=tuple(Step(Dynamic(0.1, 1.0), outputs=asked) for asked in wishes))
+    nodal, elemental = field_variables(model)
+    assert [each.name for each in nodal] == ["U", "V", "A", "RF", "COORD"]
+    assert [each.name for each in elemental] == ["E", "S", "N", "T"]
+
+
+def test_sets_are_arrays_of_zeros_and_ones(tmp_path: Path) -> None:
+    """A set called as a quantity does not take its place; Abaqus/CAE's own are left out, and those beyond a bound."""
+    model = chain()
+    many = {"T": np.array([1]), "P-1._PICKED4": np.array([0])} | {f"S{j}": np.array([0]) for j in range(50)}
+    model = replace(model, mesh=replace(model.mesh, element_sets=model.mesh.element_sets | many))
+    play(model, VtkSink(tmp_path, "chain", model), chunk=11)
+    field = grid(tmp_path / "vtu/chain_00000.vtu")
+    point, cell = field.GetPointData(), field.GetCellData()
+    assert vtk_to_numpy(point.GetArray("TIP")).tolist() == [0, 0, 0, 1]
+    assert vtk_to_numpy(point.GetArray("ENDS")).tolist() == [1, 0, 0, 1]
+    assert vtk_to_numpy(cell.GetArray("ROPE")).tolist() == [1, 1, 1, 0]
+    assert vtk_to_numpy(cell.GetArray("SET T")).tolist() == [0, 1, 0, 0]
+    assert np.array_equal(vtk_to_numpy(cell.GetArray("T")), make_rows(model, 1, 10, 10).element_values[0, :, 3])
+    assert len({"S28", "S29", "P-1._PICKED4"} & names(cell)) == 1
 
 
 def test_frames_that_are_not_due_are_not_written(tmp_path: Path) -> None:
@@ -86,10 +119,20 @@ def test_modes(tmp_path: Path) -> None:
     model = chain(steps=(Step(Dynamic(0.1, 1.0)), Step(Frequency(2))))
     play(model, VtkSink(tmp_path, "chain", model))
     found = entries(tmp_path / "chain_modes_step2.pvd")
-    assert [time for time, _ in found] == [1.0, 2.0]
+    assert [time for time, _ in found] == (np.array([1.0, 3.0]) / (2.0 * np.pi)).tolist()
+    assert grid(tmp_path / found[1][1]).GetFieldData().GetArray("TimeValue").GetValue(0) == found[1][0]
     point = grid(tmp_path / found[1][1]).GetPointData()
     assert vtk_to_numpy(point.GetArray("mode"))[-1, -1] == 1.0
     assert np.array_equal(vtk_to_numpy(point.GetArray("displacement")), make_rows(model, 1, 10, 10).motion[0, 0])
+
+
+def test_modes_of_one_frequency_have_times_of_their_own(tmp_path: Path) -> None:
+    model = chain(steps=(Step(Frequency(4)),))
+    frequency = np.array([-0.5, 0.0, 0.0, 2.0])
+    shapes = np.zeros((4, 4, 3))
+    VtkSink(tmp_path, "chain", model).modes(Modes(1, 0.0, np.arange(1, 5), frequency, frequency, frequency, shapes))
+    times = [time for time, _ in entries(tmp_path / "chain_modes_step1.pvd")]
+    assert times == [-0.5, 0.0, 2e-9, 2.0]
 
 
 def test_special_characters_in_names(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from fem.deck.draft import Draft
 from fem.deck.handler import Handler, keyword
@@ -22,35 +23,26 @@ COMPONENTS = {
 }
 """Abaqus' names of single components; all components of the variable are written."""
 CADENCE = ("FREQUENCY", "TIME POINTS")
+HISTORY = ("VARIABLE", "TIME INTERVAL", "NUMBER INTERVAL", "TIME MARKS")
+"""Parameters of ``*OUTPUT`` that fields leave aside."""
 PRINT_NOISE = (
     *("TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT", "CONTACT ELEMENTS", "SECTION FORCES", "2D", "3D"),
     *("LAST ITERATIONS", "LAST ITERATION", "FREQUENCYF", "DIRECTIONS", "ELEMENT OUTPUT", "NODE OUTPUT"),
 )
-OUTPUT_NOISE = (
-    "FIELD",
-    "HISTORY",
-    "VARIABLE",
-    "NAME",
-    "OP",
-    "NUMBER INTERVAL",
-    "TIME INTERVAL",
-    "TIME MARKS",
-    "SENSOR",
-)
+OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
 
 
-def cadence(card: Card, draft: Draft, given: Given | None = None) -> tuple[int, str | None]:
-    """FREQUENCY and TIME POINTS."""
-    every = card.integer("FREQUENCY", low=0, default=given.every if given else 1)
-    times = draft.named_if(card, "TIME POINTS", "time points")
+def paced(card: Card, draft: Draft, given: OutputRequest) -> OutputRequest:
+    """With FREQUENCY and TIME POINTS of a card."""
+    every = card.integer("FREQUENCY", low=0, default=given.every)
     assert every is not None
-    return every, times if times is not None or given is None else given.times
+    return replace(given, every=every, times=draft.named_if(card, "TIME POINTS", "time points") or given.times)
 
 
-def request(card: Card, draft: Draft, kind: str, target: str | None, given: Given | None = None) -> None:
-    """Add what one card asks for."""
-    every, times = cadence(card, draft, given)
-    family = kind.split()[0]
+def request(card: Card, draft: Draft, given: OutputRequest) -> None:
+    """Add what one card asks for, with the variables that it names."""
+    given = paced(card, draft, given)
+    family = given.kind.split()[0]
     variables: dict[str, None] = {}
     names = [field.text.upper() for row in draft.rows(card, needed=False) for field in row.fields()]
     for name in names:
@@ -64,22 +56,24 @@ def request(card: Card, draft: Draft, kind: str, target: str | None, given: Give
     own = [quantity.name for quantity in QUANTITIES.get(family, ()) if quantity.is_extension]
     if set(own) & set(kept):
         draft.extension(f"*{card.keyword} of {', '.join(own)}")
-    draft.open_step.outputs.append(OutputRequest(kind, target, kept, every, times))
+    draft.open_step.outputs.append(replace(given, variables=kept))
 
 
 def requests(
     kind: str, parameter: str = "", ignores: tuple[str, ...] = PRINT_NOISE, refuses: Mapping[str, str] | None = None
 ) -> Handler:
     """The function of a card that asks for output of a kind, of the set that a parameter names."""
+    family, medium = kind.split()
 
     @keyword("step", takes=(parameter, *CADENCE) if parameter else CADENCE, ignores=ignores, refuses=refuses)
     def ask(card: Card, draft: Draft) -> None:
-        family = "node" if parameter == "NSET" else "element"
-        target = draft.named_if(card, parameter, family) if parameter else None
-        given = draft.open_step.output if card.keyword.endswith("OUTPUT") else None
-        if given is not None:
-            draft.open_step.output = given._replace(bare=False)
-        request(card, draft, kind, target, given)
+        target = draft.named_if(card, parameter, "node" if family == "NODE" else "element") if parameter else None
+        given, step = OutputRequest(medium), draft.open_step
+        if card.keyword.endswith("OUTPUT") and step.output is not None:
+            given, step.output = step.output.request, step.output._replace(bare=False)
+        if parameter == "ELSET" and card.has("NSET") and given.kind == "PRINT":
+            return  # values at nodes: those of all elements are not meant
+        request(card, draft, replace(given, kind=f"{family} {given.kind}", target=target))
 
     return ask
 
@@ -89,17 +83,45 @@ el_print = requests("EL PRINT", "ELSET")
 energy_print = requests("ENERGY PRINT", refuses={"ELSET": "is not supported: energies are those of the model"})
 node_file = requests("NODE FILE", "NSET")
 el_file = requests("EL FILE", "ELSET", (*PRINT_NOISE, "NSET"))
-node_output = requests("NODE FILE", "NSET", (*PRINT_NOISE, *OUTPUT_NOISE))
-element_output = requests("EL FILE", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, "NSET"))
+node_output = requests("NODE FILE", "NSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY))
+element_output = requests("EL FILE", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "NSET"))
 
 
-@keyword("step", takes=CADENCE, ignores=OUTPUT_NOISE)
+@keyword("step", takes=CADENCE, ignores=(*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "ELSET"))
+def energy_output(card: Card, draft: Draft) -> None:
+    """``*ENERGY PRINT`` of histories."""
+    given = draft.open_step.output
+    if given is None or given.request.kind == "FILE" or card.has("ELSET"):
+        draft.ignore("*ENERGY OUTPUT of fields or sets (energies are those of the model, in histories)")
+    else:
+        request(card, draft, replace(given.request, kind="ENERGY PRINT"))
+
+
+@keyword("step", takes=(*CADENCE, "HISTORY", *HISTORY), ignores=OUTPUT_NOISE)
 def output(card: Card, draft: Draft) -> None:
-    """Sets the cadence of the ``*NODE OUTPUT`` and ``*ELEMENT OUTPUT`` below it."""
+    """Sets medium and cadence of the ``*NODE OUTPUT`` and ``*ELEMENT OUTPUT`` below it."""
     draft.no_rows(card)
-    every, times = cadence(card, draft)
-    add_default_output(draft.open_step)
-    draft.open_step.output = Given(every, times, bare=not card.has("HISTORY"))
+    step, is_history = draft.open_step, card.flag("HISTORY")
+    given = paced(card, draft, OutputRequest("PRINT" if is_history else "FILE"))
+    if is_history:
+        given = in_time(card, given)
+    add_default_output(step)
+    step.output = Given(given, bare=not is_history)
+    for name in () if is_history else filter(card.has, HISTORY):
+        draft.ignore(f"*OUTPUT, {name}")
+    if is_history and card.has("VARIABLE") and given.every:
+        draft.notice(f"*OUTPUT, HISTORY, VARIABLE={card.needed('VARIABLE')}: the energies, in increments.csv")
+        step.outputs.append(replace(given, kind="ENERGY PRINT"))
+
+
+def in_time(card: Card, given: OutputRequest) -> OutputRequest:
+    """With TIME INTERVAL, NUMBER INTERVAL and TIME MARKS of a history."""
+    stated = [name for name in (*CADENCE, "TIME INTERVAL", "NUMBER INTERVAL") if card.has(name)]
+    if len(stated) > 1:
+        raise card.mistake(f"{listing(stated, 'and')} of *OUTPUT exclude each other")
+    interval = card.positive("TIME INTERVAL") if card.has("TIME INTERVAL") else None
+    marks = card.word("TIME MARKS", ("YES", "NO"), "YES") == "YES"
+    return replace(given, interval=interval, intervals=card.integer("NUMBER INTERVAL"), marks=marks)
 
 
 def add_default_output(step: StepDraft) -> None:
@@ -109,7 +131,7 @@ def add_default_output(step: StepDraft) -> None:
     stated = {request.kind for request in step.outputs}
     for kind in ("NODE FILE", "EL FILE"):
         if kind not in stated:
-            step.outputs.append(OutputRequest(kind, every=step.output.every, times=step.output.times))
+            step.outputs.append(replace(step.output.request, kind=kind))
 
 
 @keyword(

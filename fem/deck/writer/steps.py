@@ -141,7 +141,18 @@ def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
 
 
 def output_lines(request: OutputRequest) -> list[str]:
-    """One output card."""
-    family = "NSET" if request.kind.startswith("NODE") else "ELSET"
-    line = card(request.kind, FREQUENCY=request.every, **{family: request.target}, **{"TIME POINTS": request.times})
-    return [line, *rows_of(list(request.variables), 16)]
+    """One output card, below an ``*OUTPUT`` of its own where it goes by intervals of time."""
+    family = request.kind.split()[0]
+    target = {"NSET" if family == "NODE" else "ELSET": request.target}
+    every, times = request.every, {"TIME POINTS": request.times}
+    lines = [card(request.kind, FREQUENCY=every, **target, **times)]
+    if request.interval or request.intervals or not request.marks:
+        spaces: dict[str, float | int | None] = {
+            "TIME INTERVAL": request.interval,
+            "NUMBER INTERVAL": request.intervals,
+        }
+        marks = {"TIME MARKS": None if request.marks else "NO"}
+        goes_by_time = request.times or any(spaces.values())
+        lines = [card("OUTPUT", "HISTORY", FREQUENCY=None if goes_by_time else every, **times, **spaces, **marks)]
+        lines.append(card(f"{'ELEMENT' if family == 'EL' else family} OUTPUT", **target))
+    return [*lines, *rows_of(list(request.variables), 16)]

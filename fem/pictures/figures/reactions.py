@@ -33,7 +33,7 @@ def supported(results: Results) -> list[int]:
     if results.fields:
         sizes = overview(results).reaction.max(axis=1)
         largest = dict(zip(results.mesh.node_labels.tolist(), sizes.tolist(), strict=True))
-    elif "RF1" in results.nodes.columns:
+    if not any(largest.values()) and "RF1" in results.nodes.columns:
         rows = results.nodes.curves(["RF1", "RF2", "RF3"], list(results.nodes.lines_of))
         largest = {
             label: float(np.nanmax(np.abs(part[:, 3:]), initial=0.0))
