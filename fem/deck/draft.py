@@ -159,12 +159,9 @@ class Draft:
         empty = True
         for row in card.rows:
             empty = False
-            try:
+            with self.guard():
                 row.check_size()
-            except Mistake as mistake:
-                self.report(mistake)
-                continue
-            yield row
+                yield row
         if empty and needed:
             raise card.mistake(f"*{card.keyword} has no data lines")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fem.deck.writer.text import card, field, number, rows_of
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
-from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Procedure, Step
+from fem.model.steps import Controls, Dynamic, Frequency, Procedure, Step
 
 DEFAULT = Controls()
 OWN = {
@@ -22,25 +22,20 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
     """All steps; NLGEOM and the controls are stated in each."""
     lines: list[str] = []
     for step in steps:
-        lines.append(head(step))
+        extrapolation = None if step.extrapolation == "NO" else step.extrapolation
+        given = {"INC": step.max_increments, "NAME": step.name, "EXTRAPOLATION": extrapolation}
+        lines.append(card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", **given, AMPLITUDE=step.amplitude))
         lines += step.title
         lines += procedure_lines(step.procedure)
         lines += controls_lines(step.controls)
         lines += support_lines(step.boundaries, "BOUNDARY" in step.replaced)
         lines += load_lines(step)
         for request in step.outputs:
-            lines += output_lines(request)
+            family = "NSET" if request.kind.startswith("NODE") else "ELSET"
+            given = {"FREQUENCY": request.every, family: request.target, "TIME POINTS": request.times}
+            lines += [card(request.kind, **given), *rows_of(list(request.variables), 16)]
         lines.append("*END STEP")
     return lines
-
-
-def head(step: Step) -> str:
-    """``*STEP``."""
-    extrapolation = None if step.extrapolation == "NO" else step.extrapolation
-    flag = f"NLGEOM={'YES' if step.nlgeom else 'NO'}"
-    return card(
-        "STEP", flag, INC=step.max_increments, NAME=step.name, EXTRAPOLATION=extrapolation, AMPLITUDE=step.amplitude
-    )
 
 
 def procedure_lines(procedure: Procedure) -> list[str]:
@@ -138,10 +133,3 @@ def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
         return f"{field(load.target)}, {number(load.value)}"
     direction = "".join(f", {number(component)}" for component in load.direction) if load.kind == "GRAV" else ""
     return f"{field(load.target)}, {load.kind}, {number(load.value)}{direction}"
-
-
-def output_lines(request: OutputRequest) -> list[str]:
-    """One output card."""
-    family = "NSET" if request.kind.startswith("NODE") else "ELSET"
-    line = card(request.kind, FREQUENCY=request.every, **{family: request.target}, **{"TIME POINTS": request.times})
-    return [line, *rows_of(list(request.variables), 16)]
