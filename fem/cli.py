@@ -199,7 +199,7 @@ def pendulum_command(options: argparse.Namespace) -> int:
         **{name: value for name, value in values_of(options).items() if name != "run" and value is not None}
     )
     say(f"wrote {deck}")
-    return run_command(parser().parse_args(["run", str(deck)])) if is_run else 0
+    return run_command(parser().parse_args(["run", str(deck)])) if options.run else 0
 
 
 def sweep_command(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.foreign import FOREIGN, HARMLESS, answer_foreign
@@ -23,14 +23,8 @@ from fem.deck.step_draft import StepDraft
 from fem.errors import CommandError, DeckError
 from fem.model import Model
 
-
-class EarlierDeck(NamedTuple):
-    """The deck of an earlier run, and its parameters by name in upper case."""
-
-    path: Path
-    parameters: Mapping[str, float]
-
-
+EarlierDeck: TypeAlias = tuple[Path, Mapping[str, float]]
+"""The deck of an earlier run, and its parameters by name in upper case."""
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
 SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
 """Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
@@ -103,9 +97,9 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
 
     Its files are files of the new deck, too: they count in its hash, and nothing is written over them.
     """
-    scanner = Scanner(files, draft.report, earlier.parameters, Course(), names_of(keywords))
+    scanner = Scanner(files, draft.report, earlier[1], Course(), names_of(keywords))
     try:
-        scanner.scan(files.open_deck(earlier.path))
+        scanner.scan(files.open_deck(earlier[0]))
     except Mistake:
         return []
     scanner.finish()
