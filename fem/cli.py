@@ -129,7 +129,7 @@ def parser() -> argparse.ArgumentParser:
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
     option.add_output(validate, "folder of the report")
-    validate.set_defaults(command=late("fem.validation:validate", "cases", "output", "force"))
+    validate.set_defaults(command=late("fem.validation:validate"))
 
     warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
     warm.set_defaults(command=late("fem.warmup:warmup"))
@@ -142,7 +142,7 @@ def add_pictures(commands: Any) -> None:
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all that the run has data for)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (default: png)")
     option.add_output(plot, "folder of the figures (default: DIR)", "FOLDER")
-    plot.set_defaults(command=plot_command)
+    plot.set_defaults(command=late("fem.pictures.plot:plot", is_told=True))
     film = commands.add_parser("animate", help="draw the motion of a run as a film from its files")
     option.add_output(film, ".gif, .mp4 or .html (default: DIR/motion.gif)", "FILE")
     many = "frames of the trail, 0: none (default: 30)"
@@ -155,7 +155,7 @@ def add_pictures(commands: Any) -> None:
     film.add_argument("--to", dest="end", metavar="T", type=option.number, default=math.inf, help="last time")
     where = "time of the motion in a second of the film (1: as fast as it happens), in place of --frames"
     film.add_argument("--speed", metavar="S", type=option.positive, help=where)
-    film.set_defaults(command=animate_command)
+    film.set_defaults(command=late("fem.pictures.animate:animate", is_told=True))
     for command in (plot, film):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")
 
@@ -166,19 +166,8 @@ def run_command(options: argparse.Namespace) -> int:
     gc.set_threshold(100_000)
     from fem.runner import run_to_files
 
-    run_to_files(
-        options.deck,
-        options.output,
-        dict(options.parameters),
-        quiet=options.quiet,
-        plot=options.plot,
-        vtk=options.vtk,
-        solver=options.solver.upper(),
-        force=options.force,
-        before=lambda: compile_first(not options.quiet),
-        goes_on=options.goes_on,
-        earlier=options.earlier,
-    )
+    given = values_of(options) | {"parameters": dict(options.parameters), "solver": options.solver.upper()}
+    run_to_files(**given, before=lambda: compile_first(not options.quiet))
     return 0
 
 
@@ -206,8 +195,9 @@ def pendulum_command(options: argparse.Namespace) -> int:
     from fem.pendulums.write import pendulum
     from fem.results.console import say
 
-    given = {name: value for name, value in vars(options).items() if name not in ("command", "run")}
-    deck = pendulum(**{name: value for name, value in given.items() if value is not None})
+    deck = pendulum(
+        **{name: value for name, value in values_of(options).items() if name != "run" and value is not None}
+    )
     say(f"wrote {deck}")
     return run_command(parser().parse_args(["run", str(deck)])) if options.run else 0
 
@@ -220,34 +210,23 @@ def sweep_command(options: argparse.Namespace) -> int:
     return sweep_as_asked(options)
 
 
-def plot_command(options: argparse.Namespace) -> int:
-    """``fem plot``."""
-    from fem.pictures.plot import plot
-    from fem.results.console import say
-
-    plot(options.folder, options.what, format=options.format, output=options.output, force=options.force, say=say)
-    return 0
-
-
-def animate_command(options: argparse.Namespace) -> int:
-    """``fem animate``."""
-    from fem.pictures.animate import animate
-    from fem.results.console import say
-
-    given = {name: value for name, value in vars(options).items() if name != "command"}
-    animate(**given, say=say)
-    return 0
-
-
-def late(place: str, *names: str) -> Callable[[argparse.Namespace], int]:
-    """A command: the function at a place, imported when it is carried out, with the options of these names."""
+def late(place: str, is_told: bool = False) -> Callable[[argparse.Namespace], int]:
+    """A command: the function at a place, imported when it is carried out. ``is_told``: it is given ``say``, too."""
 
     def command(options: argparse.Namespace) -> int:
+        from fem.results.console import say
+
         module, _, function = place.partition(":")
-        given = (getattr(options, name) for name in names)
-        return int(getattr(import_module(module), function)(*given) or 0)
+        given = values_of(options) | ({"say": say} if is_told else {})
+        found = getattr(import_module(module), function)(**given)
+        return found if isinstance(found, int) else 0
 
     return command
+
+
+def values_of(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of a command by the names of its function's arguments."""
+    return {name: value for name, value in vars(options).items() if name != "command"}
 
 
 def notes_of(error: BaseException) -> list[str]:

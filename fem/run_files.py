@@ -22,22 +22,9 @@ from fem.model import Frequency, Model
 from fem.model.parts import changed_parts, parts_of
 from fem.outlet import Writer
 from fem.pictures import PICTURES, PLOTTED
+from fem.results import run_record
 from fem.results.record import Rows, SilentSink, Sink
-from fem.results.run_record import (
-    COMPLETED,
-    RESULTS,
-    RUN_RECORD,
-    RUNNING,
-    Timing,
-    TotalsSink,
-    as_json,
-    deck_name,
-    origin_of,
-    plain,
-    record_of,
-    stem_of,
-    versions,
-)
+from fem.results.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
 from fem.results.tables import TableSink
 from fem.results.vtk import VtkSink, field_name, field_patterns
 from fem.solve.checkpoint import TYPES, Checkpoints, Guard, handed_on
@@ -60,14 +47,14 @@ class RunFiles:
 
         CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
         """
-        self.folder = RESULTS / deck_name(model) if output is None else Path(output)
+        self.folder = run_record.RESULTS / deck_name(model) if output is None else Path(output)
         self.progress = ProgressSink(model, self._tell)
         self.verdict = RUNNING
         self.is_open = False
         self.has_fields = vtk
         self._model, self._solver = model, solver
         names = planned_names(model, vtk, plot)
-        self._own = OwnFolder(self.folder, RUN_RECORD, origin_of(model), names, owned_names, force)
+        self._own = OwnFolder(self.folder, RUN_RECORD, run_record.origin_of(model), names, owned_names, force)
         self._own.check()
         self._fields: VtkSink | None = None
         self.is_complete = False
@@ -134,7 +121,7 @@ class RunFiles:
         record = read_record(self.folder / RUN_RECORD) or {}
         deck = {"file": Path(self._model.source).name, "sha256": self._model.digest}
         found = record.get("deck")
-        same = isinstance(found, dict) and found == {**deck, "parameters": plain(self._model.parameters)}
+        same = isinstance(found, dict) and found == {**deck, "parameters": run_record.plain(self._model.parameters)}
         return same and record.get("verdict") == COMPLETED
 
     def _checkpoint(self) -> dict[str, Any] | None:
@@ -142,7 +129,7 @@ class RunFiles:
         path = self.folder / NAME
         if not path.exists():
             return None
-        before = read_checkpoint(path, versions(), TYPES)
+        before = read_checkpoint(path, run_record.versions(), TYPES)
         if changed := changes(before["deck"], deck_of(self._model)):
             raise CommandError(f"{path} is of another deck: {', '.join(changed)} changed since; {ANEW}")
         for option, value in self._asked.items():
@@ -166,14 +153,14 @@ class RunFiles:
 
     def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
-        record = record_of(self.folder, self._model, self._solver, self.progress, self.verdict, timing)
+        record = run_record.record_of(self.folder, self._model, self._solver, self.progress, self.verdict, timing)
         record |= {"earlier": self._earlier.named} if self._earlier else {}
         if self.verdict == RUNNING:
             record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
         else:
             fields = {field_name(deck_name(self._model), number) for number in range(len(self._fields or ()))}
             record |= {"files": [name for name in self._own.written() if name not in fields], "fields": len(fields)}
-        self._own.room.replace(self.folder / RUN_RECORD, as_json(record))
+        self._own.room.replace(self.folder / RUN_RECORD, run_record.as_json(record))
 
 
 class ProgressSink(TotalsSink):
@@ -200,7 +187,7 @@ class CheckpointSink(SilentSink):
     def keep(self, checkpoint: dict[str, Any]) -> None:
         if not self._own:
             self._own = {"deck": deck_of(self._model), "asked": self._asked, "model": digests_of(self._model)}
-        write_checkpoint(self._path, {**checkpoint, **self._own}, versions())
+        write_checkpoint(self._path, {**checkpoint, **self._own}, run_record.versions())
 
 
 def digests_of(model: Model) -> dict[str, str]:
@@ -229,7 +216,7 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
     path = Path(folder) / NAME
     if not path.is_file():
         raise CommandError(f"{folder} holds no {NAME}: the earlier run needs *RESTART, WRITE in its deck")
-    found = read_checkpoint(path, versions(), TYPES, "run the earlier deck again")
+    found = read_checkpoint(path, run_record.versions(), TYPES, "run the earlier deck again")
     if changed := changed_parts(found["model"], digests_of(model)):
         raise CommandError(f"the model is not that of {path}: {', '.join(changed)} changed")
     states = handed_on(found)
@@ -283,7 +270,7 @@ def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
 def owned_names(record: Mapping[str, Any]) -> Names:
     """What a run wrote by its record, and what was drawn of it; how many fields is known when it has ended only."""
     deck, fields = record.get("deck"), record.get("fields", 0)
-    name = stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
+    name = run_record.stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
     if fields is None:
         return Names(listed_names(record), field_patterns(name), PICTURES)
     numbered = {field_name(name, number) for number in range(fields)} if isinstance(fields, int) else set()

@@ -52,7 +52,13 @@ class _Builder:
         self.family = np.zeros((total, 2), np.int64)
         self.nodes = mesh.element_nodes
         self.planar = np.zeros(count, np.bool_)
-        self._number()
+        self.family[:, 0] = SPRING_FAMILY
+        self.family[mesh.is_of(*AXIAL), 0] = BAR_FAMILY
+        self.family[mesh.is_of("MASS"), 0] = MASS_FAMILY
+        for family in (BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY):
+            chosen = np.flatnonzero(self.family[:, 0] == family)
+            self.family[chosen, 1] = np.arange(len(chosen))
+        self.planar[self.nodes[mesh.is_of("T2D2")]] = True
         self.axial = np.flatnonzero(self.family[:, 0] == BAR_FAMILY)
         links = np.array(model.links, np.int64).reshape(-1, 2)
         self.ends = np.concatenate([self.nodes[self.axial], links])
@@ -66,16 +72,6 @@ class _Builder:
         self.spring_constants = np.zeros((springs, 4))
         self.table: list[tuple[float, float, float]] = []
         self.expansions: list[tuple[Ints, Expansion]] = []
-
-    def _number(self) -> None:
-        """Family and index of every element."""
-        self.family[:, 0] = SPRING_FAMILY
-        self.family[self.mesh.is_of(*AXIAL), 0] = BAR_FAMILY
-        self.family[self.mesh.is_of("MASS"), 0] = MASS_FAMILY
-        for family in (BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY):
-            chosen = np.flatnonzero(self.family[:, 0] == family)
-            self.family[chosen, 1] = np.arange(len(chosen))
-        self.planar[self.nodes[self.mesh.is_of("T2D2")]] = True
 
     def _geometry(self) -> tuple[Floats, Ints]:
         """Constants with reference vectors and lengths filled in, and kinds, of the axial elements."""

@@ -75,7 +75,9 @@ def next_environment(
         released = (Case(np.where(gone, reaction, 0.0).reshape(-1, 3), Ramp(span.start, span.end, 1.0, 0.0)),)
     initial = before.initial_temperature
     assert initial is not None
-    heat_entries = _heat_entries(system, step)
+    nodal, body, gravity = _load_entries(system, step)
+    rows = ((heat.amplitude, system.nodes_of(heat.target), heat.value) for heat in step.temperatures)
+    heat_entries = _entries((len(system.labels), 1), rows, last=True)
     if "TEMPERATURE" in replaced:
         spoken = np.zeros((len(initial), 1), np.bool_)
         for entry in heat_entries:
@@ -83,9 +85,9 @@ def next_environment(
         heat_entries += (Entry(np.where(spoken, 0.0, initial[:, None]), ~spoken, None),)
     return Environment(
         supports,
-        advance(before.nodal, _nodal_entries(system, step), "CLOAD" in replaced, span, model),
-        advance(before.body, _body_entries(system, step), "DLOAD" in replaced, span, model),
-        advance(before.gravity, _gravity_entries(system, step), "DLOAD" in replaced, span, model),
+        advance(before.nodal, nodal, "CLOAD" in replaced, span, model),
+        advance(before.body, body, "DLOAD" in replaced, span, model),
+        advance(before.gravity, gravity, "DLOAD" in replaced, span, model),
         advance(before.heat, heat_entries, "TEMPERATURE" in replaced, span, model),
         released,
         initial,
@@ -105,26 +107,19 @@ def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]
     return tuple(found.values())
 
 
-def _nodal_entries(system: System, step: Step) -> Entries:
-    rows = ((load.amplitude, (system.nodes_of(load.target), load.dof - 1), load.value) for load in step.nodal_loads)
-    return _entries((len(system.labels), 3), rows)
-
-
-def _gravity_entries(system: System, step: Step) -> Entries:
-    loads = (load for load in step.distributed_loads if load.kind == "GRAV")
-    rows = ((load.amplitude, system.elements_of(load.target), load.value * np.array(load.direction)) for load in loads)
-    return _entries((len(system.family), 3), rows)
-
-
-def _body_entries(system: System, step: Step) -> Entries:
-    loads = (load for load in step.distributed_loads if load.kind != "GRAV")
-    at = ((load, (system.elements_of(load.target), "XYZ".index(load.kind[1]))) for load in loads)
-    return _entries((len(system.family), 3), ((load.amplitude, items, load.value) for load, items in at))
-
-
-def _heat_entries(system: System, step: Step) -> Entries:
-    rows = ((heat.amplitude, system.nodes_of(heat.target), heat.value) for heat in step.temperatures)
-    return _entries((len(system.labels), 1), rows, last=True)
+def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries]:
+    """Of forces at nodes, of forces per volume, of gravity."""
+    nodal = ((load.amplitude, (system.nodes_of(load.target), load.dof - 1), load.value) for load in step.nodal_loads)
+    body: list[Any] = []
+    gravity: list[Any] = []
+    for load in step.distributed_loads:
+        elements = system.elements_of(load.target)
+        if load.kind == "GRAV":
+            gravity.append((load.amplitude, elements, load.value * np.array(load.direction)))
+        else:
+            body.append((load.amplitude, (elements, "XYZ".index(load.kind[1])), load.value))
+    shape = len(system.family), 3
+    return _entries((len(system.labels), 3), nodal), _entries(shape, body), _entries(shape, gravity)
 
 
 def load_set(system: System, environment: Environment) -> LoadSet:

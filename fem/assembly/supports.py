@@ -124,27 +124,23 @@ def no_supports(system: System) -> Supports:
 
 def advance_supports(system: System, before: Supports, step: Step, span: Span, u: Floats, v: Floats) -> Supports:
     """Supports of a step: those carried over, removed by OP=NEW, and the step's own."""
-    return _apply(system, _carry(system, before, "BOUNDARY" in step.replaced, span, u, v), step.boundaries, span, u, v)
-
-
-def initial_supports(system: System, boundaries: tuple[Boundary, ...], u: Floats) -> Supports:
-    """Supports given before the first step; all zero-valued, so no time enters."""
-    span = Span(0.0, 1.0, ramps=False)
-    return _apply(system, no_supports(system), boundaries, span, u, np.zeros_like(u))
-
-
-def _carry(system: System, before: Supports, replaces_all: bool, span: Span, u: Floats, v: Floats) -> Supports:
-    if replaces_all:
-        return no_supports(system)
-    group = before.group.copy()
-    base, rate, value = before.base.copy(), before.rate.copy(), before.value.copy()
+    if "BOUNDARY" in step.replaced:
+        before = no_supports(system)
+    base, rate = before.base.copy(), before.rate.copy()
     groups: list[tuple[int, Curve]] = []
     for k, (order, curve) in enumerate(before.groups):
         dofs = np.flatnonzero(before.group == k)
         if order > 0:
             base[dofs], rate[dofs] = u[dofs], v[dofs]
         groups.append((order, carried(curve, span)))
-    return Supports(group, base, rate, value, tuple(groups), span.start)
+    old = Supports(before.group, base, rate, before.value, tuple(groups), span.start)
+    return _apply(system, old, step.boundaries, span, u, v)
+
+
+def initial_supports(system: System, boundaries: tuple[Boundary, ...], u: Floats) -> Supports:
+    """Supports given before the first step; all zero-valued, so no time enters."""
+    span = Span(0.0, 1.0, ramps=False)
+    return _apply(system, no_supports(system), boundaries, span, u, np.zeros_like(u))
 
 
 def _apply(

@@ -156,18 +156,12 @@ class Pair:
         for sign in (1.0, -1.0):
             motion.v[:] = before + sign * self.close * push / np.linalg.norm(push)
             self._keep_rates(rates)
-            if not self._parts_soon():
-                break
+            events, dt = self.second.last.events, self.second.last.clock.dt
+            if not events or events.fits(motion, dt) or not events.fits(self.first.progress.motion, dt):
+                break  # else a slack rope would become taut in the next increment of the second motion alone
         if self.distance <= self.vanished:
             raise CommandError("nothing in the model is free to move in another way: it has no Lyapunov exponents")
         return self.distance
-
-    def _parts_soon(self) -> bool:
-        """A slack rope becomes taut in the next increment of the second motion, and none in that of the first."""
-        events, dt = self.second.last.events, self.second.last.clock.dt
-        if not events:
-            return False
-        return not events.fits(self.second.progress.motion, dt) and events.fits(self.first.progress.motion, dt)
 
     def _rates(self, motion: Motion) -> Floats:
         """(rods,) G v."""

@@ -92,7 +92,7 @@ def read_deck(
     DeckError     everything that is wrong with the deck, in reading order, at most ``MAX_PROBLEMS``
     CommandError  ``parameters`` names no ``*PARAMETER`` of the deck, or gives no finite number
     """
-    known = earlier and reader.EarlierDeck(earlier[0], checked_overrides(earlier[1]))
+    known = earlier and (earlier[0], checked_overrides(earlier[1]))
     return reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,7 +18,7 @@ from fem.deck.lexical.source import Mistake, Place, listing
 from fem.deck.mesh_draft import ElementTable, LabelTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
-from fem.errors import MAX_PROBLEMS, DeckError, Problem
+from fem.errors import MAX_PROBLEMS, DeckError
 from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
 
 MAX_COLLECTED = 5000
@@ -159,12 +159,9 @@ class Draft:
         empty = True
         for row in card.rows:
             empty = False
-            try:
+            with self.guard():
                 row.check_size()
-            except Mistake as mistake:
-                self.report(mistake)
-                continue
-            yield row
+                yield row
         if empty and needed:
             raise card.mistake(f"*{card.keyword} has no data lines")
 
@@ -265,9 +262,12 @@ class Draft:
         return f"{list(self.instances)[number - 1]}.{own}" if number else str(label)
 
     def raise_problems(self) -> None:
-        """DeckError with the first problems in reading order, if there are any."""
+        """DeckError with the first different problems in reading order, if any; only these look for their hints."""
         if self.mistakes:
-            raise DeckError(sorted_problems(self.mistakes))
+            different: dict[tuple[Place, str], Mistake] = {}
+            for mistake in sorted(self.mistakes, key=lambda mistake: mistake.place.order):
+                different.setdefault((mistake.place, mistake.message), mistake)
+            raise DeckError([mistake.problem() for mistake in islice(different.values(), MAX_PROBLEMS)])
 
 
 @cache
@@ -277,12 +277,3 @@ def machine_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
         return 8e9
-
-
-def sorted_problems(mistakes: Iterable[Mistake]) -> list[Problem]:
-    """The first ``MAX_PROBLEMS`` different mistakes in reading order; only these look for their hints."""
-    ordered = sorted(mistakes, key=lambda mistake: mistake.place.order)
-    different: dict[tuple[Place, str], Mistake] = {}
-    for mistake in ordered:
-        different.setdefault((mistake.place, mistake.message), mistake)
-    return [mistake.problem() for mistake in islice(different.values(), MAX_PROBLEMS)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
 from fem.deck.draft import Draft, MaterialDraft
 from fem.deck.foreign import FOREIGN, HARMLESS, answer_foreign
@@ -23,14 +23,8 @@ from fem.deck.step_draft import StepDraft
 from fem.errors import CommandError, DeckError
 from fem.model import Model
 
-
-class EarlierDeck(NamedTuple):
-    """The deck of an earlier run, and its parameters by name in upper case."""
-
-    path: Path
-    parameters: Mapping[str, float]
-
-
+EarlierDeck: TypeAlias = tuple[Path, Mapping[str, float]]
+"""The deck of an earlier run, and its parameters by name in upper case."""
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
 SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
 """Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
@@ -86,19 +80,16 @@ def read_source(
         )
     check_overrides(scanner, draft)
     draft.mesh_paths = scanner.mesh_paths
-    before = (
-        [] if earlier is None or not is_steps_alone(scanner.cards) else model_cards(earlier, files, draft, keywords)
-    )
-    interpret([*before, *scanner.cards], draft, keywords)
-    model = with_final_labels(build_model(draft, last_line(source)), draft)
+    names = {squeezed(card.keyword) for card in scanner.cards}
+    if (
+        earlier and "RESTART" in names and not {"NODE", "ELEMENT"} & names
+    ):  # steps alone, as Abaqus and CalculiX have it
+        scanner.cards[:0] = model_cards(earlier, files, draft, keywords)
+    interpret(scanner.cards, draft, keywords)
+    said = (n for n, text in enumerate(source.lines, 1) if text.strip() and not text.lstrip().startswith("**"))
+    model = with_final_labels(build_model(draft, Place(source, max(said, default=1), 1)), draft)
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
     return with_origin(model, draft, values, source.name, files)
-
-
-def is_steps_alone(cards: list[Card]) -> bool:
-    """A deck that goes on from an earlier run, without the model of that run: as Abaqus and CalculiX have it."""
-    names = [squeezed(card.keyword) for card in cards]
-    return "RESTART" in names and not {"NODE", "ELEMENT"} & set(names)
 
 
 def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: Mapping[str, Handler]) -> list[Card]:
@@ -106,9 +97,9 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
 
     Its files are files of the new deck, too: they count in its hash, and nothing is written over them.
     """
-    scanner = Scanner(files, draft.report, earlier.parameters, Course(), names_of(keywords))
+    scanner = Scanner(files, draft.report, earlier[1], Course(), names_of(keywords))
     try:
-        scanner.scan(files.open_deck(earlier.path))
+        scanner.scan(files.open_deck(earlier[0]))
     except Mistake:
         return []
     scanner.finish()
@@ -116,16 +107,8 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
     names = [squeezed(card.keyword) for card in scanner.cards]
     model = scanner.cards[: names.index("STEP")] if "STEP" in names else []
     first = slice(len(model), names.index("ENDSTEP") if "ENDSTEP" in names else None)
-    draft.earlier_loads = [
-        card for card, name in zip(scanner.cards[first], names[first], strict=True) if name == "DLOAD"
-    ]
+    draft.earlier_loads = [card for card in scanner.cards[first] if squeezed(card.keyword) == "DLOAD"]
     return [card for card in model if squeezed(card.keyword) not in ("HEADING", "RESTART")]
-
-
-def last_line(source: Source) -> Place:
-    """Where a deck ends, comments left out."""
-    said = (n for n, text in enumerate(source.lines, 1) if text.strip() and not text.lstrip().startswith("**"))
-    return Place(source, max(said, default=1), 1)
 
 
 def check_overrides(scanner: Scanner, draft: Draft) -> None:
@@ -140,11 +123,13 @@ def check_overrides(scanner: Scanner, draft: Draft) -> None:
 def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
     """Call the function of each card."""
     canonical = names_of(keywords)
-    named = [canonically_named(card, canonical) for card in cards]
+    named = [replace(card, keyword=canonical.get(squeezed(card.keyword), card.keyword)) for card in cards]
     named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
     instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
     read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
-    close_last_step(draft)
+    if draft.step is not None:
+        draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
+        close_step(draft)
 
 
 def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
@@ -172,12 +157,6 @@ def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler])
 def names_of(keywords: Mapping[str, Handler]) -> dict[str, str]:
     """Every keyword that has an answer, by its name without blanks."""
     return {squeezed(name): name for name in (*keywords, "PARAMETER", *FOREIGN)}
-
-
-def canonically_named(card: Card, canonical: Mapping[str, str]) -> Card:
-    """The card under the keyword as ``KEYWORDS`` spells it, if it is one."""
-    name = canonical.get(squeezed(card.keyword), card.keyword)
-    return card if name == card.keyword else replace(card, keyword=name)
 
 
 def steps_of(cards: list[Card]) -> list[Card | None]:
@@ -235,10 +214,3 @@ def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], gu
     muted, draft.muted = draft.muted, True
     call(replace(card, keyword=likely), draft, keywords[likely])
     draft.muted = muted
-
-
-def close_last_step(draft: Draft) -> None:
-    """The deck may not end inside a step."""
-    if draft.step is not None:
-        draft.report(Mistake(draft.step.place, "the step is not closed by *END STEP"))
-        close_step(draft)

@@ -48,7 +48,10 @@ class FolderLock:
             try:
                 if self._is_mine(file):
                     self._file = file
-                    self._sign()
+                    os.ftruncate(file, 0)
+                    os.lseek(file, 0, os.SEEK_SET)
+                    os.write(file, (json.dumps(process()) + "\n").encode())
+                    self.room = Room(file)
                     return
             finally:
                 if self._file is None:
@@ -99,13 +102,6 @@ class FolderLock:
         if not here or (not can_lock and is_alive(holder.get("pid"))):
             raise self._taken(holder)
         return True
-
-    def _sign(self) -> None:
-        assert self._file is not None
-        os.ftruncate(self._file, 0)
-        os.lseek(self._file, 0, os.SEEK_SET)
-        os.write(self._file, (json.dumps(process()) + "\n").encode())
-        self.room = Room(self._file)
 
     def _taken(self, holder: dict[str, Any]) -> CommandError:
         who = f"process {holder['pid']} on {holder['host']}, since {holder['start']}" if holder else "another process"

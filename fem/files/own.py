@@ -92,13 +92,8 @@ def listed_names(record: Mapping[str, Any]) -> frozenset[str]:
     """The files a record lists: names below its folder, nothing else."""
     files = record.get("files")
     names = [on_disk(name) for name in files if isinstance(name, str)] if isinstance(files, list) else []
-    return frozenset(name for name in names if is_below(name))
-
-
-def is_below(name: str) -> bool:
-    """A name that does not lead out of the folder."""
-    parts = PurePosixPath(name).parts
-    return bool(parts) and ".." not in parts and not PurePosixPath(name).is_absolute() and "\\" not in name
+    paths = ((name, PurePosixPath(name)) for name in names if "\\" not in name)
+    return frozenset(name for name, path in paths if path.parts and ".." not in path.parts and not path.is_absolute())
 
 
 def read_record(path: Path) -> dict[str, Any] | None:

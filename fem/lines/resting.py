@@ -55,7 +55,9 @@ def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
     shape = _hanging(line, span, rise, bottom, near)
     if shape is None and ends[1] <= near < ends[0]:
         turned = bottom._replace(depth=bottom.depth + rise - span * math.tan(bottom.slope), slope=-bottom.slope)
-        shape = _turned(_touching(_Resting(reversed_line(line), span, -rise, turned, near)))
+        there = _touching(_Resting(reversed_line(line), span, -rise, turned, near))
+        vectors = there.vectors[::-1] * np.array([1.0, -1.0])
+        shape = there._replace(vectors=vectors, tension=there.tension[::-1], load=there.load[::-1])
     elif shape is None:
         shape = _touching(_Resting(line, span, rise, bottom, near))
     return _settled(shape, bottom)
@@ -65,12 +67,6 @@ def _hanging(line: Line, span: float, rise: float, bottom: Bottom, near: float) 
     """Where the line hangs clear of the bottom."""
     shape = hang(line, span, rise)
     return shape if bottom.height(shape.places[1:-1]).min(initial=near) > -near else None
-
-
-def _turned(shape: Shape) -> Shape:
-    """A shape found from the other end."""
-    vectors = shape.vectors[::-1] * np.array([1.0, -1.0])
-    return shape._replace(vectors=vectors, tension=shape.tension[::-1], load=shape.load[::-1])
 
 
 def _settled(shape: Shape, bottom: Bottom) -> Shape:

@@ -70,7 +70,7 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
     if order < 0:
         return _integral(breaks, coefficients, local, -order, base)
     for _ in range(order):
-        coefficients = _derivative(coefficients)
+        coefficients = coefficients[:, 1:] * np.arange(1, coefficients.shape[1])
     return _polynomial(breaks, coefficients, local, after)
 
 
@@ -108,12 +108,6 @@ def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, after: bool)
     for power in range(coefficients.shape[1] - 1, -1, -1):
         value = value * local + coefficients[segment, power]
     return value
-
-
-def _derivative(coefficients: Floats) -> Floats:
-    if coefficients.shape[1] == 1:
-        return np.zeros_like(coefficients)
-    return coefficients[:, 1:] * np.arange(1, coefficients.shape[1])
 
 
 def _antiderivative(breaks: Floats, coefficients: Floats) -> Floats:

@@ -123,33 +123,26 @@ class Mesh(ArrayData):
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one node label; KeyError when there is none."""
-        if isinstance(target, str):
-            return of_set("node", target, self.node_sets)
-        return of_label("node", target, self.node_labels)
+        return self._indices("node", target)
 
     def elements_of(self, target: str | int) -> Ints:
         """Element indices of a set name or of one element label; KeyError when there is none."""
+        return self._indices("element", target)
+
+    def _indices(self, what: str, target: str | int) -> Ints:
         if isinstance(target, str):
-            return of_set("element", target, self.element_sets)
-        return of_label("element", target, self.element_labels)
+            sets: dict[str, Ints] = getattr(self, f"{what}_sets")
+            if target.upper() not in sets:
+                raise unknown(f"{what} set", target, sets)
+            return sets[target.upper()]
+        labels: Ints = getattr(self, f"{what}_labels")
+        (index,) = np.nonzero(labels == target)
+        if index.size == 0:
+            raise unknown(what, target, labels)
+        return index
 
 
 def shown_sets(sets: Mapping[str, Ints]) -> dict[str, Ints]:
     """The sets that fields have as arrays: the first ``MOST_SHOWN``, without those that Abaqus/CAE made (``_...``)."""
     named = ((name, members) for name, members in sets.items() if not name.rpartition(".")[2].startswith("_"))
     return dict(islice(named, MOST_SHOWN))
-
-
-def of_set(what: str, name: str, sets: dict[str, Ints]) -> Ints:
-    """Indices in a set; KeyError when there is none of that name."""
-    if name.upper() not in sets:
-        raise unknown(f"{what} set", name, sets)
-    return sets[name.upper()]
-
-
-def of_label(what: str, label: int, labels: Ints) -> Ints:
-    """(1,) the index of a label; KeyError when there is none."""
-    (index,) = np.nonzero(labels == label)
-    if index.size == 0:
-        raise unknown(what, label, labels)
-    return index

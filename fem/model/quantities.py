@@ -67,12 +67,7 @@ NODAL = (
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
     vector("RF", "reaction", "force", filed=True, shown=True),
     vector(
-        "COORD",
-        "position",
-        "length",
-        component="COOR",
-        figure="positions",
-        derived=lambda of: of.coordinates + of["U"],
+        "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
     ),
 )
 ELEMENTAL = (

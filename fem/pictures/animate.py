@@ -137,13 +137,10 @@ class Window:
         return nearest(time, time[0] + self.step * np.arange(int(count) + 1))
 
 
-ALL = Window()
-
-
 class Scene:
     """A drawn figure whose moving parts are drawn anew for each frame."""
 
-    def __init__(self, results: Results, trail: int, frames: int, nodes: Sequence[int], window: Window = ALL) -> None:
+    def __init__(self, results: Results, trail: int, frames: int, nodes: Sequence[int], window: Window) -> None:
         mesh = results.mesh
         self.title = results.heading
         self._results = results
@@ -234,7 +231,11 @@ class Scene:
             bar.set_label(f"T [{self._results.unit('force')}]" + self._legend(), fontsize=LABEL)
             bar.ax.tick_params(labelsize=SMALL)
             bar.outline.set_visible(False)
-        self._supports()
+        held = overview(self._results).at_rest
+        held = held & np.isin(np.arange(len(held)), [*self._bars.ravel(), *self._others.ravel()])
+        x = self._x[0][held][:, self._axes]
+        mark, size = ("^", 8.0) if len(x) <= 4 else ("s", 4.0)
+        self._panel.plot(*x.T, mark, color="#000000", ms=size, zorder=5)
         self._canvas.draw()
         figure.set_layout_engine("none")
         self._still = self._canvas.copy_from_bbox(figure.bbox)
@@ -280,14 +281,6 @@ class Scene:
             self._panel.plot(*none, color=TRAILS[k % len(TRAILS)], lw=1.1, animated=True)[0]
             for k in range(len(self._traced))
         ]
-
-    def _supports(self) -> None:
-        """Marks at the nodes that never move."""
-        held = overview(self._results).at_rest
-        held = held & np.isin(np.arange(len(held)), [*self._bars.ravel(), *self._others.ravel()])
-        x = self._x[0][held][:, self._axes]
-        size = 8.0 if len(x) <= 4 else 4.0
-        self._panel.plot(*x.T, "^" if len(x) <= 4 else "s", color="#000000", ms=size, zorder=5)
 
     def _legend(self) -> str:
         if self._tension is None:

@@ -63,7 +63,7 @@ def thinned(time: Floats, values: Floats, most: int = MOST_POINTS) -> tuple[Floa
     return rows[:, 1], rows[:, 0]
 
 
-def finish(results: Results, axes: Sequence[Sequence[Axes]], handles: Sequence[Any] | None = None) -> None:
+def finish(results: Results, axes: Sequence[Sequence[Axes]]) -> None:
     """Grid, step boundaries, the time axis below, the legend right of the upper right panel."""
     for panel in [panel for row in axes for panel in row]:
         tidy(panel)
@@ -73,7 +73,7 @@ def finish(results: Results, axes: Sequence[Sequence[Axes]], handles: Sequence[A
     label = f"time [{results.unit('time')}]" if results.is_si else "time"
     for panel in axes[-1]:
         panel.set_xlabel(label + (", dashed: a new step" if len(results.boundaries) else ""))
-    legend_beside(axes[0][-1], handles)
+    legend_beside(axes[0][-1])
 
 
 def tidy(panel: Axes) -> None:
@@ -89,9 +89,9 @@ def tidy(panel: Axes) -> None:
         panel.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10]))
 
 
-def legend_beside(panel: Axes, handles: Sequence[Any] | None = None) -> None:
+def legend_beside(panel: Axes) -> None:
     """Right of the axes, never over the data."""
-    found = panel.get_legend_handles_labels()[0] if handles is None else handles
+    found = panel.get_legend_handles_labels()[0]
     if found:
         look: dict[str, Any] = {"borderaxespad": 0.0, "frameon": False, "handlelength": 3.2, "fontsize": SMALL}
         panel.legend(handles=found, loc="upper left", bbox_to_anchor=(1.02, 1.0), **look)

@@ -82,7 +82,10 @@ class TotalsSink(SilentSink):
         self._increment = 0
         self.totals.steps = start.step
         self.linear_solvers.append(start.solver)
-        self.acting.append(as_record(start.acting, prints_accelerations(self._model, start.step)))
+        requests = outputs_in_force(self._model.steps, start.step - 1)
+        prints = [each for each in requests if each.kind == "NODE PRINT" and "A" in each.variables]
+        chosen = union([target_indices(self._model.mesh, request) for request in prints])
+        self.acting.append(as_record(start.acting, 2 * len(chosen) > len(self._model.mesh.node_labels)))
 
     def rows(self, rows: Rows) -> None:
         totals = self.totals
@@ -117,13 +120,6 @@ class TotalsSink(SilentSink):
 
 
 LISTS = ("notices", "linear_solvers", "acting")
-
-
-def prints_accelerations(model: Model, step: int) -> bool:
-    """``*NODE PRINT`` asks for A of most nodes in a step."""
-    prints = [request for request in outputs_in_force(model.steps, step - 1) if "A" in request.variables]
-    chosen = union([target_indices(model.mesh, request) for request in prints if request.kind == "NODE PRINT"])
-    return 2 * len(chosen) > len(model.mesh.node_labels)
 
 
 def largest(values: Floats) -> float:

@@ -27,7 +27,6 @@ from fem.results.record import Frame, SilentSink
 from fem.results.schedule import NEVER
 from fem.solve.increment import OneRun, OneStep
 from fem.solve.linear.sparse.direct import DirectSolver
-from fem.solve.linear.sparse.saddle import SaddleSolver
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
 from fem.solve.statics.riks import settled
 from fem.solve.step_system import StepSystem
@@ -122,7 +121,8 @@ class Checkpoints:
         now = time.monotonic()
         is_short, self._seen = now - self._seen < PROMPT, now
         is_over = step_run.clock.is_finished
-        if not is_over and (guard.is_asked or self._is_due(now, step_run.progress.increment)):
+        is_due = step_run.progress.increment % self.every == 0 if self.every else now - self._kept > SECONDS
+        if not is_over and (guard.is_asked or is_due):
             self._keep(step_run.whole, self.start, state_of_step(step_run))
         guard.is_patient = False
         if guard.is_asked:
@@ -140,9 +140,6 @@ class Checkpoints:
             return
         self.begin(run, number + 1)
         self._keep(run, self.start, None)
-
-    def _is_due(self, now: float, increment: int) -> bool:
-        return increment % self.every == 0 if self.every else now - self._kept > SECONDS
 
     def _keep(self, run: OneRun, start: Mapping[str, Any], step: dict[str, Any] | None) -> None:
         run.sink.keep({"start": dict(start), "step": step})
@@ -231,12 +228,8 @@ def stages_of(m: OneStep) -> list[tuple[Flags | None, StepSystem]]:
 
 def solver_of(taut: Flags | None, stage: StepSystem) -> tuple[Any, ...]:
     """Which solver a stage has come to, and the factors it keeps, as the matrices they are of."""
-    return taut, stage.choice.solver, *map(copied_factor, (stage.opened, stage.opened_mass))
-
-
-def copied_factor(solver: DirectSolver | SaddleSolver | None) -> dict[str, Any] | None:
-    """None where a solver has nothing to remember."""
-    return solver.state() if isinstance(solver, DirectSolver) else None
+    opened = stage.opened, stage.opened_mass
+    return taut, stage.choice.solver, *(one.state() if isinstance(one, DirectSolver) else None for one in opened)
 
 
 def restore_solver(

@@ -13,22 +13,9 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.model import Controls, Dynamic, Static
 from fem.model.steps import MOST_INCREMENTS
+from fem.solve.newton import groups
 from fem.solve.newton.estimate import damps_ringing, error_constants
-from fem.solve.newton.groups import (
-    CHANGE,
-    DAMPS,
-    EXPONENT,
-    HIGH_LEVEL,
-    LAG,
-    LEAD,
-    LEAST_SIZE,
-    LEVEL,
-    LOW_LEVEL,
-    SHORTEST,
-    TIME_ERROR,
-    TOO_LONG,
-    Motion,
-)
+from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem
 
 SHARP = 1e-9
@@ -189,15 +176,15 @@ class ErrorClock(Clock):
         super().__init__(procedure, controls, start, instants)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
         self.limits, self.memory = stage.limits, motion.memory
-        self.limits[[LEAD, CHANGE, LAG, EXPONENT]] = error_constants(stage.coefficients)
-        self.limits[DAMPS] = damps_ringing(stage.coefficients)
-        first = min(procedure.dt, LONGEST_SHARE * procedure.period) if self.limits[DAMPS] else procedure.dt
+        self.limits[[groups.LEAD, groups.CHANGE, groups.LAG, groups.EXPONENT]] = error_constants(stage.coefficients)
+        self.limits[groups.DAMPS] = damps_ringing(stage.coefficients)
+        first = min(procedure.dt, LONGEST_SHARE * procedure.period) if self.limits[groups.DAMPS] else procedure.dt
         self.largest = procedure.dt_max or max(first, 0.01 * procedure.period)
         self.dt = min(self.dt, self.largest)
-        self.limits[TIME_ERROR] = controls.time_error
-        self.limits[SHORTEST] = self.smallest * (1.0 + SHARP)
-        self.limits[LEAST_SIZE] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
-        self.power = float(self.limits[EXPONENT])
+        self.limits[groups.TIME_ERROR] = controls.time_error
+        self.limits[groups.SHORTEST] = self.smallest * (1.0 + SHARP)
+        self.limits[groups.LEAST_SIZE] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
+        self.power = float(self.limits[groups.EXPONENT])
         self._likely = 1
         self._divide(self.dt)
 
@@ -221,7 +208,7 @@ class ErrorClock(Clock):
         self.time, self._cuts = time, 0
         self._count += done
         self._likely = min(2 * self._likely, LONGEST_CHUNK) if done >= self._likely else max(done, 1)
-        if not self.limits[LOW_LEVEL] <= self.memory[LEVEL] <= self.limits[HIGH_LEVEL]:
+        if not self.limits[groups.LOW_LEVEL] <= self.memory[groups.LEVEL] <= self.limits[groups.HIGH_LEVEL]:
             longest = min(self.largest, self.controls.growth_factor * self.dt)
             self._divide(max(min(self._wanted(), longest), self.smallest))
         elif self._count == self._whole:
@@ -229,18 +216,18 @@ class ErrorClock(Clock):
 
     def cut(self, reason: int) -> bool:
         """Shorten the next increment, for its local error or after trouble; then it grows only slowly again."""
-        if reason == TOO_LONG:
+        if reason == groups.TOO_LONG:
             low, high = SHORTENING
             self._divide(max(min(self._wanted(), high * self._grid), low * self._grid, self.smallest))
             return True
         if not super().cut(reason):
             return False
-        self.memory[LEVEL] = max(self.memory[LEVEL], WANTED_ERROR / self.dt**self.power)
+        self.memory[groups.LEVEL] = max(self.memory[groups.LEVEL], WANTED_ERROR / self.dt**self.power)
         self._divide(self.dt)
         return True
 
     def _wanted(self) -> float:
-        level = float(self.memory[LEVEL])
+        level = float(self.memory[groups.LEVEL])
         return math.inf if level == 0.0 else float((WANTED_ERROR / level) ** (1.0 / self.power))
 
     def _divide(self, dt: float) -> None:
@@ -249,8 +236,8 @@ class ErrorClock(Clock):
         self._stop = self._next_stop()
         self._whole = max(1, math.ceil((self._stop - self.time) / dt - SHARP))
         self._grid = (self._stop - self.time) / self._whole
-        self.limits[LOW_LEVEL] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.largest else 0.0
-        self.limits[HIGH_LEVEL] = HIGH_ERROR / dt**self.power if dt > self.smallest else math.inf
+        self.limits[groups.LOW_LEVEL] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.largest else 0.0
+        self.limits[groups.HIGH_LEVEL] = HIGH_ERROR / dt**self.power if dt > self.smallest else math.inf
 
 
 @dataclass(slots=True)

@@ -27,15 +27,8 @@ from fem.solve.linear.choice import SOLVERS
 from fem.solve.modes.find import find_modes
 from fem.solve.newton.driver import Newton
 from fem.solve.outcome import acting_of
+from fem.solve.ropes import states
 from fem.solve.ropes.moreau import Moreau
-from fem.solve.ropes.states import (
-    as_they_are,
-    refuse_ropes,
-    ropes_of,
-    stepping_notice,
-    steps_over_impacts,
-    without_pulls,
-)
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.arc import no_arc
@@ -65,7 +58,9 @@ def solve(
     wanted = solver.upper()
     if wanted not in SOLVERS:
         raise CommandError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
-    keep_memory()
+    # glibc gives blocks back to the system, page by page in and out, until one as large as these has been freed once
+    # (mallopt(3), M_MMAP_THRESHOLD): a tenth of the time of a small model.
+    np.empty(4_000_000)
     with errors_told(model):
         run = Run(model, sink, wanted, record_all, fields, checkpoints)
     run.run()
@@ -97,15 +92,6 @@ def placed(model: Model, step: int, what: str) -> str:
     where = f"step {step}"
     text = what if not step or what.startswith(where) else f"{where}: {what}"
     return f"{model.source}: {text}" if model.source else text
-
-
-def keep_memory() -> None:
-    """Let the C library keep the memory of one chunk for the next one.
-
-    glibc gives blocks back to the system, page by page in and out, until one as large as these has been freed once
-    (mallopt(3), M_MMAP_THRESHOLD): a tenth of the time of a small model. Elsewhere it does nothing.
-    """
-    np.empty(4_000_000)
 
 
 class Run:
@@ -151,20 +137,23 @@ class Run:
             scheme = SCHEMES[procedure.integrator](procedure)
         elif isinstance(procedure, Static):
             self._stop()
-        system, bars, ropes = self.system, self._bars_of(step), ropes_of(self.system)
-        refuse_ropes(system, ropes, procedure)
-        steps_over = steps_over_impacts(step.controls, scheme, ropes)
+        system, bars, ropes = self.system, self._bars_of(step), states.ropes_of(self.system)
+        states.refuse_ropes(system, ropes, procedure)
+        steps_over = states.steps_over_impacts(step.controls, scheme, ropes)
         if steps_over:
             scheme = energy_momentum()
-            system, bars = replace(system, bars=without_pulls(system.bars, ropes)), without_pulls(bars, ropes)
+            system, bars = (
+                replace(system, bars=states.without_pulls(system.bars, ropes)),
+                states.without_pulls(bars, ropes),
+            )
         if isinstance(procedure, Frequency):
-            bars = as_they_are(bars, ropes, motion.u)
-            system = replace(system, bars=as_they_are(system.bars, ropes, motion.u))
+            bars = states.as_they_are(bars, ropes, motion.u)
+            system = replace(system, bars=states.as_they_are(system.bars, ropes, motion.u))
         stage = prepare(system, self.environment, bars, scheme, step.controls, self.solver)
         self.progress.increment = 0
         marcher: Marcher = Newton()
         if steps_over and isinstance(procedure, Dynamic):
-            marcher = Moreau(stage, ropes, stepping_notice(step.controls, procedure.integrator, len(ropes)))
+            marcher = Moreau(stage, ropes, states.stepping_notice(step.controls, procedure.integrator, len(ropes)))
         if stage.is_explicit and isinstance(procedure, Dynamic):
             marcher = explicit = Explicit(stage)
             instant = loading_at(stage, motion, span.start)

@@ -152,12 +152,10 @@ def small_or_sparse_mass(stage: StepSystem) -> Any:
 
 def dense_mass(stage: StepSystem) -> Floats:
     """(3n, 3n) mass matrix over all dofs."""
-    matrix = np.diag(stage.nodes.mass)
-    for e, coupling in enumerate(stage.bars.off_mass):
-        i, j = 3 * stage.bars.nodes[e]
-        for axis in range(3):
-            matrix[i + axis, j + axis] += coupling
-            matrix[j + axis, i + axis] += coupling
+    matrix, bars = np.diag(stage.nodes.mass), stage.bars
+    for ends in (bars.nodes, bars.nodes[:, ::-1]) if len(bars.off_mass) else ():
+        rows, columns = (3 * ends.T[:, :, None] + np.arange(3)).reshape(2, -1)
+        np.add.at(matrix, (rows, columns), np.repeat(bars.off_mass, 3))
     for i, block in enumerate(stage.nodes.directed_mass):
         matrix[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] += block.reshape(3, 3)
     return matrix
@@ -185,57 +183,53 @@ def mass_matrix(stage: StepSystem) -> Any:
 
 
 def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints:
-    """Solve for the accelerations with a coupled mass matrix; dofs where it is singular."""
-    if len(free) <= DENSE:
-        return _solve_mass_dense(stage, right, free, a)
-    from scipy.sparse import diags_array
-    from scipy.sparse.linalg import splu
+    """Solve for the accelerations with a coupled mass matrix; dofs where it is singular.
 
-    transform: Any = reduction(free, stage.equations)
-    matrix = (transform.T @ mass_matrix(stage) @ transform).tocsc()
-    unknown = np.flatnonzero(free == 1)
+    Small models take numpy alone: importing SciPy takes longer than the whole solve.
+    """
+    unknown, equations, is_small = np.flatnonzero(free == 1), stage.equations, len(free) <= DENSE
+    if is_small:
+        transform: Any = np.diag((free == 1).astype(float))
+        owner = np.repeat(equations.slave, np.diff(equations.start))
+        transform[owner, equations.master] = np.where(free[equations.master] == 1, equations.factor, 0.0)
+        transform = transform[:, unknown]
+    else:
+        transform = reduction(free, equations)
+    matrix = transform.T @ (dense_mass(stage) if is_small else mass_matrix(stage)) @ transform
     diagonal = matrix.diagonal()
     if np.any(diagonal <= 0.0):
         return np.asarray(unknown[diagonal <= 0.0])
-    # Scaled to a unit diagonal, a pivot of 1e-12 means a direction without mass.
     scale = 1.0 / np.sqrt(diagonal)
+    wrong, found = (_solve_dense if is_small else _solve_sparse)(matrix, scale, scale * (transform.T @ right))
+    if found is None:
+        return np.asarray(unknown[[wrong]])
+    a += transform @ (scale * found)
+    return np.zeros(0, np.int64)
+
+
+def _solve_sparse(matrix: Any, scale: Floats, right: Floats) -> tuple[int, Floats | None]:
+    """x of S M S x = right; None where M is singular, and at which row."""
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import splu
+
     scaled = (diags_array(scale) @ matrix @ diags_array(scale)).tocsc()
     try:
         factor = splu(scaled, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError:
-        return unknown[:1]
+        return 0, None
     pivots = np.abs(factor.U.diagonal())
     if pivots.min() < NO_MASS:
-        return np.asarray(unknown[[factor.perm_c.argsort()[int(pivots.argmin())]]])
-    found = refine(factor.solve, scaled, scale * (transform.T @ right))
-    if found is None:
-        return unknown[:1]
-    a += transform @ (scale * found)
-    return np.zeros(0, np.int64)
+        return int(factor.perm_c.argsort()[int(pivots.argmin())]), None
+    return 0, refine(factor.solve, scaled, right)
 
 
-def _solve_mass_dense(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints:
-    """The same for small models with numpy alone: importing SciPy takes longer than the whole solve."""
-    equations, matrix = stage.equations, dense_mass(stage)
-    transform = np.diag((free == 1).astype(float))
-    owner = np.repeat(equations.slave, np.diff(equations.start))
-    transform[owner, equations.master] = np.where(free[equations.master] == 1, equations.factor, 0.0)
-    unknown = np.flatnonzero(free == 1)
-    transform = transform[:, unknown]
-    matrix = transform.T @ matrix @ transform
-    diagonal = np.diag(matrix)
-    if np.any(diagonal <= 0.0):
-        return np.asarray(unknown[diagonal <= 0.0])
-    scale = 1.0 / np.sqrt(diagonal)
+def _solve_dense(matrix: Floats, scale: Floats, right: Floats) -> tuple[int, Floats | None]:
+    """The same."""
     scaled = scale[:, None] * matrix * scale
     values, vectors = np.linalg.eigh(scaled)
     if values[0] < NO_MASS:
-        return np.asarray(unknown[[int(np.abs(vectors[:, 0]).argmax())]])
-    found = solve_dense(scaled, scale * (transform.T @ right))
-    if found is None:
-        return unknown[:1]
-    a += transform @ (scale * found)
-    return np.zeros(0, np.int64)
+        return int(np.abs(vectors[:, 0]).argmax()), None
+    return 0, solve_dense(scaled, right)
 
 
 def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:

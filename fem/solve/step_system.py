@@ -101,19 +101,13 @@ class StepSystem:
         return self.opened_mass
 
 
-def free_dofs(environment: Environment, equations: Equations) -> Ints:
-    """(3n,) 1 free, 0 supported, 2 dependent."""
-    free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
-    free[equations.slave] = 2
-    return free
-
-
 def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> StepSystem:
     """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
     equations = eliminate(system, environment.supports.supported)
-    free = free_dofs(environment, equations)
+    free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
+    free[equations.slave] = 2
     nodes = Nodes(
         np.repeat(system.mass, 3),
         np.repeat(system.damping, 3) if np.any(system.damping) else np.zeros(0),

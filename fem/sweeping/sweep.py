@@ -273,12 +273,9 @@ def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
     names = plan.identity["columns"]
     cells = list(zip(*rows, strict=True)) or [()] * len(names)
     counts = {"point", *plan.layout.counts}
-    readers: dict[str, Any] = {name: (int, np.int64) if name in counts else (number_in, float) for name in names}
+    readers: dict[str, Any] = {
+        name: (int, np.int64) if name in counts else (lambda cell: float(cell or "nan"), float) for name in names
+    }
     readers["verdict"] = (str, None)
     columns = zip(names, cells, strict=True)
     return {name: np.array(list(map(readers[name][0], column)), readers[name][1]) for name, column in columns}
-
-
-def number_in(cell: str) -> float:
-    """NaN where the cell is empty."""
-    return float(cell or "nan")

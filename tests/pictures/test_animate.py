@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from fem.cli import main
-from fem.pictures.animate import Scene, even_times, tension_scale
+from fem.pictures.animate import Scene, Window, even_times, tension_scale
 from fem.pictures.folder import open_results
 from tests.pictures.runs import SIDEWAYS, chain
 
@@ -95,7 +95,7 @@ def test_without_fields_there_is_no_film(swing: Path, tmp_path: Path, capsys: py
 
 
 def test_space_is_shown_in_space(swing: Path, tmp_path: Path) -> None:
-    flat, space = (Scene(open_results(folder), 10, 20, []) for folder in (swing, chain(tmp_path, SIDEWAYS)))
+    flat, space = (Scene(open_results(folder), 10, 20, [], Window()) for folder in (swing, chain(tmp_path, SIDEWAYS)))
     assert [hasattr(scene._panel, "get_zlim") for scene in (flat, space)] == [False, True]
     for scene in (flat, space):
         first, last = scene.draw(0), scene.draw(len(scene) - 1)

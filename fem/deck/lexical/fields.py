@@ -28,11 +28,6 @@ QUALIFIED = re.compile(r'(?:"[^"]*"|[^".=]*)(?:\.(?:"[^"]*"|[^".=]*))+')
 EXACT_INTEGERS = 2.0**53
 
 
-def number_text(value: float) -> str:
-    """How a ``*PARAMETER`` value is written into a field: whole numbers serve as labels and counts too."""
-    return str(int(value)) if value.is_integer() and abs(value) <= EXACT_INTEGERS else repr(value)
-
-
 def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
     """Replace every ``<name>`` by the value of the parameter; a ``TracedText`` where that is one traced number."""
     if "<" not in text:
@@ -47,7 +42,8 @@ def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
         if name.upper() not in values:
             hint = did_you_mean(name, values, "define it on a *PARAMETER line before its use")
             raise Mistake(place, f"unknown parameter <{shown(name)[1:-1]}>", hint)
-        return number_text(values[name.upper()])
+        value = values[name.upper()]  # whole numbers serve as labels and counts, too
+        return str(int(value)) if value.is_integer() and abs(value) <= EXACT_INTEGERS else repr(value)
 
     return REFERENCE.sub(value_of, text)
 

@@ -31,7 +31,10 @@ def amplitude(card: Card, draft: Draft) -> None:
     """A function of time."""
     name = draft.declare(card, "amplitude")
     draft.amplitudes[name] = Amplitude(name, points=((0.0, 1.0),))
-    definition, time = definition_of(card), card.word("TIME", TIMES, "STEP TIME")
+    if card.has("DEFINITION") and squeezed(card.field("DEFINITION").text) in OTHERS:
+        field, hint = card.field("DEFINITION"), f"{listing(DEFINITIONS, 'and')} are"
+        raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
+    definition, time = card.word("DEFINITION", DEFINITIONS, "TABULAR"), card.word("TIME", TIMES, "STEP TIME")
     check_options(card, definition)
     fields = [field for row in draft.rows(card) for field in row.fields()]
     if definition == "PERIODIC":
@@ -45,16 +48,6 @@ def amplitude(card: Card, draft: Draft) -> None:
         raise card.mistake("a shifted point of the amplitude is out of range")
     kind = "SMOOTH STEP" if definition == "SMOOTH STEP" else "TABULAR"
     draft.amplitudes[name] = Amplitude(name, kind, time, tuple(points))
-
-
-def definition_of(card: Card) -> str:
-    """One of the four definitions; the others of Abaqus are named as known."""
-    if card.has("DEFINITION"):
-        field = card.field("DEFINITION")
-        if squeezed(field.text) in OTHERS:
-            hint = f"{listing(DEFINITIONS, 'and')} are"
-            raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
-    return card.word("DEFINITION", DEFINITIONS, "TABULAR")
 
 
 def check_options(card: Card, definition: str) -> None:

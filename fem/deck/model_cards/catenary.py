@@ -18,7 +18,7 @@ from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
 from fem.deck.step_cards.loads import distributed
 from fem.lines.hanging import hang
-from fem.lines.length import MEASURES, natural_length
+from fem.lines.length import MEASURES, horizontal_tension, natural_length
 from fem.lines.line import Line, LineError, Shape
 from fem.model import BarSection, RestLength, Static
 from fem.model.mesh import BARS
@@ -64,9 +64,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
     if len(blank) > 1 or (blank and not asked):
         raise Mistake(blank[-1].row.place, "a natural length is missing",
                       "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG=")  # fmt: skip
-    value = card.number(asked[0]) if asked else 0.0
-    if asked and value <= 0.0:
-        raise Mistake(card.field(asked[0]).place, f"{asked[0]} must be positive, got {value:g}")
+    value = card.positive(asked[0]) if asked else 0.0
     weight = card.number("WEIGHT") if card.has("WEIGHT") else None
     draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight))
 
@@ -218,11 +216,11 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape) -> None:
     """What has been found, and what would undo it."""
     first, last = catenary.pieces[0].labels[0], catenary.pieces[-1].labels[-1]
     found = " (the shorter of two)" if catenary.measure == "TENSION" else ""
-    level = shape.tension[-1] * shape.vectors[-1, 0] / np.hypot(*shape.vectors[-1])
     slack = f"; {shape.slack:.6g} of it lie slack" if shape.slack else ""
     draft.notice(
         f"line of nodes {first} to {last}: natural length {line.length.sum():.9g}{found}, horizontal tension "
-        f"{level:.6g}, {shape.pull(line, 0):.6g} at node {first}, {shape.pull(line, -1):.6g} at node {last}{slack}"
+        f"{horizontal_tension(line, shape):.6g}, {shape.pull(line, 0):.6g} at node {first}, "
+        f"{shape.pull(line, -1):.6g} at node {last}{slack}"
     )
     step = draft.steps[0] if draft.steps else None
     if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.earlier_loads:

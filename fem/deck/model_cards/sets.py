@@ -78,7 +78,7 @@ def add_members(card: Card, draft: Draft, table: SetTable, name: str, family: st
         return
     labels = listed_integers(card)
     if labels is not None:
-        table.add(name, labels, lambda at: place_of_entry(card, at))
+        table.add(name, labels, lambda at: [field.place for row in card.rows for field in row.fields()][at])
         return
     define_mixed(card, draft, table, name, family)
 
@@ -136,12 +136,3 @@ def hint_at_set(name: str, table: SetTable) -> Hint:
     """For a set that is not there yet, looked for when all sets are known."""
     similar = did_you_mean(name, table.chunks)
     return lambda: "it is defined further down" if name in table else said(similar)
-
-
-def place_of_entry(card: Card, at: int) -> Place:
-    """Where entry ``at`` of all entries of a card stands."""
-    for row in card.rows:
-        if at < len(row):
-            return row.field(at).place
-        at -= len(row)
-    return card.place

@@ -16,7 +16,7 @@ from fem.deck.draft import MOST_NAMED, Draft
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, MAX_LABEL, Labels
 from fem.deck.lexical.source import Mistake
-from fem.deck.mesh_draft import ElementTable, NodeTable, SetTable
+from fem.deck.mesh_draft import ElementTable, NodeTable
 from fem.deck.part_draft import OPENING, Instance
 from fem.deck.resolve.mesh import ELEMENT_CARDS, NODE_CARDS, build_mesh
 from fem.deck.resolve.references import check_uses
@@ -67,20 +67,15 @@ def join(draft: Draft, own: Draft, instance: Instance, added: int) -> None:
     for elements in own.elements.chunks:
         draft.elements.add(elements.kind, elements.labels + added, elements.numbers + added, elements.where)
     for table, outer in ((own.node_sets, draft.node_sets), (own.element_sets, draft.element_sets)):
-        join_sets(table, outer, instance.name, added)
+        for name, chunks in table.chunks.items():
+            outer.chunks[f"{instance.name}.{name}"] = [chunk._replace(labels=chunk.labels + added) for chunk in chunks]
+        outer.unsorted |= {f"{instance.name}.{name}" for name in table.unsorted}
     for entry in own.properties:
         name = f"{instance.name}.{entry.element_set}"
         value = None if entry.value is None else replace(entry.value, element_set=name)
         draft.properties.append(entry._replace(element_set=name, value=value))
     draft.equations += [tuple(t._replace(target=qualified(t.target)) for t in terms) for terms in own.equations]
     draft.links += [(qualified(first), qualified(second), place) for first, second, place in own.links]
-
-
-def join_sets(table: SetTable, outer: SetTable, name: str, added: int) -> None:
-    """The sets of an instance under qualified names."""
-    for own, chunks in table.chunks.items():
-        outer.chunks[f"{name}.{own}"] = [chunk._replace(labels=chunk.labels + added) for chunk in chunks]
-    outer.unsorted |= {f"{name}.{own}" for own in table.unsorted}
 
 
 def with_final_labels(model: Model, draft: Draft) -> Model:

@@ -71,19 +71,13 @@ def blame_unknown_nodes(draft: Draft, chunk: Chunk, found: Flags) -> None:
         return
     for row, column in np.argwhere(~found)[:MAX_PER_CARD].tolist():
         place = chunk.where(row)
-        field = place._replace(column=column_of_entry(place.source.lines[place.line - 1], column + 1, place.column))
+        pieces = place.source.lines[place.line - 1].split(",")
+        if column + 1 < len(pieces) <= 4:  # a plain line: generated elements have no such entry
+            before = len(",".join(pieces[: column + 1])) + 1
+            place = place._replace(column=before + len(pieces[column + 1]) - len(pieces[column + 1].lstrip()) + 1)
         label, node = int(chunk.labels[row]), int(chunk.numbers[row, column])
         message = f"element {draft.as_written(label)} names node {draft.as_written(node)}, which does not exist"
-        draft.report(Mistake(field, message, draft.hint_at_instances(node, "node")))
-
-
-def column_of_entry(text: str, entry: int, otherwise: int) -> int:
-    """Column of entry ``entry`` of a plain line; generated elements have no such entry."""
-    pieces = text.split(",")
-    if entry >= len(pieces) or len(pieces) > 4:
-        return otherwise
-    before = sum(len(piece) + 1 for piece in pieces[:entry])
-    return before + len(pieces[entry]) - len(pieces[entry].lstrip()) + 1
+        draft.report(Mistake(place, message, draft.hint_at_instances(node, "node")))
 
 
 def blame_no_length(draft: Draft, chunk: Chunk, ends: Floats) -> None:

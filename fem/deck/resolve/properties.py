@@ -38,7 +38,10 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
         with draft.guard():
             members = mesh.element_sets.get(entry.element_set, np.zeros(0, np.int64))
             names = [mesh.blocks[at].kind for at in np.unique(kinds[members]).tolist()]
-            check_kinds(entry, names)
+            wanted = KINDS_OF[entry.card.keyword]
+            for name in (name for name in names if name not in wanted):
+                hint = f"*{entry.card.keyword} is for {listing(wanted, 'and')}; {name} takes *{CARD_OF[name]}"
+                raise Mistake(entry.card.place, f"element set {entry.element_set} has elements of type {name}", hint)
             taken = members[owner[members] >= 0]
             owner[members] = number
             if len(taken):
@@ -52,15 +55,6 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
     draft.card = None
     blame_bare_elements(draft, mesh, kinds, owner)
     return found
-
-
-def check_kinds(entry: Property, names: list[str]) -> None:
-    """The card fits the elements of its set."""
-    wanted = KINDS_OF[entry.card.keyword]
-    for name in names:
-        if name not in wanted:
-            hint = f"*{entry.card.keyword} is for {listing(wanted, 'and')}; {name} takes *{CARD_OF[name]}"
-            raise Mistake(entry.card.place, f"element set {entry.element_set} has elements of type {name}", hint)
 
 
 def read_text(entry: Property, names: list[str], draft: Draft) -> Spring | Dashpot:

@@ -48,7 +48,10 @@ def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[
     rows = list(draft.rows(card))
     count = {"A": 0, "1": 1, "2": 2}[kind[-1]]
     if count == 0:
-        return (), rows[1:] if has_idle_dof_line(rows, table) else rows
+        # above the data may stand a line of one dof, or of two above a constant, without effect
+        is_idle = len(rows) > 1 and len(rows[0]) <= (1 if table else 2)
+        is_idle = is_idle and all(field.text in ("", "1", "2", "3", "4", "5", "6") for field in rows[0].fields())
+        return (), rows[1:] if is_idle else rows
     first = rows[0]
     what = "a line with one dof" if count == 1 else "a line with two dofs"
     if len(rows) == 1:
@@ -56,13 +59,6 @@ def split_dofs(card: Card, draft: Draft, kind: str, table: bool) -> tuple[tuple[
     if len(first) != count:
         raise Mistake(first.place, f"expected {what} for {kind}, got {len(first)} entries")
     return tuple(translation(first.field(at)) for at in range(count)), rows[1:]
-
-
-def has_idle_dof_line(rows: list[Row], table: bool) -> bool:
-    """Above the data of an axial element: one dof, or two above a constant."""
-    if len(rows) < 2 or len(rows[0]) > (1 if table else 2):
-        return False
-    return all(field.text in ("", "1", "2", "3", "4", "5", "6") for field in rows[0].fields())
 
 
 def constant(card: Card, rows: list[Row], what: str) -> float:

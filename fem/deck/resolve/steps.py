@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake
@@ -49,19 +50,13 @@ def blame_perturbations(draft: Draft, materials: Collection[Material], springs: 
 def build_step(draft: StepDraft) -> Step:
     """A step with its controls in force."""
     assert draft.procedure is not None and draft.controls is not None
+    same = ("procedure", "nlgeom", "name", "title", "max_increments", "extrapolation", "amplitude")
+    lists = ("nodal_loads", "distributed_loads", "temperatures", "outputs")
+    given: dict[str, Any] = {name: getattr(draft, name) for name in same}
+    given |= {name: tuple(getattr(draft, name)) for name in lists}
     return Step(
-        procedure=draft.procedure,
-        nlgeom=draft.nlgeom,
-        name=draft.name,
-        title=draft.title,
-        max_increments=draft.max_increments,
-        extrapolation=draft.extrapolation,
-        amplitude=draft.amplitude,
+        **given,
         controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
-        nodal_loads=tuple(draft.nodal_loads),
-        distributed_loads=tuple(draft.distributed_loads),
-        temperatures=tuple(draft.temperatures),
-        outputs=tuple(draft.outputs),
     )

@@ -64,11 +64,7 @@ def loads(card: Card, draft: Draft) -> Iterator[tuple[Row, str | None]]:
         yield row, amplitude
 
 
-@keyword(
-    "anywhere",
-    takes=("OP", "AMPLITUDE", "TYPE", "FIXED"),
-    unsupported=(*UNSUPPORTED, "STEP", "DATA SET", "INC"),
-)
+@keyword("anywhere", takes=("OP", "AMPLITUDE", "TYPE", "FIXED"), unsupported=(*UNSUPPORTED, "STEP", "DATA SET", "INC"))
 def boundary(card: Card, draft: Draft) -> None:
     """``set or label, first dof[, last dof[, value]]`` or ``set or label, ENCASTRE``."""
     kind = card.word("TYPE", KINDS, "DISPLACEMENT")

@@ -148,10 +148,7 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
     ),
     plus=("TIME INTEGRATOR", "RHO"),
     ignores=("SOLVER", "NOHAF"),
-    refuses={
-        "HAFTOL": AUTOMATIC,
-        "HALFINC SCALE FACTOR": AUTOMATIC,
-    },
+    refuses={"HAFTOL": AUTOMATIC, "HALFINC SCALE FACTOR": AUTOMATIC},
     unsupported=("ADIABATIC", "SUBSPACE", "IMPACT", "TIME RESET"),
 )
 def dynamic(card: Card, draft: Draft) -> None:

@@ -26,10 +26,8 @@ def step(card: Card, draft: Draft) -> None:
     draft.step = StepDraft(card.place, draft.nlgeom)
     draft.step.title = tuple(text.strip() for text in card.texts())
     if card.has("NLGEOM"):
-        nlgeom = card.parameters["NLGEOM"].value is None or card.word("NLGEOM", ("YES", "ON", "NO", "OFF"), "YES") in (
-            "YES",
-            "ON",
-        )
+        is_flag = card.parameters["NLGEOM"].value is None
+        nlgeom = is_flag or card.word("NLGEOM", ("YES", "ON", "NO", "OFF"), "YES") in ("YES", "ON")
         if not card.has("PERTURBATION"):
             draft.nlgeom = draft.step.nlgeom = nlgeom
         elif nlgeom:

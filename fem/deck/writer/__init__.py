@@ -6,7 +6,7 @@ from fem.deck.writer.mesh import mesh_lines
 from fem.deck.writer.properties import property_lines
 from fem.deck.writer.steps import step_lines, support_lines
 from fem.deck.writer.text import card, field, number
-from fem.model import Amplitude, Model
+from fem.model import Model
 
 
 def write_deck(model: Model) -> str:
@@ -16,7 +16,11 @@ def write_deck(model: Model) -> str:
     lines += mesh_lines(model.mesh)
     lines += property_lines(model)
     for amplitude in model.amplitudes.values():
-        lines += amplitude_lines(amplitude)
+        lines.append(card("AMPLITUDE", NAME=amplitude.name, DEFINITION=amplitude.definition, TIME=amplitude.time))
+        if amplitude.definition == "PERIODIC":
+            first = (amplitude.omega, amplitude.start, amplitude.mean)
+            lines.append(", ".join((str(len(amplitude.fourier)), *map(number, first))))
+        lines += [f"{number(left)}, {number(right)}" for left, right in (*amplitude.points, *amplitude.fourier)]
     for name, instants in model.time_points.items():
         lines += [card("TIME POINTS", NAME=name), *map(number, instants)]
     for equation in model.equations:
@@ -36,15 +40,6 @@ def write_deck(model: Model) -> str:
         lines.append(card("RESTART", "WRITE", FREQUENCY=model.restart_every or None))
     lines += step_lines(model.steps)
     return "\n".join(lines) + "\n"
-
-
-def amplitude_lines(amplitude: Amplitude) -> list[str]:
-    """One ``*AMPLITUDE``."""
-    lines = [card("AMPLITUDE", NAME=amplitude.name, DEFINITION=amplitude.definition, TIME=amplitude.time)]
-    if amplitude.definition == "PERIODIC":
-        first = (amplitude.omega, amplitude.start, amplitude.mean)
-        lines.append(", ".join((str(len(amplitude.fourier)), *map(number, first))))
-    return lines + [f"{number(left)}, {number(right)}" for left, right in (*amplitude.points, *amplitude.fourier)]
 
 
 __all__ = ["write_deck"]

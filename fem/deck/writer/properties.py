@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from fem.deck.writer.text import card, field, number
-from fem.model import BarSection, Material, Model, Spring
+from fem.model import Material, Model
 
 
 def property_lines(model: Model) -> list[str]:
     """Every property card."""
     lines = [line for material in model.materials.values() for line in material_lines(material)]
-    lines += [line for section in model.sections for line in section_lines(section)]
-    lines += [line for spring in model.springs for line in spring_lines(spring)]
+    for section in model.sections:
+        extras = {
+            "MASS": section.mass_rule,
+            "STRAIN": section.strain,
+            "STARTING TENSION": section.starting_tension or None,
+        }
+        lines.append(card("SOLID SECTION", ELSET=section.element_set, MATERIAL=section.material, **extras))
+        lines.append(number(section.area))
+    for spring in model.springs:
+        flags = ("NONLINEAR",) if spring.table else ()
+        lines += [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]
+        table = [f"{number(force)}, {number(elongation)}" for force, elongation in spring.table]
+        lines += table or [number(spring.stiffness)]
     for dashpot in model.dashpots:
         lines += [card("DASHPOT", ELSET=dashpot.element_set), dof_line(dashpot.dofs), number(dashpot.coefficient)]
     for mass in model.masses:
@@ -39,21 +50,6 @@ def material_lines(material: Material) -> list[str]:
     if material.tension_ratio != 1.0:
         lines.append("*NO TENSION")
     return lines
-
-
-def section_lines(section: BarSection) -> list[str]:
-    """``*SOLID SECTION``."""
-    extras = {"MASS": section.mass_rule, "STRAIN": section.strain, "STARTING TENSION": section.starting_tension or None}
-    line = card("SOLID SECTION", ELSET=section.element_set, MATERIAL=section.material, **extras)
-    return [line, number(section.area)]
-
-
-def spring_lines(spring: Spring) -> list[str]:
-    """``*SPRING``."""
-    flags = ("NONLINEAR",) if spring.table else ()
-    lines = [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]
-    table = [f"{number(force)}, {number(elongation)}" for force, elongation in spring.table]
-    return lines + (table or [number(spring.stiffness)])
 
 
 def dof_line(dofs: tuple[int, ...]) -> str:

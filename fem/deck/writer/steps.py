@@ -22,25 +22,17 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
     """All steps; NLGEOM and the controls are stated in each."""
     lines: list[str] = []
     for step in steps:
-        lines.append(head(step))
+        extrapolation = None if step.extrapolation == "NO" else step.extrapolation
+        given = {"INC": step.max_increments, "NAME": step.name, "EXTRAPOLATION": extrapolation}
+        lines.append(card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", **given, AMPLITUDE=step.amplitude))
         lines += step.title
         lines += procedure_lines(step.procedure)
         lines += controls_lines(step.controls)
         lines += support_lines(step.boundaries, "BOUNDARY" in step.replaced)
         lines += load_lines(step)
-        for request in step.outputs:
-            lines += output_lines(request)
+        lines += [line for request in step.outputs for line in output_lines(request)]
         lines.append("*END STEP")
     return lines
-
-
-def head(step: Step) -> str:
-    """``*STEP``."""
-    extrapolation = None if step.extrapolation == "NO" else step.extrapolation
-    flag = f"NLGEOM={'YES' if step.nlgeom else 'NO'}"
-    return card(
-        "STEP", flag, INC=step.max_increments, NAME=step.name, EXTRAPOLATION=extrapolation, AMPLITUDE=step.amplitude
-    )
 
 
 def procedure_lines(procedure: Procedure) -> list[str]:

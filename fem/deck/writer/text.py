@@ -12,14 +12,10 @@ def number(value: float) -> str:
     return repr(float(value) + 0.0)
 
 
-def name_text(name: str) -> str:
-    """Quoted where blanks or commas would be lost."""
-    return name if PLAIN.fullmatch(name) else f'"{name}"'
-
-
 def field(target: str | int | None) -> str:
-    """A label, a set name, or nothing."""
-    return "" if target is None else name_text(target) if isinstance(target, str) else str(target)
+    """A label, a set name (quoted where blanks or commas would be lost), or nothing."""
+    text = "" if target is None else str(target)
+    return f'"{text}"' if isinstance(target, str) and not PLAIN.fullmatch(target) else text
 
 
 WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})

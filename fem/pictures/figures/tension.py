@@ -13,26 +13,10 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Floats
+from fem.pictures import style
 from fem.pictures.animate import even_times
 from fem.pictures.folder import Missing, Results
 from fem.pictures.motion import chain_of, nodes_at, overview, plane_of
-from fem.pictures.style import (
-    AXES,
-    MOST_POINTS,
-    OKABE_ITO,
-    SMALL,
-    TITLE,
-    WIDTH,
-    curve,
-    finish,
-    labelled,
-    legend_beside,
-    panels,
-    share_of,
-    shortened,
-    some_of,
-    tidy,
-)
 from fem.pictures.tension import Tensions, read_tensions, slack_spells, tension_scale, whole_motion
 
 MOST_ROPES = 20
@@ -45,25 +29,27 @@ def tension(results: Results) -> Figure:
     """T over time: of bars from that with the largest to that with the least, the range of all, and slack ropes."""
     found = read_tensions(results)
     ranked = np.argsort(-np.abs(found.values).max(axis=0), kind="stable")
-    columns = [int(ranked[place]) for place in some_of(ranked.tolist())]
+    columns = [int(ranked[place]) for place in style.some_of(ranked.tolist())]
     labels = [found.labels[column] for column in columns]
     spells = slack_spells(results, float(found.time[0]), float(found.time[-1]))
     rows = min(len(spells), MOST_ROPES) if len(spells) > 1 else 0
-    figure = Figure(figsize=(WIDTH, 4.2 + 0.12 * rows), layout="constrained")
+    figure = Figure(figsize=(style.WIDTH, 4.2 + 0.12 * rows), layout="constrained")
     ratios = (1.0, 0.15 + 0.06 * rows)[: 1 + bool(rows)]
     axes = figure.subplots(len(ratios), 1, sharex=True, squeeze=False, height_ratios=ratios).tolist()
     panel = axes[0][0]
     if len(found.labels) > len(labels):
-        starts = np.arange(0, len(found.time), -(-2 * len(found.time) // MOST_POINTS))
+        starts = np.arange(0, len(found.time), -(-2 * len(found.time) // style.MOST_POINTS))
         low, high = np.minimum.reduceat(found.values.min(axis=1), starts), found.values.max(axis=1)
         high, what = np.maximum.reduceat(high, starts), f"all {len(found.labels)} bars"
         panel.fill_between(found.time[starts], low, high, color="#bbbbbb", alpha=0.5, lw=0, label=what)
     for place, (label, column) in enumerate(zip(labels, columns, strict=True)):
-        curve(panel, found.time, found.values[:, column], place, f"bar {label}")
+        style.curve(panel, found.time, found.values[:, column], place, f"bar {label}")
     shade(panel, spells)
-    panel.set_ylabel(labelled(results, "T along the bar", "force"))
-    figure.suptitle(shortened(f"Forces of the bars{share_of(labels, len(found.labels))}"), fontsize=TITLE)
-    finish(results, axes)
+    panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
+    figure.suptitle(
+        style.shortened(f"Forces of the bars{style.share_of(labels, len(found.labels))}"), fontsize=style.TITLE
+    )
+    style.finish(results, axes)
     if rows:
         strip(axes[1][0], spells)
     figure.set_label(found.source)
@@ -84,9 +70,9 @@ def strip(panel: Any, spells: dict[int, list[tuple[float, float]]]) -> None:
     for row, rope in enumerate(ropes):
         panel.broken_barh([(a, b - a) for a, b in spells[rope]], (row - 0.4, 0.8), color="#999999", lw=0)
     panel.set(yticks=range(len(ropes)), yticklabels=list(map(str, ropes)), ylim=(len(ropes) - 0.4, -0.6))
-    panel.tick_params(axis="y", labelsize=min(SMALL, 160 / len(ropes)))
+    panel.tick_params(axis="y", labelsize=min(style.SMALL, 160 / len(ropes)))
     more = f", {len(ropes)} of {len(spells)}" if len(ropes) < len(spells) else ""
-    panel.set_ylabel(f"slack ropes{more}", fontsize=SMALL)
+    panel.set_ylabel(f"slack ropes{more}", fontsize=style.SMALL)
 
 
 def envelope(results: Results) -> Figure:
@@ -111,19 +97,19 @@ def along(
     results: Results, found: Tensions, parts: list[Any], title: str, nodes: list[int], elements: list[int]
 ) -> Figure:
     """Over the length of a chain of nodes and elements; a panel for each step."""
-    figure, rows = panels(len(parts), title, height=2.6)
+    figure, rows = style.panels(len(parts), title, height=2.6)
     column_of = {label: column for column, label in enumerate(found.labels)}
     places = [place for place, label in enumerate(elements) if label in column_of]
     columns = [column_of[elements[place]] for place in places]
     x = arc_length(results, nodes)[places]
     for (panel,), (when, least, mean, greatest) in zip(rows, parts, strict=True):
-        panel.fill_between(x, least[columns], greatest[columns], color=OKABE_ITO[5], alpha=0.3, lw=0)
+        panel.fill_between(x, least[columns], greatest[columns], color=style.OKABE_ITO[5], alpha=0.3, lw=0)
         for place, (name, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
-            curve(panel, x, values[columns], place, name, marker="." if len(x) <= 30 else None)
-        panel.set_ylabel(labelled(results, f"T, {when}", "force"))
-        tidy(panel)
+            style.curve(panel, x, values[columns], place, name, marker="." if len(x) <= 30 else None)
+        panel.set_ylabel(style.labelled(results, f"T, {when}", "force"))
+        style.tidy(panel)
     rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
-    legend_beside(rows[0][0])
+    style.legend_beside(rows[0][0])
     return figure
 
 
@@ -150,17 +136,17 @@ def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Fig
     across = np.sort(np.argsort(-np.ptp(mesh.coordinates, axis=0), kind="stable")[:2])
     scale, _ = tension_scale(np.array([part[1:] for part in parts]))
     figure = Figure(figsize=(10.5, 1.0 + 3.0 * len(parts)), layout="constrained")
-    figure.suptitle(title, fontsize=TITLE)
+    figure.suptitle(title, fontsize=style.TITLE)
     axes = figure.subplots(len(parts), 3, squeeze=False, sharex=True, sharey=True, subplot_kw={"aspect": "equal"})
     for row, (when, *values) in zip(axes, parts, strict=True):
         for panel, name, forces in zip(row, ("least", "mean", "greatest"), values, strict=True):
             draw_bars(panel, mesh.coordinates[ends][:, :, across], forces, scale)
             panel.autoscale()
-            panel.set_title(f"{name}, {when}", fontsize=SMALL)
-            tidy(panel)
+            panel.set_title(f"{name}, {when}", fontsize=style.SMALL)
+            style.tidy(panel)
     for side, panels_there, axis in (("x", axes[-1], across[0]), ("y", axes[:, 0], across[1])):
         for panel in panels_there:
-            panel.set(**{f"{side}label": f"{AXES[axis]} [{results.unit('length')}]"})
+            panel.set(**{f"{side}label": f"{style.AXES[axis]} [{results.unit('length')}]"})
     figure.colorbar(scale, ax=axes, shrink=0.8, label=f"T [{results.unit('force')}]")
     return figure
 
@@ -185,19 +171,21 @@ def shapes(results: Results) -> Figure:
     margins = ConstrainedLayoutEngine(w_pad=0.04 if len(axes) == 2 else 0.3)
     rows, columns = (INSTANTS, 1) if flat > 2.5 else (1, INSTANTS) if flat < 0.4 else (2, INSTANTS // 2)
     figure = Figure(figsize=(11.0, 8.4 if columns == 1 else 6.8), layout=margins)
-    figure.suptitle(shortened(results.heading), fontsize=TITLE)
+    figure.suptitle(style.shortened(results.heading), fontsize=style.TITLE)
     kind: dict[str, Any] = {"aspect": "equal"} if len(axes) == 2 else {"projection": "3d"}
     grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
     scale = None if motion.tension is None else tension_scale(motion.tension)[0]
     if scale is not None:
         figure.colorbar(scale, ax=grid, shrink=0.8, label=f"T [{results.unit('force')}]")
-    shown = some_of(motion.time.tolist(), INSTANTS)
+    shown = style.some_of(motion.time.tolist(), INSTANTS)
     for panel in grid[len(shown) :]:
         panel.set_axis_off()
     for place, panel in zip(shown, grid, strict=False):
         draw_bars(panel, x[place][bars], None if motion.tension is None else motion.tension[place], scale)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
-        panel.set_title(f"t = {motion.time[place]:.6g} {results.unit('time') if results.is_si else ''}", fontsize=SMALL)
+        panel.set_title(
+            f"t = {motion.time[place]:.6g} {results.unit('time') if results.is_si else ''}", fontsize=style.SMALL
+        )
         dress(results, panel, axes, 0.5 * (low + high), half)
     return figure
 
@@ -205,11 +193,11 @@ def shapes(results: Results) -> Figure:
 def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
     """Limits and names of the axes."""
     for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
-        name = f"{AXES[axis]} [{results.unit('length')}]"
+        name = f"{style.AXES[axis]} [{results.unit('length')}]"
         panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
-        getattr(panel, f"set_{letter}label")(name, fontsize=SMALL)
+        getattr(panel, f"set_{letter}label")(name, fontsize=style.SMALL)
         if len(axes) == 3:
             panel.locator_params(axis=letter, nbins=4 if reach > 0.3 * half.max() else 1, min_n_ticks=1)
     if len(axes) == 3:
         panel.set_box_aspect(half / half.max())
-    panel.tick_params(labelsize=SMALL - 2)
+    panel.tick_params(labelsize=style.SMALL - 2)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Floats
-from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
+from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY
 from fem.forces.bars.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, Bars, P
 from fem.forces.equations import condense, expand
 from fem.forces.springs import spring_slopes
@@ -130,13 +130,9 @@ def stiffest_at(stage: StepSystem, node: int) -> str:
     if springs.max(initial=-1.0) > stiffness.max(initial=-1.0):
         family, index = SPRING_FAMILY, int(springs.argmax())
     element = int(np.flatnonzero((system.family[:, 0] == family) & (system.family[:, 1] == index))[0])
-    return f"element {system.element_labels[element]}{_made_of(system, element)}"
-
-
-def _made_of(system: System, element: int) -> str:
-    """Material and section of a bar."""
+    name = f"element {system.element_labels[element]}"
     for section in reversed(system.model.sections):
         if np.any(system.model.mesh.element_sets[section.element_set] == element):
             area = system.bars.constants[AREA, system.family[element, 1]]
-            return f" (material {section.material}, *SOLID SECTION of {section.element_set}, area {area:.6g})"
-    return ""
+            return f"{name} (material {section.material}, *SOLID SECTION of {section.element_set}, area {area:.6g})"
+    return name

@@ -41,6 +41,7 @@ class Factor:
 
     def _factorise(self, is_apart: bool, limit: float) -> bool:
         """False where the factors are of no use. ``is_apart``: bars are taken out of K."""
+        from scipy.linalg import eigvalsh_tridiagonal, ldl
         from scipy.sparse.csgraph import structural_rank
         from scipy.sparse.linalg import splu
 
@@ -61,7 +62,9 @@ class Factor:
         if not self._confirms(limit):
             return False
         if pencil.is_small:
-            self.below = _negative(matrix.toarray()) - (matrix.shape[0] - pencil.size)
+            _, pivots, _ = ldl(matrix.toarray())  # of Bunch and Kaufman
+            negative = eigvalsh_tridiagonal(np.diag(pivots), np.diag(pivots, 1)) < 0.0
+            self.below = int(np.count_nonzero(negative)) - (matrix.shape[0] - pencil.size)
         return True
 
     def _without_pivots(self, matrix: Any, limit: float) -> bool:
@@ -142,11 +145,3 @@ def _equilibration(matrix: Any) -> Floats:
         largest = size.multiply(scale[:, None]).multiply(scale[None, :]).max(axis=1).toarray().ravel()
         scale /= np.sqrt(np.where(largest > 0.0, largest, 1.0))
     return np.asarray(scale)
-
-
-def _negative(matrix: Floats) -> int:
-    """How many eigenvalues of a symmetric matrix are negative (pivots of Bunch and Kaufman)."""
-    from scipy.linalg import eigvalsh_tridiagonal, ldl
-
-    _, pivots, _ = ldl(matrix)
-    return int(np.count_nonzero(eigvalsh_tridiagonal(np.diag(pivots), np.diag(pivots, 1)) < 0.0))

@@ -7,7 +7,7 @@ signs of pivots say.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,7 +29,7 @@ SPARE = 6
 """Modes sought beyond those wanted: the count is taken in a gap behind the last one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ladder:
     """Modes by rising omega^2.
 
@@ -47,14 +47,7 @@ class Ladder:
     total: int
     missing: int
     massless: int
-
-
-class _Ladder:
-    """A ladder that is being built."""
-
-    def __init__(self, pencil: Pencil) -> None:
-        self.squares, self.shapes, self.failed = np.zeros(0), np.zeros((pencil.size, 0)), np.zeros(0)
-        self._previous = np.nan
+    _previous: float = field(default=np.nan, init=False)
 
     def add(self, squares: Floats, shapes: Floats, seen: Floats) -> Floats:
         """Take in confirmed modes; of those only ``seen`` return what another shift may confirm, rising."""
@@ -81,27 +74,30 @@ def lowest_modes(pencil: Pencil, wanted: int) -> Ladder:
     root = MassRoot(pencil) if pencil.is_small or 2 * wanted >= heavy else None
     total = root.modes if root else -1
     sought = min(wanted, total) if root else wanted
-    ladder, missing, spare = _Ladder(pencil), -1, SPARE
+    ladder = Ladder(np.zeros(0), np.zeros((pencil.size, 0)), np.zeros(0), total, -1, max(lowest.below, 0))
+    spare = SPARE
     for turn in range(ROUNDS):
         settled = ladder.settled()
         if len(settled) == total:
-            missing = 0
+            ladder.missing = 0
             break
         count, known = sought - len(ladder.squares) + spare, ladder.shapes
         near = root.near(factor, known) if root else some_near(factor, known, count, turn)
-        seen = ladder.add(*confirm(factor, known, *_lowest_of(*near, lowest.shift, count)))
+        order = np.argsort(near[0], kind="stable")
+        order = order[near[0][order] > lowest.shift][:count]  # below it there is none, but rounding
+        seen = ladder.add(*confirm(factor, known, near[0][order], near[1][:, order]))
         settled = ladder.settled()
         if len(settled) >= sought and not np.any(seen < settled[sought - 1]):
-            missing = _missing(pencil, np.sort(np.append(settled, seen)), sought, lowest.below)
-            if missing <= 0:
+            ladder.missing = _missing(pencil, np.sort(np.append(settled, seen)), sought, lowest.below)
+            if ladder.missing <= 0:
                 break
-            factor, spare = lowest, 2 * spare + missing
+            factor, spare = lowest, 2 * spare + ladder.missing
         elif len(seen):
             factor = _beside(pencil, seen[0], settled)
         else:  # nothing more is seen from here
             farthest = np.abs(np.append(settled, [factor.shift, FREE * pencil.scale])).max()
             factor, spare = _beside(pencil, STRIDE * farthest, settled), 2 * spare
-    return Ladder(ladder.squares, ladder.shapes, ladder.failed, total, missing, max(lowest.below, 0))
+    return ladder
 
 
 def _below_all(pencil: Pencil) -> Factor:
@@ -116,13 +112,6 @@ def _below_all(pencil: Pencil) -> Factor:
     if last is None:
         raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness; hold them or give them either")
     return last
-
-
-def _lowest_of(squares: Floats, shapes: Floats, floor: float, count: int) -> tuple[Floats, Floats]:
-    """The ``count`` lowest modes above the ``floor``: below it there is none, but rounding."""
-    order = np.argsort(squares, kind="stable")
-    order = order[squares[order] > floor][:count]
-    return squares[order], shapes[:, order]
 
 
 def _beside(pencil: Pencil, square: float, settled: Floats) -> Factor:

@@ -17,8 +17,8 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.errors import ModelError
 from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
-from fem.forces.bars.blocks import rod_gradients
 from fem.forces.springs import spring_slopes, stiffen_all
+from fem.solve.rods.constraints import rod_matrix
 from fem.solve.start import mass_matrix
 from fem.solve.step_system import StepSystem
 
@@ -94,7 +94,7 @@ def pencil_of(stage: StepSystem) -> Pencil:
     if mass.shape[0] == 0 or abs(mass).max() == 0.0:
         raise ModelError("*FREQUENCY: no free dof has mass; give the material a *DENSITY or add *MASS elements")
     rows, weights = _springs(stage)
-    gradients = (_gradients(stage) @ transform).tocsr()
+    gradients = (rod_matrix(stage) @ transform).tocsr()
     return Pencil((rows @ transform).tocsr(), weights, len(stage.bars.nodes), mass, gradients, transform)
 
 
@@ -162,11 +162,3 @@ def _families(stage: StepSystem, slopes: Floats) -> tuple[Any, Floats]:
             weights.append(weight)
     shape = len(weights), stage.system.size
     return coo_array((np.array(values), (np.array(rows, int), np.array(columns, int))), shape=shape), np.array(weights)
-
-
-def _gradients(stage: StepSystem) -> Any:
-    """G over all dofs."""
-    from scipy.sparse import coo_array
-
-    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
-    return coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()

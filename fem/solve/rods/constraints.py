@@ -53,10 +53,15 @@ def over_independent(stage: StepSystem, free: Ints) -> Any:
         matrix = np.zeros((len(stage.bars.rods), count))
         np.add.at(matrix, (rows[inside], column[dofs[inside]]), values[inside])
         return matrix
+    return rod_matrix(stage) @ reduction(free, stage.equations)
+
+
+def rod_matrix(stage: StepSystem) -> Any:
+    """G (rods, 3n), sparse."""
     from scipy.sparse import coo_array
 
-    full = coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()
-    return full @ reduction(free, stage.equations)
+    rows, dofs, values = rod_gradients(stage.bars, stage.work.tangent.bar_tangent)
+    return coo_array((values, (rows, dofs)), shape=(len(stage.bars.rods), stage.system.size)).tocsr()
 
 
 def dense(matrix: Any) -> Floats:

@@ -154,7 +154,11 @@ class ActiveSet(Watched):
         stage = step_run.stage = self.stages.of(taut)
         motion.multiplier[self.ropes.bars[~taut]] = 0.0
         fresh = self.ropes.bars[taut & (motion.multiplier[self.ropes.bars] <= 0.0)]
-        motion.multiplier[fresh] = self._force(motion, end) * stage.bars.constants[INV_LENGTH, fresh]
+        # Without a tension nothing resists across ropes: first guess as large as the forces that act.
+        loads = self.stages.first.loads
+        acting = loads.factors(np.array([end]))[0] @ loads.vectors if len(loads.vectors) else np.zeros(1)
+        force = max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
+        motion.multiplier[fresh] = force * stage.bars.constants[INV_LENGTH, fresh]
         evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
             self.notice = hold_unrestrained(stage, step_run.step)[1]
@@ -167,12 +171,6 @@ class ActiveSet(Watched):
             self._refuse_mechanism(begin)
             raise
         return kept, chunk, self._off(motion)
-
-    def _force(self, motion: Motion, end: float) -> float:
-        """As large as the forces that act: first guess of tensions, without which nothing resists across ropes."""
-        loads = self.stages.first.loads
-        acting = loads.factors(np.array([end]))[0] @ loads.vectors if len(loads.vectors) else np.zeros(1)
-        return max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
 
     def _off(self, motion: Motion) -> Floats:
         """(r,) pushes as a fraction of the largest force, strains of slack ropes that are too long; 0: right."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -113,16 +114,11 @@ def settled(environment: Environment, arc: Arc) -> Environment:
     """What acts at the load factor the step has ended with, for the steps that follow."""
     factor = float(arc.numbers[FACTOR])
 
-    def hold(cases: tuple[Case, ...]) -> tuple[Case, ...]:
-        return tuple(
-            replace(case, curve=Constant(case.curve.first + factor * (case.curve.last - case.curve.first)))
-            if isinstance(case.curve, Ramp)
-            else case
-            for case in cases
-        )
+    def hold(case: Case) -> Case:
+        if not isinstance(case.curve, Ramp):
+            return case
+        return replace(case, curve=Constant(case.curve.first + factor * (case.curve.last - case.curve.first)))
 
-    return replace(
-        environment,
-        nodal=hold(environment.nodal), body=hold(environment.body), gravity=hold(environment.gravity),
-        released=hold(environment.released),
-    )  # fmt: skip
+    names = ("nodal", "body", "gravity", "released")
+    held: dict[str, Any] = {name: tuple(map(hold, getattr(environment, name))) for name in names}
+    return replace(environment, **held)

@@ -49,8 +49,7 @@ def instability_notice(stage: StepSystem) -> str:
     nodal_blocks(stage.coefficients, 1.0, problem, work)
     # Every rod's multiplier adds one negative eigenvalue of its own.
     count = negative_directions(bordered(stage.tangent, work)) - len(stage.bars.rods)
-    count = max(count, 0)
-    if count == 0:
+    if count <= 0:
         return ""
     return (
         f"the equilibrium at the end of the step is unstable: its stiffness is negative in {count} direction"

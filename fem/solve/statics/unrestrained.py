@@ -29,7 +29,8 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     The state must have been evaluated into ``stage.work``. ModelError where a unrestrained direction is loaded.
     """
     _refuse_loads_on_nothing(stage)
-    free = ((stage.nodes.dof_kind == 1) & ~_tied(stage)).reshape(-1, 3)
+    free = (stage.nodes.dof_kind == 1).reshape(-1, 3)
+    free.flat[np.concatenate([stage.equations.slave, stage.equations.master])] = False  # stiff from elsewhere, perhaps
     candidates = np.flatnonzero(free.any(axis=1))
     if stage.is_dynamic:
         candidates = candidates[~stage.system.inertia.reshape(-1, 3)[candidates].any(axis=1)]
@@ -75,14 +76,6 @@ def _refuse_loads_on_nothing(stage: StepSystem) -> None:
                 f"{stage.system.name_dof(int(loaded[0]))} is loaded but no element resists there; remove the load, or "
                 "attach an element"
             )
-
-
-def _tied(stage: StepSystem) -> Flags:
-    """(3n,) dofs that take part in equations: their stiffness may come from elsewhere."""
-    tied = np.zeros(stage.system.size, np.bool_)
-    tied[stage.equations.slave] = True
-    tied[stage.equations.master] = True
-    return tied
 
 
 def _free_null_space(values: Floats, vectors: Floats, largest: float, free: Flags) -> Floats:

@@ -69,8 +69,10 @@ class Search:
             if self.taut[r]:
                 return low
             # It has just left its length: the instant at which it comes back is asked for.
-            high, low, at_low = self._back(one, bound, high)
-            if low == 0.0:
+            low = 0.5 * high
+            while low >= self.sharp and not (at_low := one(low)) < bound:
+                high, low = low, 0.5 * low
+            if low < self.sharp:  # it was never away
                 return 0.0
         at_high = one(high)
         if at_high <= 0.0:
@@ -81,13 +83,3 @@ class Search:
             disp=False,
         )  # fmt: skip
         return float(root) if root >= self.sharp else 0.0
-
-    def _back(self, one: Callable[[float], float], bound: float, high: float) -> tuple[float, float, float]:
-        """Two times between which a rope comes back, and its excess at the first; 0 where it was never away."""
-        low = 0.5 * high
-        while low >= self.sharp:
-            found = one(low)
-            if found < bound:
-                return high, low, found
-            high, low = low, 0.5 * low
-        return high, 0.0, 0.0
