@@ -94,13 +94,27 @@ def test_undamped_notice() -> None:
         ("*DYNAMIC, ALPHA=-0.1, TIME INTEGRATOR=NEWMARK", "contradicts"),
         ("*DYNAMIC, TIME INTEGRATOR=HHT, BETA=0.3", "BETA belongs"),
         ("*DYNAMIC, BETA=0", "BETA must be positive"),
-        ("*DYNAMIC, HAFTOL=5", "is not supported"),
+        ("*DYNAMIC, HAFTOL=much", "HAFTOL="),
     ],
 )
 def test_refused_dynamics(line: str, fragment: str) -> None:
     found = problems(f"{MODEL}*STEP, NLGEOM\n{line}\n0.1, 1\n*END STEP\n")
     assert len(found) == 1
     assert fragment in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("line", "start"),
+    [
+        ("*DYNAMIC, ALPHA=-0.05, HAFTOL=1e3", "*DYNAMIC, HAFTOL: automatic increments go by TIME ERROR"),
+        ("*DYNAMIC, HALFINC SCALE FACTOR=2.", "*DYNAMIC, HALFINC SCALE FACTOR: automatic increments go by TIME ERROR"),
+        ("*DYNAMIC, DIRECT, HAFTOL=1e3", "accepted without effect: *DYNAMIC, HAFTOL"),
+    ],
+)
+def test_half_increment_residuals_are_not_what_increments_go_by(line: str, start: str) -> None:
+    model = parse_deck(f"{MODEL}*STEP\n{line}\n0.1, 1\n*END STEP\n")
+    assert len([notice for notice in model.notices if notice.startswith(start)]) == 1
+    assert model.steps[0].controls.time_error == 1e-4
 
 
 def test_nlgeom_sticks_and_its_absence_is_said() -> None:

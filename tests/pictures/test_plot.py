@@ -61,6 +61,15 @@ def test_what_is_skipped_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "no phase: no node has a velocity" in error and "no phase angles: no velocities" in error
 
 
+def test_a_history_has_its_figures_where_the_fields_hold_less(tmp_path: Path) -> None:
+    """RF of the support stands in nodes.csv alone."""
+    history = "*OUTPUT, HISTORY, NUMBER INTERVAL=6\n*NODE OUTPUT\nRF1\n*NODE FILE\nU"
+    folder = chain(tmp_path, output=history)
+    assert main(["plot", str(folder), "--what", "reactions"]) == 0
+    rows = (folder / "nodes.csv").read_text().splitlines()[1:]
+    assert len(rows) == 7 * len({row.split(",")[3] for row in rows})
+
+
 def test_wrong_folders_are_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "run").mkdir()

@@ -22,10 +22,8 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
 INTEGRATORS = ("NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", *EXPLICIT)
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
-AUTOMATIC = (
-    "is not supported: automatic increments keep the local error of displacements below *CONTROLS, TIME ERROR=, not "
-    "the half-increment residual"
-)
+HALF_INCREMENT = ("HAFTOL", "HALFINC SCALE FACTOR")
+"""Abaqus' bounds of the residual in the middle of an automatic increment."""
 UNDAMPED = (
     "*DYNAMIC, DIRECT without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is "
     "undamped (NEWMARK, trapezoidal rule)"
@@ -145,10 +143,10 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
         "SINGULAR MASS",
         "TIME INTEGRATOR",
         "RHO",
+        *HALF_INCREMENT,
     ),
     plus=("TIME INTEGRATOR", "RHO"),
     ignores=("SOLVER", "NOHAF"),
-    refuses={"HAFTOL": AUTOMATIC, "HALFINC SCALE FACTOR": AUTOMATIC},
     unsupported=("ADIABATIC", "SUBSPACE", "IMPACT", "TIME RESET"),
 )
 def dynamic(card: Card, draft: Draft) -> None:
@@ -164,6 +162,7 @@ def dynamic(card: Card, draft: Draft) -> None:
     integrator = integrator_of(card, alpha, explicit, usual)
     beta, gamma = newmark_constants(card)
     is_explicit = integrator in EXPLICIT
+    note_half_increment(card, draft, direct or is_explicit)
     times = times_of(card, draft, "EXPLICIT" if is_explicit else "DIRECT" if direct else "")
     if times is None or times.period is None:
         what = "the increment (may be blank)" if is_explicit else "the first increment"
@@ -189,6 +188,16 @@ def dynamic(card: Card, draft: Draft) -> None:
     limits = (times.smallest, times.largest)
     own = Dynamic(first, period, *limits, direct, integrator, beta, gamma, initial, singular, **damping)
     set_procedure(card, draft, own)
+
+
+def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) -> None:
+    """What stands in for ``HALF_INCREMENT``."""
+    for name in filter(card.has, HALF_INCREMENT):
+        card.number(name)
+        if has_equal_increments:
+            draft.ignore(f"*DYNAMIC, {name}")
+        else:
+            draft.notice(f"*DYNAMIC, {name}: automatic increments go by TIME ERROR of *CONTROLS in its place")
 
 
 def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float | None:
