@@ -106,11 +106,6 @@ class RunFiles:
         return [file for file in wanted if (self.folder / file).is_file()]
 
     @property
-    def has_checkpoint(self) -> bool:
-        """A run with ``goes_on`` has something to go on from."""
-        return self.is_open and (self.folder / NAME).exists()
-
-    @property
     def _asked(self) -> dict[str, Any]:
         """What the command asks for besides the deck and changes files."""
         asked = {"--solver": self._solver.lower(), "--no-vtk": not self.has_fields}

@@ -106,7 +106,7 @@ def run_to_files(
             try:
                 drive(model, solver, [] if console is None else [console], files, timing, guard, earlier=begins_with)
             except (KeyboardInterrupt, MachineError, MemoryError) as error:
-                if files.has_checkpoint:
+                if files.is_open and (files.folder / NAME).exists():
                     error.add_note(f"the same command with --continue goes on from {files.folder / NAME}")
                 raise
             finally:

@@ -45,9 +45,7 @@ class Span:
 
     def rise(self, first: float, last: float) -> Curve:
         """How a value without amplitude goes from ``first`` to ``last`` in this step."""
-        if self.ramps and first != last:
-            return Ramp(self.start, self.end, first, last)
-        return Constant(last)
+        return Ramp(self.start, self.end, first, last) if self.ramps and first != last else Constant(last)
 
 
 def follow(model: Model, name: str, span: Span) -> Follow:

@@ -45,16 +45,11 @@ class Bars:
         return self.density * self.area * self.length0
 
     @property
-    def wave_speed(self) -> Floats:
-        """c = sqrt(E/rho); infinite for massless bars, NaN for inextensible ones."""
-        with np.errstate(divide="ignore"):
-            return np.sqrt(self.young / self.density)
-
-    @property
     def period(self) -> Floats:
-        """2 pi / omega of each bar alone, with its mass rule; 0 for massless bars."""
+        """2 pi / omega of each bar alone, with its mass rule; 0 for massless bars, NaN for inextensible ones."""
         factor = np.array([FREQUENCY_FACTOR[rule] for rule in self.rule])
-        return np.asarray(2 * np.pi * self.length0 / (factor * self.wave_speed))
+        with np.errstate(divide="ignore"):
+            return np.asarray(2 * np.pi * self.length0 / (factor * np.sqrt(self.young / self.density)))
 
     @property
     def snap_time(self) -> Floats:

@@ -125,31 +125,7 @@ class Model(ArrayData):
         )
 
 
-__all__ = [
-    "Amplitude",
-    "ArcEnd",
-    "BarSection",
-    "Boundary",
-    "Controls",
-    "Dashpot",
-    "DistributedLoad",
-    "Dynamic",
-    "EarlierState",
-    "ElementBlock",
-    "Equation",
-    "Expansion",
-    "Frequency",
-    "InitialCondition",
-    "Material",
-    "Mesh",
-    "Model",
-    "NodalLoad",
-    "OutputRequest",
-    "PointMass",
-    "RestLength",
-    "Spring",
-    "Static",
-    "Step",
-    "Temperature",
-    "outputs_in_force",
-]
+__all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
+__all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
+__all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
+__all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]

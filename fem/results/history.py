@@ -192,7 +192,13 @@ class HistorySink(SilentSink):
     def history(self) -> History:
         """The motion so far, also after a failure."""
         self._settle()
-        arrays = {name: np.concatenate(parts) for name, parts in (self._parts or self._nothing()).items()}
+        parts = self._parts
+        if not parts:  # no rows, in the right shapes
+            n, m = len(self._model.mesh.node_labels), len(self._model.mesh.element_labels)
+            shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, RECORDED["EL"])}
+            parts = {name: [np.zeros(0, np.int64 if name in COUNTS else float)] for name in (*COUNTS, *LEDGER)}
+            parts |= {"load_factor": [np.zeros(0)], **{name: [np.zeros((0, *shapes[name]))] for name in shapes}}
+        arrays = {name: np.concatenate(part) for name, part in parts.items()}
         return History(
             **arrays,
             model=self._model,
@@ -200,14 +206,6 @@ class HistorySink(SilentSink):
             events=tuple(self._events),
             notices=tuple(self._notices),
         )
-
-    def _nothing(self) -> dict[str, list[np.ndarray]]:
-        """No rows, in the right shapes."""
-        n, m = len(self._model.mesh.node_labels), len(self._model.mesh.element_labels)
-        counts = {name: [np.zeros(0, np.int64)] for name in COUNTS}
-        series = {name: [np.zeros(0)] for name in (*LEDGER, "load_factor") if name not in COUNTS}
-        shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, RECORDED["EL"])}
-        return {**counts, **series, **{name: [np.zeros((0, *shape))] for name, shape in shapes.items()}}
 
     def _append(self, parts: dict[str, np.ndarray]) -> None:
         for name, part in parts.items():

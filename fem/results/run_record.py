@@ -228,6 +228,4 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)
-    return value
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value

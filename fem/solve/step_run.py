@@ -14,6 +14,7 @@ from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
+from fem.solve import start
 from fem.solve.advice import automatic_notice, out_of_increments, overflow_message, snap_notice
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BALANCES
@@ -29,15 +30,6 @@ from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
 from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.watched import Failed
-from fem.solve.start import (
-    evaluate_start,
-    initial_acceleration,
-    no_length,
-    open_energies,
-    small_or_sparse_mass,
-    start_dependents,
-    start_supports,
-)
 from fem.solve.statics.arc import Arc
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
@@ -105,7 +97,7 @@ class StepRun:
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and stage.coefficients.extrapolation:
             self.notify("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
-        start_dependents(stage, motion.u, "displacement", no_length(self.system))
+        start.start_dependents(stage, motion.u, "displacement", start.no_length(self.system))
         if self.active:
             self.active.start(motion, now)
         stage = self.stage
@@ -113,19 +105,19 @@ class StepRun:
         if isinstance(procedure, Dynamic):
             if self.at_start:
                 self.at_start.hold(motion, now)
-            self.notify(start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
+            self.notify(start.start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
                 stage = self.events.start(motion, now)
-            start_dependents(stage, motion.v, "velocity", no_length(self.system) / (self.clock.end - now))
+            start.start_dependents(stage, motion.v, "velocity", start.no_length(self.system) / (self.clock.end - now))
         instant = loading_at(stage, motion, now)
-        evaluate_start(stage, motion, instant)
+        start.evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
         if isinstance(procedure, Dynamic) and len(stage.bars.rods):
             if is_first:  # later velocities are those of a march, which may keep lengths in mid-increment only
                 refuse_stretching(stage, before, ropes_of(self.system))
             if not self.events:  # which have made them consistent
-                self.notify(consistent_velocities(stage, motion, small_or_sparse_mass(stage)))
-                evaluate_start(stage, motion, instant)
+                self.notify(consistent_velocities(stage, motion, start.small_or_sparse_mass(stage)))
+                start.evaluate_start(stage, motion, instant)
         # ``active`` does that whenever a rope changes.
         held, notice = (np.zeros(0, np.int64), "") if self.active else hold_unrestrained(stage, self.step)
         self.notify(notice)
@@ -136,13 +128,13 @@ class StepRun:
         if self.at_start:
             stage = self.at_start.begin(stage, motion, instant)
         if isinstance(procedure, Dynamic):
-            self.notify(initial_acceleration(stage, motion, held, procedure))
+            self.notify(start.initial_acceleration(stage, motion, held, procedure))
             self.notify(snap_notice(stage, self.clock.dt))
             self.notify(self.system.model.coarse_swing(procedure))
             if isinstance(self.clock, ErrorClock):
                 self.notify(automatic_notice(self.clock))
-        start = motion.u.copy()
-        open_energies(stage, motion, instant, is_first and np.array_equal(start, carried))
+        jumped = motion.u.copy()
+        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
         self.watch.open(motion)
         self.whole.has_started = True
@@ -156,7 +148,7 @@ class StepRun:
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
         self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
         self._send_frame(is_end=False)
-        motion.u[:] = start
+        motion.u[:] = jumped
         if self.at_start:
             self.at_start.tell()
 

@@ -141,24 +141,16 @@ def _families(stage: StepSystem, slopes: Floats) -> tuple[Any, Floats]:
     tangent, springs = stage.work.tangent, stage.system.springs
     rest = tangent._replace(block=tangent.block.copy(), cross=tangent.cross.copy())
     stiffen_all(springs, -slopes, rest)
-    matrices: list[tuple[Ints, Floats]] = []
-    for node in np.flatnonzero(np.abs(rest.block).max(axis=1, initial=0.0) > 0.0):
-        matrices.append((3 * node + np.arange(3), rest.block[node].reshape(3, 3)))
+    own = np.flatnonzero(np.abs(rest.block).max(axis=1, initial=0.0) > 0.0)
+    matrices = [(3 * node + np.arange(3), rest.block[node].reshape(3, 3)) for node in own]
     for pair in np.flatnonzero(np.abs(rest.cross).max(axis=1, initial=0.0) > 0.0):
         dofs = (3 * rest.pairs[pair][:, None] + np.arange(3)).ravel()
         both = np.zeros((6, 6))
         both[:3, 3:], both[3:, :3] = rest.cross[pair].reshape(2, 3, 3)
         matrices.append((dofs, both))
-    rows: list[int] = []
-    columns: list[int] = []
-    values: list[float] = []
-    weights: list[float] = []
-    for dofs, matrix in matrices:
-        found, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
-        for weight, vector in zip(found, vectors.T, strict=True):
-            rows += [len(weights)] * len(dofs)
-            columns += dofs.tolist()
-            values += vector.tolist()
-            weights.append(weight)
-    shape = len(weights), stage.system.size
-    return coo_array((np.array(values), (np.array(rows, int), np.array(columns, int))), shape=shape), np.array(weights)
+    none, solved = np.zeros(0), [np.linalg.eigh(0.5 * (matrix + matrix.T)) for _, matrix in matrices]
+    weights = np.concatenate([none, *(found for found, _ in solved)])
+    values = np.concatenate([none, *(vectors.T.ravel() for _, vectors in solved)])
+    columns = np.concatenate([none, *(np.tile(dofs, len(dofs)) for dofs, _ in matrices)]).astype(int)
+    rows = np.repeat(np.arange(len(weights)), [len(dofs) for dofs, _ in matrices for _ in dofs])
+    return coo_array((values, (rows, columns)), shape=(len(weights), stage.system.size)), weights

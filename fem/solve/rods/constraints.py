@@ -127,19 +127,16 @@ def _of_ends(nodes: Ints, stage: StepSystem) -> Ints:
 
 def _null_vector(matrix: Any) -> Floats | None:
     """Magnitudes of the combination of rows that vanishes; None where the rows are independent."""
+    norm = np.sqrt(np.asarray((matrix * matrix).sum(axis=1)).ravel())
+    if norm.min() == 0.0:
+        return np.asarray(norm == 0.0, float)
     if isinstance(matrix, np.ndarray):
-        norm = np.sqrt((matrix**2).sum(axis=1))
-        if norm.min() == 0.0:
-            return np.asarray(norm == 0.0, float)
         scaled = matrix / norm[:, None]
         values, vectors = np.linalg.eigh(scaled @ scaled.T)
         return np.abs(vectors[:, 0]) if values[0] < DEPENDENT else None
     from scipy.sparse import diags_array, eye_array
     from scipy.sparse.linalg import splu
 
-    norm = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    if norm.min() == 0.0:
-        return np.asarray(norm == 0.0, float)
     scaled = diags_array(1.0 / norm) @ matrix
     square = (scaled @ scaled.T).tocsc()
     shifted = (square + 0.1 * DEPENDENT * eye_array(square.shape[0])).tocsc()

@@ -174,7 +174,12 @@ class Switched(Watched):
         found = self._without_errors(motion, found)
         self.taut[:], states.basis[:] = found.taut, found.basis
         states.last_impact[found.struck] = now
-        self._hold(now, moment, self.stuck, found.taut & ~before)
+        fresh = found.taut & ~before
+        again = self.taut & (self.stuck | (fresh & (now - states.last_taut < moment)))  # a moment ago, or stuck
+        states.held[again] = np.minimum(now + moment * 2.0 ** self.holds[again], self.until)
+        self.holds[again] += 1
+        states.last_taut[fresh] = now
+        states.held[~self.taut] = -np.inf
         rest = np.where(near & ~states.basis, np.maximum(gap, 0.0) + ALLOWED * square, 0.0)
         self.ropes.allowance[:] = rest
         self.step_run.stage = self.stages.of(states.basis)
@@ -202,15 +207,6 @@ class Switched(Watched):
                 f"no finite pull keeps {self._names(lasting)} at its length: it is straight between others, across the "
                 "forces that act"
             )
-
-    def _hold(self, now: float, moment: float, stuck: Flags, fresh: Flags) -> None:
-        """Hold ropes that are stuck, or were taut a moment ago and are so again. fresh (r,): those that became taut."""
-        states = self.states
-        again = self.taut & (stuck | (fresh & (now - states.last_taut < moment)))
-        states.held[again] = np.minimum(now + moment * 2.0 ** self.holds[again], self.until)
-        self.holds[again] += 1
-        states.last_taut[fresh] = now
-        states.held[~self.taut] = -np.inf
 
     def _list(self, now: float, before: Flags, found: Change, at_last: Flags) -> None:
         """Note what happened to each rope; at_last (r,): its impacts have come to an end.

@@ -21,9 +21,7 @@ def softest(stage: StepSystem, motion: Motion, now: float) -> tuple[int, float]:
     """The dof that moves most in the softest mode at a state, and its fraction of the largest stiffness."""
     evaluate_start(stage, motion, loading_at(stage, motion, now))
     nodal_blocks(stage.coefficients, 1.0, stage.problem, stage.work)
-    if len(stage.tangent.independent) == 0:
-        return 0, np.inf
-    return weakest_dof(stage.tangent, stage.work)
+    return weakest_dof(stage.tangent, stage.work) if len(stage.tangent.independent) else (0, np.inf)
 
 
 def refuse_mechanism(stage: StepSystem, motion: Motion, now: float, number: int) -> None:

@@ -174,7 +174,8 @@ class Instant:
         stage, motion, network, work = self.stage, self.motion, self.network, self.stage.work
         evaluate_start(stage, motion, self.chunk)
         multiply_masses(stage.problem, self.known, work.inertia)
-        free = self.known + network.respond(work.load - motion.force - work.inertia - work.damping_force)
+        rest = work.load - motion.force - work.inertia - work.damping_force
+        free = self.known + network.dofs.spread(network.solve(network.dofs.load(rest)))
         keep, one_sided, first = ~self.one_sided, self.one_sided.copy(), np.zeros(len(self.one_sided), np.bool_)
         keep[self.at], one_sided[self.at[held]], first[self.at] = stays, False, held
         right = multiply(stage, free) + centripetal(stage.bars, motion.v)

@@ -55,10 +55,6 @@ class Network:
         """- M^-1 G^T pull over all dofs (3n,)."""
         return self.dofs.spread(-self.answer @ pull)
 
-    def respond(self, load: Floats) -> Floats:
-        """M^-1 load over all dofs (3n,), rods and ropes left out."""
-        return self.dofs.spread(self.solve(self.dofs.load(load)))
-
 
 def _solver(matrix: Any) -> Any:
     """M^-1 as a function, its answers checked (``refine``); ModelError where M is singular."""
