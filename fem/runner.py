@@ -12,6 +12,7 @@ from fem.errors import CommandError, FemError, MachineError, NoConvergence, from
 from fem.files.checkpoint import NAME
 from fem.files.own import read_record
 from fem.model import Model
+from fem.model.mesh import sets_left_out
 from fem.outlet import FanOut, InterruptGuard
 from fem.results import run_record
 from fem.results.console import ConsoleSink, say
@@ -98,7 +99,7 @@ def run_to_files(
             return
         console = None if quiet else ConsoleSink(model)
         if console is not None:
-            for text in model.notices:
+            for text in (*model.notices, *(sets_left_out(model.mesh) if files.has_fields else ())):
                 console.notice(text)
         if before is not None:
             before()

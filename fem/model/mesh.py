@@ -146,3 +146,13 @@ def shown_sets(sets: Mapping[str, Ints]) -> dict[str, Ints]:
     """The sets that fields have as arrays: the first ``MOST_SHOWN``, without those that Abaqus/CAE made (``_...``)."""
     named = ((name, members) for name, members in sets.items() if not name.rpartition(".")[2].startswith("_"))
     return dict(islice(named, MOST_SHOWN))
+
+
+def sets_left_out(mesh: Mesh) -> list[str]:
+    """Notices of sets that fields do not have as arrays because there are too many."""
+    every = {"node": mesh.node_sets, "element": mesh.element_sets}
+    return [
+        f"{MOST_SHOWN} of {len(sets)} {what} sets are arrays in the fields"
+        for what, sets in every.items()
+        if len(shown_sets(sets)) == MOST_SHOWN < len(sets)
+    ]

@@ -16,7 +16,6 @@ from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
 from fem.deck.resolve.steps import blame_perturbations, blame_steps_without_ropes, build_step
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
-from fem.model.mesh import MOST_SHOWN, shown_sets
 
 
 def build_model(draft: Draft, end: Place) -> Model:
@@ -45,9 +44,6 @@ def build_model(draft: Draft, end: Place) -> Model:
     draft.raise_problems()
     coupled = {term[0] for equation in equations for term in equation.terms} | {node for pair in links for node in pair}
     notice_idle_nodes(draft, mesh, coupled)
-    for what, sets in (("node", mesh.node_sets), ("element", mesh.element_sets)):
-        if len(shown_sets(sets)) == MOST_SHOWN < len(sets):
-            draft.notice(f"{MOST_SHOWN} of {len(sets)} {what} sets are arrays in the fields")
     model = Model(
         mesh=mesh,
         heading=tuple(draft.heading),
