@@ -99,9 +99,10 @@ class Model(ArrayData):
         held = np.zeros((len(self.mesh.node_labels), 3), bool)
         for given in (*self.boundaries, *(boundary for step in self.steps for boundary in step.boundaries)):
             held[self.mesh.nodes_of(given.target), given.dof - 1] = True
-        distance = np.full(len(held), np.inf)
-        for place in self.mesh.coordinates[held.all(axis=1)][:MOST_HELD]:
-            np.minimum(distance, np.linalg.norm(self.mesh.coordinates - place, axis=1), out=distance)
+        x = self.mesh.coordinates
+        places = x[held.all(axis=1)][:MOST_HELD]
+        square = (x * x).sum(axis=1)[:, None] - 2.0 * x @ places.T + (places * places).sum(axis=1)
+        distance: Floats = np.sqrt(np.maximum(square.min(axis=1, initial=np.inf), 0.0))
         distance[held.all(axis=1)] = 0.0
         return distance
 

@@ -119,7 +119,6 @@ class Schedule:
     nodes       (p,) sorted node indices of ``*NODE PRINT``, at every increment
     elements    (q,) sorted element indices of ``*EL PRINT``
     fields      False (``--no-vtk``): whole fields are never due
-    shown_node  node of the first ``*NODE PRINT`` that is farthest from supports (for the console), or None
     instants    rising total times, after the start, at which automatic increments should land
     """
 
@@ -134,8 +133,7 @@ class Schedule:
         node_sets = printed(model, requests, "NODE PRINT")
         self.nodes = union(node_sets)
         self.elements = union(printed(model, requests, "EL PRINT"))
-        first = next((nodes for nodes in node_sets if nodes.size), None)
-        self.shown_node = None if first is None else int(first[model.reach()[first].argmax()])
+        self._model, self._first = model, next((nodes for nodes in node_sets if nodes.size), None)
         marked = {request.pace: request for request in requests if request.marks}.values()
         found = [points for each in marked if (points := instants_of(each, model, period)) is not None]
         points = np.unique(np.concatenate([np.zeros(0), *found]))
@@ -147,6 +145,11 @@ class Schedule:
         self._expected = expected_increments
         self._fields = field_cadences(model, requests, start_time, period, expected_increments) if fields else []
         self._asked = (-1, False)
+
+    @property
+    def shown_node(self) -> int | None:
+        """Node of the first ``*NODE PRINT`` that is farthest from supports, for the console; None without one."""
+        return None if self._first is None else int(self._first[self._model.reach()[self._first].argmax()])
 
     @property
     def cadences(self) -> list[Cadence]:
