@@ -30,8 +30,16 @@ class Pair(NamedTuple):
 TYPES = {"Thing": Thing, "Pair": Pair}
 VERSIONS = {"fem": "1", "numpy": "2"}
 TREE = {"a": Thing("x", np.arange(12.0).reshape(3, 4)), "b": (1, 2.5, None, True, Pair(np.zeros(0), "\udce9"))}
-SCALARS = st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats() | st.text()
-ARRAYS = st.builds(np.array, st.lists(st.floats(), max_size=4)) | st.builds(np.int64, st.integers(-9, 9))
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**62), 2**62)
+    | st.floats().map(lambda x: x if x == x else float("nan"))
+    | st.text()
+)
+ARRAYS = st.builds(
+    np.array, st.lists(st.floats().map(lambda x: x if x == x else float("nan")), max_size=4)
+) | st.builds(np.int64, st.integers(-9, 9))
 TREES = st.recursive(
     SCALARS | ARRAYS,
     lambda inner: (
