@@ -84,6 +84,7 @@ class Family:
     states     its group -> (s,) what it remembers before anything has moved
     masses     its group -> (q,) nodes and (q, 9) the mass it adds to each, symmetric, row by row; it does not weigh
     elements   its group -> (q,) indices of the elements whose values it gives
+    in_step    (own, system, environment) -> its group in a step in which that acts
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
     """
@@ -96,6 +97,7 @@ class Family:
     states: Callable[[Any], Floats] = lambda own: np.zeros(0)
     masses: Callable[[Any], tuple[Ints, Floats]] = lambda own: NO_MASSES
     elements: Callable[[Any], Ints] = lambda own: NO_PAIRS[:, 0]
+    in_step: Callable[[Any, Any, Any], Any] = lambda own, system, environment: own
     symmetric: bool = True
     smooth: bool = True
 

@@ -121,6 +121,12 @@ class Mesh(ArrayData):
         parts = (np.full(len(block.labels), block.kind in kinds) for block in self.blocks)
         return np.concatenate([np.zeros(0, np.bool_), *parts])
 
+    @property
+    def up(self) -> int:
+        """The axis that is up: y where all bars are plane (T2D2), else z."""
+        kinds = {block.kind for block in self.blocks} & set(BARS)
+        return 1 if kinds == {"T2D2"} else 2
+
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one node label; KeyError when there is none."""
         return self._indices("node", target)

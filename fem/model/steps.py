@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
+from fem.model.surroundings import FluidLoad
 
 MOST_INCREMENTS = 10**9
 """A step may not have more: weeks of a small model, and tables of a hundred gigabytes."""
@@ -149,6 +150,7 @@ class Step:
     boundaries: tuple[Boundary, ...] = ()
     nodal_loads: tuple[NodalLoad, ...] = ()
     distributed_loads: tuple[DistributedLoad, ...] = ()
+    fluid_loads: tuple[FluidLoad, ...] = ()
     temperatures: tuple[Temperature, ...] = ()
     outputs: tuple[OutputRequest, ...] = ()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Rows = tuple[tuple[float, float], ...]
-FLUID_LABELS = ("FDD", "FDT", "FI", "PB", "WDD")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
 from fem.deck.resolve.steps import blame_perturbations, blame_steps_without_ropes, build_step
+from fem.deck.surroundings.loads import check_fluids
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
@@ -39,6 +40,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
     check_bars(draft, mesh)
+    check_fluids(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()

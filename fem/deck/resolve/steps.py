@@ -59,4 +59,5 @@ def build_step(draft: StepDraft) -> Step:
         controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
+        fluid_loads=tuple(entry for entry, _ in draft.fluid_loads),
     )

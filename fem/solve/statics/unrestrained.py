@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError
 from fem.forces.bars.blocks import bar_blocks
 from fem.model import Step
+from fem.model.curves import Curve
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.step_system import StepSystem
 
@@ -39,7 +41,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     blocks = _nodal_stiffness(stage) * (free[:, :, None] & free[:, None, :])
     values, vectors = np.linalg.eigh(blocks[candidates])
     largest = np.abs(values).max(axis=1)
-    loads = np.abs(stage.loads.vectors).max(initial=0.0)
+    loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), _together(stage.loads)
     held = np.zeros((len(free), 9))
     names: list[str] = []
     dofs: list[int] = []
@@ -48,7 +50,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
         node = int(candidates[k])
         null = _free_null_space(values[k], vectors[k], largest[k], free[node])
         for direction in null:
-            pull = np.abs(stage.loads.vectors.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
+            pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
             if pull > NO_LOAD * loads:
                 raise ModelError(_loaded(stage, node, direction, step))
             axis = int(np.abs(direction).argmax())
@@ -64,6 +66,14 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     stage.nodes = stage.nodes._replace(artificial_stiffness=held)
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
+
+
+def _together(loads: LoadSet) -> Floats:
+    """(c, 3n) load vectors, those of equal curves added up: weight and buoyancy may cancel."""
+    found = dict[Curve, Floats]()
+    for case, vector in zip(loads.cases, loads.vectors, strict=True):
+        found[case.curve] = found.get(case.curve, 0.0) + vector
+    return np.array(list(found.values())).reshape(-1, loads.vectors.shape[1])
 
 
 def _refuse_loads_on_nothing(stage: StepSystem) -> None:
