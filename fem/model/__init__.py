@@ -24,6 +24,7 @@ from fem.model.steps import (
     Step,
     outputs_in_force,
 )
+from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Water, Wind
 
 LONGEST = 110
 
@@ -64,6 +65,10 @@ class Model(ArrayData):
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
     rest_lengths: tuple[RestLength, ...] = ()
+    water: Water | None = None
+    wind: Wind | None = None
+    drag_laws: dict[str, DragLaw] = field(default_factory=dict)
+    growths: tuple[MarineGrowth, ...] = ()
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
     equations: tuple[Equation, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
@@ -130,3 +135,4 @@ __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
+__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Water", "Wind"]
