@@ -22,6 +22,7 @@ from fem.commands import arguments as option
 from fem.commands.signals import stoppable
 from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
 from fem.pendulums.options import add_options
+from fem.post.command import add_commands as add_questions
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
@@ -125,6 +126,7 @@ def parser() -> argparse.ArgumentParser:
     sweep.set_defaults(command=sweep_command)
     add_commands(commands)
     add_pictures(commands)
+    add_questions(commands, late)
 
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
