@@ -113,6 +113,7 @@ class Draft:
         self.material: MaterialDraft | None = None
         self.properties: list[Property] = []
         self.amplitudes: dict[str, Amplitude] = {}
+        self.ends: dict[str, tuple[Place, float]] = {}
         self.time_points: dict[str, tuple[float, ...]] = {}
         self.equations: list[tuple[EquationTerm, ...]] = []
         self.links: list[tuple[str | int, str | int, Place]] = []

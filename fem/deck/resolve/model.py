@@ -14,7 +14,7 @@ from fem.deck.resolve.constraints import build_equations, build_links, check_bar
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
-from fem.deck.resolve.steps import blame_perturbations, blame_steps_without_ropes, build_step
+from fem.deck.resolve.steps import blame_perturbations, blame_short_files, blame_steps_without_ropes, build_step
 from fem.deck.surroundings.loads import check_fluids
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
@@ -36,6 +36,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     of_bars = [material for name, material in materials.items() if name in used]
     blame_steps_without_ropes(draft, of_bars)
     blame_perturbations(draft, of_bars, springs)
+    blame_short_files(draft)
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
