@@ -24,12 +24,13 @@ from fem.arrays import Floats
 from fem.compiled import inner_kernel, shared_kernel
 from fem.forces.bars.bar import VISCOUS, Bars
 from fem.forces.fluid.group import FLUID
+from fem.forces.fluid.inertia import ADDED_MASS
 from fem.forces.protocol import Family
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = [FLUID]
+FAMILIES: list[Family] = [FLUID, ADDED_MASS]
 """All of them, bars and springs apart."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from fem.assembly.build import assemble
 from fem.assembly.cases import Span
-from fem.assembly.environment import Environment, first_environment, next_environment
+from fem.assembly.environment import Environment, first_environment, next_environment, of_modes
 from fem.assembly.system import System, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bars.bar import Bars
@@ -149,7 +149,8 @@ class Run:
         if isinstance(procedure, Frequency):
             bars = states.as_they_are(bars, ropes, motion.u)
             system = replace(system, bars=states.as_they_are(system.bars, ropes, motion.u))
-        stage = prepare(system, self.environment, bars, scheme, step.controls, self.solver)
+        acting = of_modes(self.environment) if isinstance(procedure, Frequency) else self.environment
+        stage = prepare(system, acting, bars, scheme, step.controls, self.solver)
         self.progress.increment = 0
         marcher: Marcher = Newton()
         if steps_over and isinstance(procedure, Dynamic):

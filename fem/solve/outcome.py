@@ -78,6 +78,8 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
         obstacle = "what *EQUATION and *MPC pass on is in no table"
     elif isinstance(step.procedure, Static) and step.procedure.riks:
         obstacle = "RIKS scales the loads"
+    elif environment.flows:
+        obstacle = "what water and wind do is in no table"
     elif np.any(springs.constants[:, COUNT] > 0.0):
         obstacle = "forces of tabulated springs between dofs do not follow from the motion alone"
     elif stage.is_explicit and np.any(springs.constants[:, DAMPING]):
