@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.assembly.flows import growth_of
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
 from fem.forces.bars import bar
@@ -129,6 +130,8 @@ class _Builder:
         self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
         self.volume[elements] = section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
+        if self.model.growths:
+            bar_mass += growth_of(self.model)[1][elements] / constants[bar.INV_LENGTH, chosen]
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
         diagonal, off = SHARES[section.mass_rule]
         for end in range(2):
