@@ -11,7 +11,7 @@ from pathlib import Path
 from fem.deck import mesh_files, reader
 from fem.deck.handler import Handler
 from fem.deck.lexical.scanner import checked_overrides
-from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, sets
+from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, seabed, sets
 from fem.deck.outline import OutlineReader
 from fem.deck.step_cards import controls, loads, outputs, procedures, steps
 from fem.deck.writer import write_deck
@@ -46,6 +46,7 @@ KEYWORDS: dict[str, Handler] = {
     "DASHPOT": properties.dashpot,
     "MASS": properties.mass,
     "REST LENGTH": properties.rest_length,
+    "SEABED": seabed.seabed,
     "AMPLITUDE": amplitudes.amplitude,
     "TIME POINTS": amplitudes.time_points,
     "EQUATION": conditions.equation,

@@ -19,7 +19,17 @@ from fem.deck.mesh_draft import ElementTable, LabelTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError
-from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
+from fem.model import (
+    Amplitude,
+    BarSection,
+    Boundary,
+    Controls,
+    EarlierState,
+    InitialCondition,
+    PointMass,
+    RestLength,
+    Seabed,
+)
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -85,6 +95,14 @@ class Catenary(NamedTuple):
     weight: float | None
 
 
+class Bed(NamedTuple):
+    """``*SEABED``; its elevation may be that of the water."""
+
+    card: Card
+    value: Seabed
+    has_elevation: bool
+
+
 class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user."""
 
@@ -106,6 +124,7 @@ class Draft:
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
         self.earlier_loads: list[Card] = []
+        self.seabeds: list[Bed] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.materials: dict[str, MaterialDraft] = {}

@@ -84,8 +84,10 @@ class Family:
     states     its group -> (s,) what it remembers before anything has moved
     masses     its group -> (q,) nodes and (q, 9) the mass it adds to each, symmetric, row by row; it does not weigh
     elements   its group -> (q,) indices of the elements whose values it gives
+    touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CF)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
+    kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
     """
 
     name: str
@@ -96,8 +98,10 @@ class Family:
     states: Callable[[Any], Floats] = lambda own: np.zeros(0)
     masses: Callable[[Any], tuple[Ints, Floats]] = lambda own: NO_MASSES
     elements: Callable[[Any], Ints] = lambda own: NO_PAIRS[:, 0]
+    touching: Callable[[Any], Ints] = lambda own: NO_PAIRS
     symmetric: bool = True
     smooth: bool = True
+    kinked: bool = False
 
     def acts(self, own: Any) -> bool:
         """A model has some of it."""

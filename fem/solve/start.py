@@ -240,16 +240,16 @@ def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     work = stage.work
     _try(motion, work)
     evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work)
-    motion.force[:], motion.flow[:] = work.force, work.flow
+    motion.force[:], motion.flow[:], motion.state[:] = work.force, work.flow, work.state
     combine(acting.vectors, acting.factors, 0, work.load)
     inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
 
 
 def evaluate_rods(stage: StepSystem, motion: Motion, now: float) -> None:
     """Gradients and gaps of the rods at a state, which stays as it is."""
-    force, flow = motion.force.copy(), motion.flow.copy()
+    force, flow, state = motion.force.copy(), motion.flow.copy(), motion.state.copy()
     evaluate_start(stage, motion, loading_at(stage, motion, now))
-    motion.force[:], motion.flow[:] = force, flow
+    motion.force[:], motion.flow[:], motion.state[:] = force, flow, state
 
 
 def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:

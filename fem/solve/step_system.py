@@ -14,7 +14,7 @@ from fem.assembly.system import System
 from fem.forces.bars import bar
 from fem.forces.bars.bar import STORED, Bars
 from fem.forces.equations import Equations
-from fem.forces.families import are_symmetric
+from fem.forces.families import are_symmetric, have_kinks
 from fem.forces.protocol import Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
@@ -135,9 +135,11 @@ def prepare(
     if not symmetric:
         solver = UNSYMMETRIC.get(choice.solver, choice.solver)
         choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
+    limits = limits_of(controls, bars)
+    limits[groups.HALVES] = float(have_kinks(system.families) and len(bars.rods) == 0)
     return StepSystem(
-        system, environment, bars, nodes, equations, load_set(system, environment), scheme, coefficients,
-        limits_of(controls, bars), choice, scratch(system, bars, choice), symmetric,
+        system, environment, bars, nodes, equations, load_set(system, environment), scheme, coefficients, limits,
+        choice, scratch(system, bars, choice), symmetric,
     )  # fmt: skip
 
 
@@ -226,10 +228,16 @@ def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
 
 def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record:
     """Room for what is kept of ``count`` increments."""
+    touching = stage.system.touching
+    if has_contacts := len(touching) > 0:
+        place = np.full(len(stage.system.labels), -1, np.int64)
+        place[nodes] = np.arange(len(nodes))
+        touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
     return Record(
         room((count, groups.INCREMENT_ROW)),
         nodes,
-        room((count, RECORDED["NODE"], len(nodes), 3)),
+        room((count, RECORDED["NODE"] + has_contacts, len(nodes), 3)),
         stage.system.family[elements],
         room((count, len(elements), RECORDED["EL"])),
+        touching[touching[:, 0] >= 0] if has_contacts else touching,
     )

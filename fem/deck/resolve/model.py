@@ -9,6 +9,7 @@ import numpy as np
 from fem.deck.draft import Draft
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
+from fem.deck.model_cards.seabed import build_seabeds
 from fem.deck.resolve.axes import in_axes
 from fem.deck.resolve.constraints import build_equations, build_links, check_bars, check_supports
 from fem.deck.resolve.mesh import build_mesh
@@ -39,6 +40,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
     check_bars(draft, mesh)
+    seabeds = build_seabeds(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
@@ -53,6 +55,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
         rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
+        seabeds=seabeds,
         amplitudes=draft.amplitudes,
         equations=equations,
         links=links,

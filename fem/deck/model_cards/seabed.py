@@ -1,0 +1,109 @@
+"""``*SEABED``: a plane bottom below lines. Its elements, and where it lies, are known when all cards are read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fem.arrays import Ints
+from fem.deck.draft import Bed, Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
+from fem.deck.lexical.source import Mistake
+from fem.model import Mesh, Seabed
+from fem.model.mesh import BARS
+
+SMALL = 0.01
+"""Ramp of the damping and slip of the friction over the contact width, where they are not given."""
+STEEPEST = 60.0
+TOO_DEEP = 10.0
+"""Widths by which a node may lie below the bottom at the start."""
+OURS = ("ELSET", "ELEVATION", "SLOPE", "UPHILL", "FRICTION")
+
+
+@keyword("model", takes=OURS)
+def seabed(card: Card, draft: Draft) -> None:
+    """``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
+    draft.extension("*SEABED")
+    elements = draft.named_if(card, "ELSET", "element")
+    slope = card.number("SLOPE")
+    if not 0.0 <= slope < STEEPEST:
+        message = f"SLOPE must be at least 0 and less than {STEEPEST:g} degrees, got {slope:g}"
+        raise Mistake(card.field("SLOPE").place, message, "UPHILL= says to which side it rises, in degrees from +x")
+    rubs_in_statics = card.word("FRICTION", ("DYNAMIC", "ALL"), "DYNAMIC") == "ALL"
+    rows = list(draft.rows(card))
+    if len(rows) > 2:
+        raise Mistake(rows[2].place, "*SEABED takes two data lines: stiffness, and friction")
+    rows[0].end(4, "stiffness K, damping C, contact width D, ramp of the damping")
+    stiffness, width = positive(rows[0], 0, "the stiffness K"), positive(rows[0], 2, "the contact width D")
+    damping, ramp = amount(rows[0], 1, "the damping C"), positive(rows[0], 3, "the ramp of the damping", SMALL * width)
+    bed = Seabed(elements, card.number("ELEVATION"), stiffness, width, damping, ramp,
+                 slope=slope, uphill=card.number("UPHILL"), rubs_in_statics=rubs_in_statics)  # fmt: skip
+    if len(rows) > 1:
+        rows[1].end(3, "friction along the line, friction across it, slip")
+        axial = amount(rows[1], 0, "the coefficient of friction")
+        lateral = amount(rows[1], 1, "the coefficient of friction across the line", axial)
+        bed = replace(bed, axial=axial, lateral=lateral, slip=positive(rows[1], 2, "the slip", SMALL * width))
+    draft.seabeds.append(Bed(card, bed, card.has("ELEVATION")))
+
+
+def positive(row: Row, at: int, what: str, default: float | None = None) -> float:
+    """A number > 0 of a row."""
+    value = row.number(at, what, default)
+    if value <= 0.0:
+        raise Mistake(row.field(at).place, f"{what} must be positive, got {value:g}")
+    return value
+
+
+def amount(row: Row, at: int, what: str, default: float = 0.0) -> float:
+    """A number of a row that is not negative."""
+    value = row.number(at, what, default)
+    if value < 0.0:
+        raise Mistake(row.field(at).place, f"{what} must not be negative, got {value:g}")
+    return value
+
+
+def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
+    """All of them, each with its elevation; what touches two of them, or lies deep below one, is a mistake."""
+    is_bar = mesh.is_of(*BARS)
+    taken = np.zeros(len(is_bar), np.bool_)
+    found: list[Seabed] = []
+    for card, bed, has_elevation in draft.seabeds:
+        draft.card = card
+        with draft.guard():
+            if not has_elevation:
+                hint = "ELEVATION= is the height of the plane at x = y = 0"
+                raise card.mistake("nothing says how deep the bottom lies", hint)
+            elements = mesh.bars_in(bed.element_set)
+            check_elements(card, draft, mesh, elements, is_bar, taken)
+            check_depth(card, draft, bed, mesh, elements)
+            taken[elements] = True
+            found.append(bed)
+    draft.card = None
+    return tuple(found)
+
+
+def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar: np.ndarray, taken: np.ndarray) -> None:
+    """They are bars, above one bottom each."""
+    labels = mesh.element_labels
+    for wrong, what in ((~is_bar, "is no bar: only T3D2 and T2D2 lie on a *SEABED"), (taken, "lies on two bottoms")):
+        if wrong[elements].any():
+            label = draft.as_written(int(labels[elements[wrong[elements]][0]]))
+            raise card.mistake(f"element {label} {what}")
+
+
+def check_depth(card: Card, draft: Draft, bed: Seabed, mesh: Mesh, elements: Ints) -> None:
+    """No node begins far below the plane."""
+    nodes = np.unique(mesh.element_nodes[elements])
+    if not len(nodes):
+        return
+    depth = bed.depth(mesh.coordinates[nodes], mesh.up)
+    deepest = int(depth.argmax())
+    if depth[deepest] > TOO_DEEP * bed.width:
+        label = draft.as_written(int(mesh.node_labels[nodes[deepest]]))
+        most = f"{TOO_DEEP:g} contact widths ({TOO_DEEP * bed.width:g})"
+        raise card.mistake(
+            f"node {label} begins {depth[deepest]:.6g} below the bottom", f"it may be at most {most} deep"
+        )
