@@ -11,9 +11,10 @@ from pathlib import Path
 from fem.deck import mesh_files, reader
 from fem.deck.handler import Handler
 from fem.deck.lexical.scanner import checked_overrides
-from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, seabed, sets
+from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, sets
 from fem.deck.outline import OutlineReader
 from fem.deck.step_cards import controls, loads, outputs, procedures, steps
+from fem.deck.surroundings import fluid, seabed
 from fem.deck.writer import write_deck
 from fem.model import Model
 
@@ -47,6 +48,10 @@ KEYWORDS: dict[str, Handler] = {
     "MASS": properties.mass,
     "REST LENGTH": properties.rest_length,
     "SEABED": seabed.seabed,
+    "AQUA": fluid.aqua,
+    "WIND": fluid.wind,
+    "DRAG LAW": fluid.drag_law,
+    "MARINE GROWTH": fluid.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,
     "TIME POINTS": amplitudes.time_points,
     "EQUATION": conditions.equation,

@@ -19,17 +19,8 @@ from fem.deck.mesh_draft import ElementTable, LabelTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError
-from fem.model import (
-    Amplitude,
-    BarSection,
-    Boundary,
-    Controls,
-    EarlierState,
-    InitialCondition,
-    PointMass,
-    RestLength,
-    Seabed,
-)
+from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
+from fem.model.surroundings import DragLaw, MarineGrowth, Seabed, Water, Wind
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -131,12 +122,17 @@ class Draft:
         self.material: MaterialDraft | None = None
         self.properties: list[Property] = []
         self.amplitudes: dict[str, Amplitude] = {}
+        self.ends: dict[str, tuple[Place, float]] = {}
         self.time_points: dict[str, tuple[float, ...]] = {}
         self.equations: list[tuple[EquationTerm, ...]] = []
         self.links: list[tuple[str | int, str | int, Place]] = []
         self.point_stresses: dict[str | int, float] = {}
         self.initial: list[tuple[InitialCondition, Place]] = []
         self.rest_lengths: list[tuple[RestLength, Place]] = []
+        self.water: Water | None = None
+        self.wind: Wind | None = None
+        self.drag_laws: dict[str, DragLaw] = {}
+        self.growths: list[tuple[MarineGrowth, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
         self.axes: list[tuple[str, Floats]] = []
         self.uses: list[Use] = []

@@ -123,13 +123,14 @@ def touch(c: int, trial: Trial, own: Contacts, force: Floats, flow: Floats, tang
             tangent.block[node, 3 * a + b] += trial.weight * stiff * along * own.numbers[c, NORMAL + b]
     if push + lost > 0.0 and (trial.rate != 0.0 or own.numbers[c, RUBS_IN_STATICS] != 0.0):
         rub(c, push + lost, stiff, depth, trial, own, force, flow, tangent)
-    return 0.5 * own.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
+    energy: float = 0.5 * own.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
+    return energy
 
 
 @inner_kernel
 def depth_of(c: int, u: Floats, own: Contacts) -> float:
     """Of a node below the plane."""
-    depth = own.numbers[c, DEPTH]
+    depth: float = own.numbers[c, DEPTH]
     for a in range(3):
         depth -= own.numbers[c, NORMAL + a] * u[3 * own.nodes[c] + a]
     return depth

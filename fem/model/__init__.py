@@ -11,7 +11,7 @@ from fem.arrays import Floats
 from fem.model.arrays_equal import ArrayData
 from fem.model.loads import Amplitude, Boundary, DistributedLoad, Equation, InitialCondition, NodalLoad, Temperature
 from fem.model.mesh import BARS, ElementBlock, Mesh
-from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, RestLength, Seabed, Spring
+from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, RestLength, Spring
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -24,6 +24,7 @@ from fem.model.steps import (
     Step,
     outputs_in_force,
 )
+from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Seabed, Water, Wind
 
 LONGEST = 110
 
@@ -65,6 +66,10 @@ class Model(ArrayData):
     masses: tuple[PointMass, ...] = ()
     rest_lengths: tuple[RestLength, ...] = ()
     seabeds: tuple[Seabed, ...] = ()
+    water: Water | None = None
+    wind: Wind | None = None
+    drag_laws: dict[str, DragLaw] = field(default_factory=dict)
+    growths: tuple[MarineGrowth, ...] = ()
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
     equations: tuple[Equation, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
@@ -129,5 +134,6 @@ class Model(ArrayData):
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
-__all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Seabed", "Spring"]
+__all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
+__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Seabed", "Water", "Wind"]

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 class Amplitude:
     """A function of time.
 
-    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP`` or ``PERIODIC``
+    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE`` or ``PERIODIC``
     time        ``STEP TIME`` or ``TOTAL TIME``
-    points      (t, value), t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points;
+    points      (t, value), t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
+                SPLINE with cubics that make one curve of two derivatives (not-a-knot ends);
                 constant before the first and after the last
     PERIODIC    value = a0 for t < t0, else a0 + sum_n [A_n cos(n omega (t - t0)) + B_n sin(n omega (t - t0))]
                 with ``fourier`` = ((A_1, B_1), ...)
@@ -28,6 +29,10 @@ class Amplitude:
     start: float = 0.0
     mean: float = 0.0
     fourier: tuple[tuple[float, float], ...] = ()
+
+    def __hash__(self) -> int:
+        """Of what is short: measured motions have 100,000 points, and are looked up in every chunk."""
+        return hash((self.name, self.definition, self.time, len(self.points), self.points[-1:], self.fourier))
 
 
 @dataclass(frozen=True, slots=True)

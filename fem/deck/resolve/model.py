@@ -9,13 +9,13 @@ import numpy as np
 from fem.deck.draft import Draft
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
-from fem.deck.model_cards.seabed import build_seabeds
 from fem.deck.resolve.axes import in_axes
 from fem.deck.resolve.constraints import build_equations, build_links, check_bars, check_supports
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
-from fem.deck.resolve.steps import blame_perturbations, blame_steps_without_ropes, build_step
+from fem.deck.resolve.steps import blame_perturbations, blame_short_files, blame_steps_without_ropes, build_step
+from fem.deck.surroundings.seabed import build_seabeds
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
@@ -36,6 +36,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     of_bars = [material for name, material in materials.items() if name in used]
     blame_steps_without_ropes(draft, of_bars)
     blame_perturbations(draft, of_bars, springs)
+    blame_short_files(draft)
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
@@ -56,6 +57,10 @@ def build_model(draft: Draft, end: Place) -> Model:
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
         rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
         seabeds=seabeds,
+        water=draft.water,
+        wind=draft.wind,
+        drag_laws=draft.drag_laws,
+        growths=tuple(entry for entry, _ in draft.growths),
         amplitudes=draft.amplitudes,
         equations=equations,
         links=links,

@@ -18,6 +18,8 @@ EXPLICIT_HINT = (
 RIKS_HINT = "leave out RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
 REFUSED = "PERTURBATION of *STEP is not supported: every step is a full nonlinear step"
 MODES_HINT = "*FREQUENCY gives modes about a loaded state"
+ROUNDED = 1e-6
+"""Files write times with a few digits."""
 
 
 def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> None:
@@ -45,6 +47,20 @@ def blame_perturbations(draft: Draft, materials: Collection[Material], springs: 
         is_harmless = isinstance(step.procedure, Frequency) or (is_static and is_linear)
         if step.perturbation is not None and not step.blamed and not is_harmless:
             draft.report(Mistake(step.perturbation, REFUSED, MODES_HINT))
+
+
+def blame_short_files(draft: Draft) -> None:
+    """Amplitudes from files last as long as the steps they act in: those of total time to the end of the last step."""
+    periods = [getattr(step.procedure, "period", 0.0) for step in draft.steps]
+    for step, period in zip(draft.steps, periods, strict=True):
+        entries: list[Any] = [entry for entry, _ in step.boundaries]
+        entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
+        for name in sorted({entry.amplitude for entry in entries} & draft.ends.keys()):
+            place, last = draft.ends[name]
+            end, of = (period, "the step") if draft.amplitudes[name].time == "STEP TIME" else (sum(periods), "the deck")
+            if last < end * (1.0 - ROUNDED):
+                message = f"the file of amplitude {name} ends at {last:g}, {of} at {end:g}"
+                draft.report(Mistake(place, message, "PAST END=HOLD holds the last value"))
 
 
 def build_step(draft: StepDraft) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -74,8 +75,10 @@ def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
         draft.card = card
         with draft.guard():
             if not has_elevation:
-                hint = "ELEVATION= is the height of the plane at x = y = 0"
-                raise card.mistake("nothing says how deep the bottom lies", hint)
+                if draft.water is None and not draft.has_failed("AQUA"):
+                    hint = "ELEVATION= is the height of the plane at x = y = 0, else that of *AQUA"
+                    raise card.mistake("nothing says how deep the bottom lies", hint)
+                bed = replace(bed, elevation=draft.water.seabed if draft.water else math.nan)
             elements = mesh.bars_in(bed.element_set)
             check_elements(card, draft, mesh, elements, is_bar, taken)
             check_depth(card, draft, bed, mesh, elements)
