@@ -11,8 +11,8 @@ from fem.arrays import Ints
 from fem.deck.draft import Bed, Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
+from fem.deck.surroundings.fluid import amount
 from fem.model import Mesh, Seabed
 from fem.model.mesh import BARS
 
@@ -38,32 +38,20 @@ def seabed(card: Card, draft: Draft) -> None:
     if len(rows) > 2:
         raise Mistake(rows[2].place, "*SEABED takes two data lines: stiffness, and friction")
     rows[0].end(4, "stiffness K, damping C, contact width D, ramp of the damping")
-    stiffness, width = positive(rows[0], 0, "the stiffness K"), positive(rows[0], 2, "the contact width D")
-    damping, ramp = amount(rows[0], 1, "the damping C"), positive(rows[0], 3, "the ramp of the damping", SMALL * width)
+    stiffness = amount(rows[0], 0, "the stiffness K", positive=True)
+    width = amount(rows[0], 2, "the contact width D", positive=True)
+    damping = amount(rows[0], 1, "the damping C", 0.0)
+    ramp = amount(rows[0], 3, "the ramp of the damping", SMALL * width, positive=True)
     bed = Seabed(elements, card.number("ELEVATION"), stiffness, width, damping, ramp,
                  slope=slope, uphill=card.number("UPHILL"), rubs_in_statics=rubs_in_statics)  # fmt: skip
     if len(rows) > 1:
         rows[1].end(3, "friction along the line, friction across it, slip")
         axial = amount(rows[1], 0, "the coefficient of friction")
         lateral = amount(rows[1], 1, "the coefficient of friction across the line", axial)
-        bed = replace(bed, axial=axial, lateral=lateral, slip=positive(rows[1], 2, "the slip", SMALL * width))
+        bed = replace(
+            bed, axial=axial, lateral=lateral, slip=amount(rows[1], 2, "the slip", SMALL * width, positive=True)
+        )
     draft.seabeds.append(Bed(card, bed, card.has("ELEVATION")))
-
-
-def positive(row: Row, at: int, what: str, default: float | None = None) -> float:
-    """A number > 0 of a row."""
-    value = row.number(at, what, default)
-    if value <= 0.0:
-        raise Mistake(row.field(at).place, f"{what} must be positive, got {value:g}")
-    return value
-
-
-def amount(row: Row, at: int, what: str, default: float = 0.0) -> float:
-    """A number of a row that is not negative."""
-    value = row.number(at, what, default)
-    if value < 0.0:
-        raise Mistake(row.field(at).place, f"{what} must not be negative, got {value:g}")
-    return value
 
 
 def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
