@@ -30,6 +30,7 @@ from fem.solve.schemes import Coefficients, Scheme
 
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches none."""
+FIRST_HALVED = 2.0
 NEAR_FLOOR = 1e-6
 """Relative residual from which on an increment that iterates to round-off may stop when it no longer falls."""
 
@@ -136,7 +137,8 @@ def prepare(
         solver = UNSYMMETRIC.get(choice.solver, choice.solver)
         choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
     limits = limits_of(controls, bars)
-    limits[groups.HALVES] = float(have_kinks(system.families) and len(bars.rods) == 0)
+    if have_kinks(system.families) and not is_static and len(bars.rods) == 0:
+        limits[groups.HALVES] = FIRST_HALVED
     return StepSystem(
         system, environment, bars, nodes, equations, load_set(system, environment), scheme, coefficients, limits,
         choice, scratch(system, bars, choice), symmetric,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -54,19 +53,25 @@ def seabed(card: Card, draft: Draft) -> None:
     draft.seabeds.append(Bed(card, bed, card.has("ELEVATION")))
 
 
+def elevated(draft: Draft, bed: Bed) -> Seabed:
+    """A bottom where it lies: by its card, or by that of the water."""
+    if bed.has_elevation or draft.has_failed("AQUA"):
+        return bed.value
+    if draft.water is None:
+        hint = "ELEVATION= is the height of the plane at x = y = 0, else that of *AQUA"
+        raise bed.card.mistake("nothing says how deep the bottom lies", hint)
+    return replace(bed.value, elevation=draft.water.seabed)
+
+
 def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
     """All of them, each with its elevation; what touches two of them, or lies deep below one, is a mistake."""
     is_bar = mesh.is_of(*BARS)
     taken = np.zeros(len(is_bar), np.bool_)
     found: list[Seabed] = []
-    for card, bed, has_elevation in draft.seabeds:
-        draft.card = card
+    for entry in draft.seabeds:
+        draft.card = card = entry.card
         with draft.guard():
-            if not has_elevation:
-                if draft.water is None and not draft.has_failed("AQUA"):
-                    hint = "ELEVATION= is the height of the plane at x = y = 0, else that of *AQUA"
-                    raise card.mistake("nothing says how deep the bottom lies", hint)
-                bed = replace(bed, elevation=draft.water.seabed if draft.water else math.nan)
+            bed = elevated(draft, entry)
             elements = mesh.bars_in(bed.element_set)
             check_elements(card, draft, mesh, elements, is_bar, taken)
             check_depth(card, draft, bed, mesh, elements)

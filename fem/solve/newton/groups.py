@@ -26,7 +26,7 @@ RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_FRACTION, TO_FLOOR = 0,
 TIME_ERROR, SHORTEST, LOW_LEVEL, HIGH_LEVEL, LEAST_SIZE, LEAD, CHANGE, LAG, EXPONENT = 7, 8, 9, 10, 11, 12, 13, 14, 15
 # and 1 where what rings is left to numerical damping
 DAMPS = 16
-# and 1 where an update after which the residual does not fall is halved
+# and the first update that is halved where the residual does not fall after it, 0: none is
 HALVES = 17
 LIMITS = 18
 # Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched

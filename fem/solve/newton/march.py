@@ -145,8 +145,6 @@ def march(
             strain = evaluate_increment(scheme, k, problem, loading, motion, work)
             norm = residual(scheme, problem, work)
             if control[groups.ITERATION] == 0:
-                if limits[groups.HALVES] > 0.0:
-                    takes_back(scheme, dt, True, memory, work)
                 if loading.support_dofs.shape[0] > 0:
                     lift(scheme, dt, problem, work)
                 if on_arc:
@@ -164,9 +162,9 @@ def march(
                     set_factor(arc, k, loading, work)
                     control[groups.PHASE] = groups.TRIAL
                     continue
-                if not good and limits[groups.HALVES] > 0.0 and not on_arc:
-                    moved = control[groups.ITERATION] == 1 and loading.support_dofs.shape[0] > 0
-                    if takes_back(scheme, dt, moved, memory, work):
+                if not good and limits[groups.HALVES] > 0.0:
+                    begins = control[groups.ITERATION] < limits[groups.HALVES]
+                    if takes_back(scheme, dt, begins, memory, work):
                         control[groups.PHASE] = groups.TRIAL
                         continue
                 if good or control[groups.ITERATION] >= limits[groups.ITERATIONS]:
