@@ -20,7 +20,7 @@ from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError
 from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
-from fem.model.surroundings import DragLaw, MarineGrowth, Water, Wind
+from fem.model.surroundings import DragLaw, MarineGrowth, Seabed, Water, Wind
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -86,6 +86,14 @@ class Catenary(NamedTuple):
     weight: float | None
 
 
+class Bed(NamedTuple):
+    """``*SEABED``; its elevation may be that of the water."""
+
+    card: Card
+    value: Seabed
+    has_elevation: bool
+
+
 class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user."""
 
@@ -107,6 +115,7 @@ class Draft:
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
         self.earlier_loads: list[Card] = []
+        self.seabeds: list[Bed] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.materials: dict[str, MaterialDraft] = {}

@@ -24,7 +24,7 @@ from fem.model.steps import (
     Step,
     outputs_in_force,
 )
-from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Water, Wind
+from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Seabed, Water, Wind
 
 LONGEST = 110
 
@@ -65,6 +65,7 @@ class Model(ArrayData):
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
     rest_lengths: tuple[RestLength, ...] = ()
+    seabeds: tuple[Seabed, ...] = ()
     water: Water | None = None
     wind: Wind | None = None
     drag_laws: dict[str, DragLaw] = field(default_factory=dict)
@@ -135,4 +136,4 @@ __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
-__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Water", "Wind"]
+__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Seabed", "Water", "Wind"]

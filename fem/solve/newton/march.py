@@ -31,7 +31,7 @@ from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate_increment, renew_masses
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
-from fem.solve.newton.iterate import begin, correct, residual, scale_of, worst
+from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
@@ -162,6 +162,11 @@ def march(
                     set_factor(arc, k, loading, work)
                     control[groups.PHASE] = groups.TRIAL
                     continue
+                if not good and limits[groups.HALVES] > 0.0:
+                    begins = control[groups.ITERATION] < limits[groups.HALVES]
+                    if takes_back(scheme, dt, begins, memory, work):
+                        control[groups.PHASE] = groups.TRIAL
+                        continue
                 if good or control[groups.ITERATION] >= limits[groups.ITERATIONS]:
                     if limits[groups.RELATIVE] < 0.0:
                         scale = scale_of(scheme, dt, problem, work)
