@@ -46,6 +46,7 @@ KEYWORDS: dict[str, Handler] = {
     "DASHPOT": properties.dashpot,
     "MASS": properties.mass,
     "REST LENGTH": properties.rest_length,
+    "RIGID BODY": conditions.rigid_body,
     "AMPLITUDE": amplitudes.amplitude,
     "TIME POINTS": amplitudes.time_points,
     "EQUATION": conditions.equation,

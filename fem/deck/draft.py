@@ -85,6 +85,15 @@ class Catenary(NamedTuple):
     weight: float | None
 
 
+class RigidBodyDraft(NamedTuple):
+    """``*RIGID BODY``; node: a label, or a set of one."""
+
+    card: Card
+    node: str | int
+    pinned: str
+    rotation: str
+
+
 class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user."""
 
@@ -120,6 +129,8 @@ class Draft:
         self.initial: list[tuple[InitialCondition, Place]] = []
         self.rest_lengths: list[tuple[RestLength, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
+        self.rotations: list[Boundary] = []
+        self.bodies: list[RigidBodyDraft] = []
         self.axes: list[tuple[str, Floats]] = []
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()
