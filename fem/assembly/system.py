@@ -28,7 +28,7 @@ class System:
     state           (s,) what families remember before anything has moved
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
-    directed_mass   (n, 9)  mass that families add to nodes, row by row (empty: none)
+    directed_mass   (n, 9)  mass that families add to nodes, row by row, renewed as they move (empty: none)
     damping         (n,)    its mass-proportional damping
     family          (k, 2)  of each element: family and index in it
     element_nodes   (k, 2)  node indices (the same twice for one-node elements)

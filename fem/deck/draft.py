@@ -20,6 +20,7 @@ from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError
 from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
+from fem.model.surroundings import DragLaw, MarineGrowth, Water, Wind
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -128,6 +129,10 @@ class Draft:
         self.point_stresses: dict[str | int, float] = {}
         self.initial: list[tuple[InitialCondition, Place]] = []
         self.rest_lengths: list[tuple[RestLength, Place]] = []
+        self.water: Water | None = None
+        self.wind: Wind | None = None
+        self.drag_laws: dict[str, DragLaw] = {}
+        self.growths: list[tuple[MarineGrowth, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
         self.rotations: list[Boundary] = []
         self.bodies: list[RigidBodyDraft] = []

@@ -33,6 +33,7 @@ from fem.model.steps import (
     Step,
     outputs_in_force,
 )
+from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Water, Wind
 
 LONGEST = 110
 
@@ -74,6 +75,10 @@ class Model(ArrayData):
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
     rest_lengths: tuple[RestLength, ...] = ()
+    water: Water | None = None
+    wind: Wind | None = None
+    drag_laws: dict[str, DragLaw] = field(default_factory=dict)
+    growths: tuple[MarineGrowth, ...] = ()
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
     equations: tuple[Equation, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
@@ -154,3 +159,4 @@ __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCond
 __all__ += ["RigidBody"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
+__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Water", "Wind"]

@@ -170,6 +170,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     shapes: dict[str, int | tuple[int, int]] = {
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
+        "power": int(len(system.families) > 0),
         "block": (count, 9),
         "inverse": (
             count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fem.deck.writer.mesh import mesh_lines
 from fem.deck.writer.properties import property_lines
 from fem.deck.writer.steps import step_lines, support_lines
+from fem.deck.writer.surroundings import surroundings_lines
 from fem.deck.writer.text import card, field, number
 from fem.model import Model
 
@@ -15,6 +16,7 @@ def write_deck(model: Model) -> str:
     lines = ["*HEADING", *model.heading] if model.heading else []
     lines += mesh_lines(model.mesh)
     lines += property_lines(model)
+    lines += surroundings_lines(model)
     for amplitude in model.amplitudes.values():
         lines.append(card("AMPLITUDE", NAME=amplitude.name, DEFINITION=amplitude.definition, TIME=amplitude.time))
         if amplitude.definition == "PERIODIC":

@@ -16,7 +16,7 @@ from fem.arrays import Floats
 from fem.pictures import style
 from fem.pictures.animate import even_times
 from fem.pictures.folder import Missing, Results
-from fem.pictures.motion import chain_of, nodes_at, overview, plane_of
+from fem.pictures.motion import chain_of, nodes_at, overview, places_of, plane_of
 from fem.pictures.tension import Tensions, read_tensions, slack_spells, tension_scale, whole_motion
 
 MOST_ROPES = 20
@@ -83,10 +83,10 @@ def envelope(results: Results) -> Figure:
     edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
     spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
     spans = [span for span in spans if span[2].any()]
-    parts = [(f"time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
+    parts = [(f"T, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
     title = f"Least, mean and greatest force of the bars{', the last steps' if len(spans) > len(parts) else ''}"
     try:
-        figure = along(results, found, parts, title, *chain_of(results))
+        figure = along(results, found.labels, parts, title, *chain_of(results))
     except Missing:
         figure = maps(results, found, parts, title)
     figure.set_label(found.source)
@@ -94,19 +94,22 @@ def envelope(results: Results) -> Figure:
 
 
 def along(
-    results: Results, found: Tensions, parts: list[Any], title: str, nodes: list[int], elements: list[int]
-) -> Figure:
-    """Over the length of a chain of nodes and elements; a panel for each step."""
+    results: Results, labels: list[int], parts: list[Any], title: str, nodes: list[int], elements: list[int],
+    unit: str = "force",
+) -> Figure:  # fmt: skip
+    """Over the length of a chain of nodes and elements; a panel for each of the ``parts``: its name, then least, mean
+    and greatest value of each of the elements ``labels``.
+    """
     figure, rows = style.panels(len(parts), title, height=2.6)
-    column_of = {label: column for column, label in enumerate(found.labels)}
+    column_of = {label: column for column, label in enumerate(labels)}
     places = [place for place, label in enumerate(elements) if label in column_of]
     columns = [column_of[elements[place]] for place in places]
-    x = arc_length(results, nodes)[places]
-    for (panel,), (when, least, mean, greatest) in zip(rows, parts, strict=True):
+    x = arc_length(results, nodes, elements)[places]
+    for (panel,), (name, least, mean, greatest) in zip(rows, parts, strict=True):
         panel.fill_between(x, least[columns], greatest[columns], color=style.OKABE_ITO[5], alpha=0.3, lw=0)
-        for place, (name, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
-            style.curve(panel, x, values[columns], place, name, marker="." if len(x) <= 30 else None)
-        panel.set_ylabel(style.labelled(results, f"T, {when}", "force"))
+        for place, (which, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
+            style.curve(panel, x, values[columns], place, which, marker="." if len(x) <= 30 else None)
+        panel.set_ylabel(style.labelled(results, name, unit) if unit else name)
         style.tidy(panel)
     rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
     style.legend_beside(rows[0][0])
@@ -121,9 +124,11 @@ def ranges(found: Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]
     return values.min(axis=0), mean, values.max(axis=0)
 
 
-def arc_length(results: Results, nodes: list[int]) -> Floats:
-    """(p,) lengths along a chain of p + 1 nodes to the middles of its bars, as they are unloaded."""
-    length = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
+def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Floats:
+    """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
+    distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
+    given = results.mesh.length[places_of(elements, results.mesh.element_labels)]
+    length = np.where(np.isnan(given), distance, given)
     return np.asarray(np.cumsum(length) - 0.5 * length)
 
 

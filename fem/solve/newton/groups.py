@@ -66,7 +66,7 @@ class Nodes(NamedTuple):
     place    (3n,)      reference coordinates
     dof_kind (3n,)      1 free, 0 supported, 2 dependent on others through an equation
     mask     (3n,)      0.0 at supported dofs, else 1.0
-    directed_mass (n, 9) mass that families add, row by row (empty: none)
+    directed_mass (n, 9) mass that families add, row by row, that of the increment (empty: none)
     artificial_stiffness (n, 9)  in the tangent only, of directions without stiffness and load (statics); empty: none
     """
 
@@ -145,7 +145,7 @@ class Loading(NamedTuple):
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
     none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (3n,): u at the
-    start of the step.
+    start of the step. power (1,): what streams spend (empty: there are no families).
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
     its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.
@@ -163,6 +163,7 @@ class Motion(NamedTuple):
     origin: Floats
     lagged: Floats
     state: Floats
+    power: Floats
 
 
 class Scratch(NamedTuple):
@@ -201,6 +202,7 @@ class Scratch(NamedTuple):
     pulls: Floats
     lagged: Floats
     state: Floats
+    power: Floats
 
 
 class Record(NamedTuple):

@@ -8,7 +8,14 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.forces.equations import condense, expand
 from fem.lanes.choose import where
-from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped, multiply_dampings, multiply_masses
+from fem.solve.newton.evaluate import (
+    combine,
+    foresee_masses,
+    inertia_forces,
+    is_lumped,
+    multiply_dampings,
+    multiply_masses,
+)
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -19,6 +26,8 @@ def begin(
 ) -> None:
     """First guess of increment k and everything that stays known during it."""
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
+    if nodes.directed_mass.shape[0] > 0 and scheme.wm != 0.0:
+        foresee_masses(scheme, k, problem, loading, motion, work.momentum)
     linear = dt if scheme.extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if scheme.extrapolation > 1 else 0.0
     before = motion.lagged if scheme.lags else motion.a

@@ -77,7 +77,7 @@ def march_blocks(
         motion = Motion(
             local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
             local(room.multiplier), local(start.energies), local(start.memory), local(room.u), local(room.lagged),
-            local(room.state),
+            local(room.state), local(room.power),
         )  # fmt: skip
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
@@ -91,7 +91,7 @@ def march_blocks(
             local(room.momentum), local(room.damping_force), local(room.du), local(room.multiplier), local(room.tau),
             local(room.pinned), tangent, local(room.block), local(room.inverse), local(room.reaction),
             local(room.band), local(room.unknowns), local(room.krylov), local(room.kept), local(room.whole),
-            local(room.pulls), local(room.lagged), local(room.state),
+            local(room.pulls), local(room.lagged), local(room.state), local(room.power),
         )  # fmt: skip
         kept = Record(record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
         open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])
