@@ -49,6 +49,7 @@ KEYWORDS: dict[str, Handler] = {
     "MASS": properties.mass,
     "REST LENGTH": properties.rest_length,
     "SEABED": seabed.seabed,
+    "RIGID BODY": conditions.rigid_body,
     "AQUA": fluid.aqua,
     "WIND": fluid.wind,
     "DRAG LAW": fluid.drag_law,

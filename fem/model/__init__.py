@@ -7,9 +7,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.model.arrays_equal import ArrayData
-from fem.model.loads import Amplitude, Boundary, DistributedLoad, Equation, InitialCondition, NodalLoad, Temperature
+from fem.model.loads import (
+    Amplitude,
+    Boundary,
+    DistributedLoad,
+    Equation,
+    InitialCondition,
+    NodalLoad,
+    RigidBody,
+    Temperature,
+)
 from fem.model.mesh import BARS, ElementBlock, Mesh
 from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, RestLength, Spring
 from fem.model.steps import (
@@ -44,7 +53,8 @@ MOST_HELD = 100
 class Model(ArrayData):
     """A whole analysis. Equality ignores where it came from (``source``, ``digest``, ``notices``).
 
-    boundaries   supports given before the first step (zero-valued)
+    boundaries   supports given before the first step (zero-valued); rotations: those of reference nodes
+    bodies       rigid bodies on prescribed ways
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
     links        pairs of node indices that keep their distance (``*MPC``, LINK)
     time_points  name -> rising instants
@@ -75,6 +85,8 @@ class Model(ArrayData):
     links: tuple[tuple[int, int], ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
+    rotations: tuple[Boundary, ...] = ()
+    bodies: tuple[RigidBody, ...] = ()
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     restart_every: int | None = None
@@ -100,11 +112,22 @@ class Model(ArrayData):
         lines = [f"  {name}: {', '.join(items) or 'none'}" for name, items in lists.items()]
         return "\n".join(map(shortened, [f"Model of {self.source or 'no file'}{heading}", *lines]))
 
+    @property
+    def pinned(self) -> Ints:
+        """Nodes that move with rigid bodies."""
+        return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
+
+    def with_pinned(self, nodes: Ints) -> Ints:
+        """Sorted node indices; with reference nodes of rigid bodies all that are pinned to these."""
+        bodies = [body for body in self.bodies if np.isin(self.mesh.nodes_of(body.node), nodes).any()]
+        return np.unique(np.concatenate([nodes, *(self.mesh.nodes_of(body.pinned) for body in bodies)]))
+
     def reach(self) -> Floats:
         """(n,) distance of each node from the nearest one that is held in all directions; infinite where none is."""
         held = np.zeros((len(self.mesh.node_labels), 3), bool)
         for given in (*self.boundaries, *(boundary for step in self.steps for boundary in step.boundaries)):
             held[self.mesh.nodes_of(given.target), given.dof - 1] = True
+        held[self.pinned] = True
         x = self.mesh.coordinates
         places = x[held.all(axis=1)][:MOST_HELD]
         square = (x * x).sum(axis=1)[:, None] - 2.0 * x @ places.T + (places * places).sum(axis=1)
@@ -134,6 +157,7 @@ class Model(ArrayData):
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
+__all__ += ["RigidBody"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
 __all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Seabed", "Water", "Wind"]
