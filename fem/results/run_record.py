@@ -180,13 +180,13 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
     mesh = model.mesh
     return {
         "heading": model.heading,
+        **({"water": asdict(model.water)} if model.water else {}),
         "solver": solver,
         "nodes": len(mesh.node_labels),
         **({"instances": [each._asdict() for each in mesh.instances]} if mesh.instances else {}),
         "elements": {block.kind: len(block.labels) for block in mesh.blocks},
         "materials": [asdict(material) for material in model.materials.values()],
         **{name: list(map(asdict, getattr(model, name))) for name in ("sections", "springs", "dashpots", "masses")},
-        **({"water": asdict(model.water)} if model.water else {}),
         "steps": [step_settings(model.steps, index) for index in range(len(model.steps))],
     }
 
