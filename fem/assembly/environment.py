@@ -60,7 +60,7 @@ def first_environment(system: System, u: Floats) -> Environment:
         if condition.kind == "TEMPERATURE":
             temperature[system.nodes_of(condition.target)] = condition.value
     return Environment(
-        initial_supports(system, system.model.boundaries, u),
+        initial_supports(system, system.model, u),
         heat=(Case(temperature[:, None], Constant(1.0)),),
         initial_temperature=temperature,
     )

@@ -36,6 +36,7 @@ class StepDraft:
     replaced: set[str] = field(default_factory=set)
     changed: dict[str, Place] = field(default_factory=dict)
     boundaries: list[tuple[Boundary, Place]] = field(default_factory=list)
+    rotations: list[Boundary] = field(default_factory=list)
     nodal_loads: list[NodalLoad] = field(default_factory=list)
     distributed_loads: list[DistributedLoad] = field(default_factory=list)
     fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)

@@ -148,6 +148,7 @@ class Step:
     controls: Controls = field(default_factory=Controls)
     replaced: frozenset[str] = frozenset()
     boundaries: tuple[Boundary, ...] = ()
+    rotations: tuple[Boundary, ...] = ()
     nodal_loads: tuple[NodalLoad, ...] = ()
     distributed_loads: tuple[DistributedLoad, ...] = ()
     fluid_loads: tuple[FluidLoad, ...] = ()

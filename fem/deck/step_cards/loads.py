@@ -9,7 +9,7 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown
+from fem.deck.lexical.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.model_cards.conditions import dof_of, translation
 from fem.deck.surroundings.loads import FIELDS, fluid_load
 from fem.model import Boundary, DistributedLoad, NodalLoad, Temperature
@@ -79,11 +79,11 @@ def boundary(card: Card, draft: Draft) -> None:
     found = draft.boundaries if draft.step is None else draft.step.boundaries
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            found += [(entry, row.place) for entry in supports(row, kind, amplitude, draft)]
+            found += supports(row, kind, amplitude, draft)
 
 
-def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[Boundary]:
-    """The dofs one line prescribes."""
+def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[tuple[Boundary, Place]]:
+    """The dofs one line prescribes, and where to blame them: rotations are those of rigid bodies alone."""
     target = draft.target(row, 0, "node")
     word = row.field(1)
     if word.text and not word.is_number():
@@ -91,7 +91,7 @@ def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[B
             hint = did_you_mean(word.text, SHORTHANDS)
             raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
         row.end(2, "nothing after the type of support")
-        return [Boundary(target, dof, 0.0, amplitude, kind) for dof in SHORTHANDS[word.text.upper()]]
+        return [(Boundary(target, dof, 0.0, amplitude, kind), row.place) for dof in SHORTHANDS[word.text.upper()]]
     row.end(4, "nodes, first dof, last dof, value")
     first, last = dof_of(word), dof_of(row.field(2) if row.field(2).text else word)
     value = row.number(3, "the value", 0.0)
@@ -102,11 +102,9 @@ def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[B
         value = 0.0
     if value != 0.0 and draft.step is None:
         raise Mistake(row.field(3).place, "a support that moves before the first step", "put it into a *STEP")
-    if last > 3:
-        if value != 0.0:
-            raise Mistake(row.field(2 if first <= 3 else 1).place, "bars have no rotations 4-6 to prescribe")
-        draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
-    return [Boundary(target, dof, value, amplitude, kind) for dof in range(first, min(last, 3) + 1)]
+    turning = row.field(2 if first <= 3 else 1).place
+    entries = [Boundary(target, dof, value, amplitude, kind) for dof in range(first, last + 1)]
+    return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}

@@ -29,7 +29,7 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
         lines += step.title
         lines += procedure_lines(step.procedure)
         lines += controls_lines(step.controls)
-        lines += support_lines(step.boundaries, "BOUNDARY" in step.replaced)
+        lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
         lines += load_lines(step)
         lines += [line for request in step.outputs for line in output_lines(request)]
         lines.append("*END STEP")

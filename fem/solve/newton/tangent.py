@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bars.bar import GAP, Q
 from fem.forces.equations import condense
 from fem.solve.linear.block import Diagonal, isotropic
@@ -24,7 +24,7 @@ def diagonal_of(phase: int, is_bare: bool, scheme: Coefficients, dt: float, node
     return Diagonal(nodes.mass, nodes.damping, by_mass, by_damping)
 
 
-@kernel
+@shared_kernel
 def nodal_blocks(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> None:
     """Blocks of the effective tangent within one node, without the bars."""
     nodes, block, own = problem.nodes, work.block, work.tangent.block

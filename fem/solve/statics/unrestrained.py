@@ -109,7 +109,8 @@ def _together(loads: LoadSet) -> Floats:
 
 def _refuse_loads_on_nothing(stage: StepSystem) -> None:
     """Nodal loads on nodes without elements, and on T2D2 nodes out of their plane, move nothing."""
-    implicit = np.flatnonzero(stage.environment.supports.group == IMPLICIT)
+    supports = stage.environment.supports
+    implicit = np.flatnonzero(supports.group[: supports.size] == IMPLICIT)
     for case in stage.environment.nodal:
         loaded = implicit[case.field.ravel()[implicit] != 0.0]
         if len(loaded):

@@ -98,6 +98,7 @@ def fleet(
         zeros(blocks, rows, INCREMENT_ROW, WIDTH, known=1), fixed(probes),
         zeros(blocks, rows, RECORDED["NODE"], len(probes), 3, WIDTH, known=3),
         fixed(stage.system.family[elements]), zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2),
+        fixed(stage.system.touching),
     )  # fmt: skip
     numbers: Any = {
         name: pack([getattr(sample.bars, name) for sample in samples])

@@ -9,6 +9,7 @@ from fem.forces.families import FAMILIES, registered
 from fem.forces.fluid.group import FLUID
 from fem.forces.fluid.inertia import ADDED_MASS
 from fem.forces.protocol import Family
+from fem.forces.seabed import SEABED
 from tests.forces.families.fins import FINS
 from tests.forces.families.magnet import MAGNETS
 
@@ -143,8 +144,16 @@ def in_fluids(loads: str) -> str:
 
 FLOWING, DRAGGED = in_fluids(FLOWS), in_fluids("*DLOAD\nBARS, FI, 1., 0.6, 2., 1., , 0.2\n")
 
+BEDDED = (
+    MAGNETIC.replace("MAGNETS", "POINTS")
+    .replace("*BOUNDARY", "*SEABED, ELSET=LINE, ELEVATION=0.4, SLOPE=20, UPHILL=345, FRICTION=ALL\n12., 1.5, 1.\n"
+             "0.5, 0.5, 2.\n*BOUNDARY")
+    .replace("*STEP,", "*INITIAL CONDITIONS, TYPE=ANCHOR\n2, 1, 0.1\n3, 1, 0.1\n3, 3, 0.2\n*STEP,")
+)  # fmt: skip
+"""Two nodes that stay in the bottom, and stick; it rises across their line."""
+
 EXAMPLES: list[tuple[Family, str]] = [
-    (MAGNETS, MAGNETIC), (FLUID, FLOWING), (ADDED_MASS, DRAGGED), (FINS, FINNED),
+    (MAGNETS, MAGNETIC), (FLUID, FLOWING), (ADDED_MASS, DRAGGED), (FINS, FINNED), (SEABED, BEDDED),
 ]  # fmt: skip
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
 
