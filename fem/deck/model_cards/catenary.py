@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.deck.draft import Catenary, Draft, Piece
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
-from fem.deck.step_cards.loads import distributed
+from fem.deck.step_cards.loads import load_of
 from fem.deck.surroundings.lying import anchors, ground_below
 from fem.lines.hanging import hang
 from fem.lines.length import MEASURES, horizontal_tension, natural_length
 from fem.lines.line import Line, LineError, Shape
-from fem.model import BarSection, RestLength, Static
+from fem.model import BarSection, DistributedLoad, FluidLoad, RestLength, Static
 from fem.model.mesh import BARS
 
 PARALLEL = 1e-12
@@ -198,13 +198,12 @@ def weights(draft: Draft, catenary: Catenary, bars: Bars) -> tuple[Floats, Float
     The first step of a deck that goes on with the model of another one is that of the other one.
     """
     gravity = np.zeros((len(bars.labels), 3))
-    loads = [distributed(row, None, draft) for card in draft.earlier_loads for row in draft.rows(card)]
-    for load in loads or (draft.steps[0].distributed_loads if draft.steps else ()):
-        if load.kind == "GRAV":
-            target = load.target
-            members = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
-            acts = np.ones(len(gravity), np.bool_) if target is None else np.isin(bars.labels, members)
-            gravity[acts] += load.value * np.array(load.direction)
+    loads = [load_of(row, None, False, draft) for card in draft.earlier_loads for row in draft.rows(card)]
+    if not loads and draft.steps:
+        loads = [*draft.steps[0].distributed_loads, *(load for load, _ in draft.steps[0].fluid_loads)]
+    for load in loads:
+        if isinstance(load, DistributedLoad) and load.kind == "GRAV":
+            gravity[among(draft, bars, load.target)] += load.value * np.array(load.direction)
     size = np.linalg.norm(gravity, axis=1)
     up = np.array([0.0, 1.0, 0.0]) if bars.is_flat else np.array([0.0, 0.0, 1.0])
     if size.any():
@@ -212,11 +211,37 @@ def weights(draft: Draft, catenary: Catenary, bars: Bars) -> tuple[Floats, Float
         if np.abs(gravity + size[:, None] * up).max() > PARALLEL * size.max():
             raise catenary.card.mistake("GRAV of the first step points in different directions along the line")
     given = catenary.weight
-    weight = bars.density * bars.area * size if given is None else np.full(len(size), given)
+    weight = np.full(len(size), given) if given is not None else in_fluid(draft, catenary, bars, loads, size)
     if not weight.any():
         hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
         raise catenary.card.mistake("the line has no weight", hint)
     return weight, up
+
+
+def among(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
+    """(n,) bars that a set, a label or nothing (all) names."""
+    if target is None:
+        return np.ones(len(bars.labels), np.bool_)
+    return np.isin(bars.labels, draft.element_sets.ordered(target) if isinstance(target, str) else target)
+
+
+def in_fluid(
+    draft: Draft, catenary: Catenary, bars: Bars, loads: list[DistributedLoad | FluidLoad], gravity: Floats
+) -> Floats:
+    """(n,) weight per natural length of bars and their growth (as half-way between the ends), less buoyancy."""
+    ends, mass, thickness = end_places(draft, catenary), bars.density * bars.area, np.zeros(len(gravity))
+    height = 0.0 if ends is None else float(ends[:, 1 if bars.is_flat else 2].mean())
+    for growth, _ in draft.growths:
+        grown = among(draft, bars, growth.element_set)
+        thickness[grown], layer = growth.at(height)
+        mass[grown] += layer
+    weight = mass * gravity
+    for load in loads:
+        if isinstance(load, FluidLoad) and load.kind == "PB" and draft.water is not None:
+            wet = among(draft, bars, load.target)
+            area = 0.25 * np.pi * (load.diameter + 2.0 * thickness[wet]) ** 2
+            weight[wet] -= load.magnitude * draft.water.density * draft.water.gravity * area
+    return np.asarray(weight)
 
 
 def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:
