@@ -18,8 +18,8 @@ import numpy as np
 from fem.arrays import Flags
 from fem.assembly.bodies import Body
 from fem.assembly.cases import Case
-from fem.assembly.flows import Flow
 from fem.assembly.environment import Environment
+from fem.assembly.flows import Flow
 from fem.assembly.supports import Supports
 from fem.errors import CommandError
 from fem.forces.bars.bar import Bars
@@ -33,23 +33,8 @@ from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
 from fem.solve.statics.riks import settled
 from fem.solve.step_system import StepSystem
 
-TYPES: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (
-        Amplitude,
-        Bars,
-        Body,
-        Case,
-        Constant,
-        Environment,
-        Flow,
-        FluidLoad,
-        Follow,
-        Frame,
-        Ramp,
-        Supports,
-    )  # fmt: skip
-}
+KINDS = Amplitude, Bars, Body, Case, Constant, Environment, Flow, FluidLoad, Follow, Frame, Ramp, Supports
+TYPES: dict[str, type] = {kind.__name__: kind for kind in KINDS}
 """What the objects in a checkpoint may be."""
 SECONDS = 30.0
 """Wall-clock time between two checkpoints, where the deck does not ask for others."""
