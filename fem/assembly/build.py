@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.assembly.bodies import bodies_of
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
 from fem.forces.bars import bar
@@ -251,6 +252,7 @@ class _Builder:
                 planar=self.planar,
                 expansions=tuple(self.expansions),
                 equations=equations,
+                bodies=bodies_of(model),
                 node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
                 element_index=self.index,
             )

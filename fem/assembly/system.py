@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.bodies import Body
 from fem.forces.bars import bar
 from fem.forces.bars.bar import Bars
 from fem.forces.bars.blocks import blocks_of
@@ -37,6 +38,7 @@ class System:
     planar          (n,)    nodes of T2D2 bars, held in z
     expansions      (index of bars, law) pairs with thermal expansion
     equations       as in the model, with dof = 3 * node + axis
+    bodies          rigid ones, whose pinned nodes are supports
     node_index, element_index   label -> index
     """
 
@@ -63,6 +65,7 @@ class System:
     planar: Flags
     expansions: tuple[tuple[Ints, Expansion], ...]
     equations: tuple[tuple[tuple[int, float], ...], ...]
+    bodies: tuple[Body, ...]
     node_index: dict[int, int]
     element_index: dict[int, int]
 

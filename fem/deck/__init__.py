@@ -15,6 +15,7 @@ from fem.deck.model_cards import amplitudes, conditions, generate, materials, me
 from fem.deck.outline import OutlineReader
 from fem.deck.step_cards import controls, loads, outputs, procedures, steps
 from fem.deck.surroundings import fluid, seabed
+from fem.deck.surroundings import loads as fluid_loads
 from fem.deck.writer import write_deck
 from fem.model import Model
 
@@ -48,6 +49,7 @@ KEYWORDS: dict[str, Handler] = {
     "MASS": properties.mass,
     "REST LENGTH": properties.rest_length,
     "SEABED": seabed.seabed,
+    "RIGID BODY": conditions.rigid_body,
     "AQUA": fluid.aqua,
     "WIND": fluid.wind,
     "DRAG LAW": fluid.drag_law,
@@ -68,6 +70,7 @@ KEYWORDS: dict[str, Handler] = {
     "CLOAD": loads.cload,
     "DLOAD": loads.dload,
     "TEMPERATURE": loads.temperature,
+    "D ADDED MASS": fluid_loads.added_mass,
     "NODE PRINT": outputs.node_print,
     "EL PRINT": outputs.el_print,
     "ENERGY PRINT": outputs.energy_print,

@@ -97,6 +97,15 @@ class Bed(NamedTuple):
     has_elevation: bool
 
 
+class RigidBodyDraft(NamedTuple):
+    """``*RIGID BODY``; node: a label, or a set of one."""
+
+    card: Card
+    node: str | int
+    pinned: str
+    rotation: str
+
+
 class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user."""
 
@@ -137,6 +146,8 @@ class Draft:
         self.drag_laws: dict[str, DragLaw] = {}
         self.growths: list[tuple[MarineGrowth, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
+        self.rotations: list[Boundary] = []
+        self.bodies: list[RigidBodyDraft] = []
         self.axes: list[tuple[str, Floats]] = []
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()

@@ -36,8 +36,20 @@ class Amplitude:
 
 
 @dataclass(frozen=True, slots=True)
+class RigidBody:
+    """``*RIGID BODY``: the nodes of the set ``pinned`` move with a node (its label); rotation: RPY or VECTOR."""
+
+    node: int
+    pinned: str
+    rotation: str = "RPY"
+
+
+@dataclass(frozen=True, slots=True)
 class Boundary:
-    """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is)."""
+    """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is).
+
+    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies.
+    """
 
     target: str | int
     dof: int

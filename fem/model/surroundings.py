@@ -9,7 +9,6 @@ import numpy as np
 from fem.arrays import Floats
 
 Rows = tuple[tuple[float, float], ...]
-FLUID_LABELS = ("FDD", "FDT", "FI", "PB", "WDD")
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,6 +181,7 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
     mesh = model.mesh
     return {
         "heading": model.heading,
+        **({"water": asdict(model.water)} if model.water else {}),
         "solver": solver,
         "nodes": len(mesh.node_labels),
         **({"instances": [each._asdict() for each in mesh.instances]} if mesh.instances else {}),

@@ -14,7 +14,7 @@ from fem.assembly.system import System
 from fem.forces.bars import bar
 from fem.forces.bars.bar import STORED, Bars
 from fem.forces.equations import Equations
-from fem.forces.families import are_symmetric, have_kinks
+from fem.forces.families import are_symmetric, families_in_step, have_kinks
 from fem.forces.protocol import Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
@@ -106,6 +106,7 @@ def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> StepSystem:
     """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
+    system = replace(system, families=families_in_step(system.families, system, environment))
     equations = eliminate(system, environment.supports.supported)
     free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
     free[equations.slave] = 2
@@ -117,6 +118,7 @@ def prepare(
         (free != 0).astype(float),
         system.directed_mass,
         np.zeros((0, 9)),
+        np.zeros(0),
     )
     coefficients, is_explicit = scheme.coefficients, scheme.is_explicit
     is_static = coefficients.wm == 0.0

@@ -23,6 +23,11 @@ def line_of(bars: int, length: float, stiffness: float, weight: float, strain: s
     return Line(own, np.full(bars, stiffness), load, is_green, is_log)
 
 
+def hung(line: Line) -> Shape:
+    """Between the ends that tests of natural lengths have."""
+    return hang(line, 28.0, 6.0)
+
+
 def check_bars(line: Line, shape: Shape, tolerance: float = 1e-10) -> None:
     """Lengths of taut bars give their tension by the definitions of the measures; slack bars are not too long."""
     s = np.hypot(*shape.vectors.T) / line.length

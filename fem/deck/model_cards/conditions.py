@@ -1,10 +1,10 @@
-"""``*EQUATION``, ``*MPC``, ``*INITIAL CONDITIONS``, ``*HEADING``."""
+"""``*EQUATION``, ``*MPC``, ``*RIGID BODY``, ``*INITIAL CONDITIONS``, ``*HEADING``."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fem.deck.draft import Draft, EquationTerm
+from fem.deck.draft import Draft, EquationTerm, RigidBodyDraft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Field, Row
@@ -93,6 +93,24 @@ def mpc(card: Card, draft: Draft) -> None:
             row.end(3, "LINK, a, b")
             first, second = draft.target(row, 1, "node"), draft.target(row, 2, "node")
             draft.links.append((first, second, row.place))
+
+
+FREE_BODY = "a free body, which is not supported: reference nodes move as *BOUNDARY says"
+OTHER_BODIES = ("TIE NSET", "NSET", "ELSET", "ROT NODE", "ANALYTICAL SURFACE")
+
+
+@keyword(
+    "model", needs=("REF NODE", "PIN NSET"), takes=("ROTATION",), plus=("ROTATION",), unsupported=OTHER_BODIES,
+    refuses=dict.fromkeys(("DENSITY", "POSITION"), f"makes {FREE_BODY}"),
+)  # fmt: skip
+def rigid_body(card: Card, draft: Draft) -> None:
+    """Nodes that follow the six motions of a reference node."""
+    field = card.field("REF NODE")
+    node: str | int = field.integer("a node label") if field.is_integer() else card.needed("REF NODE")
+    draft.use("node", node, field.place)
+    pinned = draft.named(card, "PIN NSET", "node")
+    draft.bodies.append(RigidBodyDraft(card, node, pinned, card.word("ROTATION", ("RPY", "VECTOR"), "RPY")))
+    draft.no_rows(card)
 
 
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))

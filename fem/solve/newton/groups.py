@@ -72,6 +72,7 @@ class Nodes(NamedTuple):
     mask     (3n,)      0.0 at supported dofs, else 1.0
     directed_mass (n, 9) mass that families add, row by row, that of the increment (empty: none)
     artificial_stiffness (n, 9)  in the tangent only, of directions without stiffness and load (statics); empty: none
+    caution (n,)  likewise, times the largest residual: of slack lines in a stream, which else fly off (empty: none)
     """
 
     mass: Floats
@@ -81,6 +82,7 @@ class Nodes(NamedTuple):
     mask: Floats
     directed_mass: Floats
     artificial_stiffness: Floats
+    caution: Floats
 
 
 class Ropes(NamedTuple):

@@ -29,7 +29,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
-from fem.solve.newton.evaluate import evaluate_increment, renew_masses
+from fem.solve.newton.evaluate import evaluate, in_increment, renew_masses
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
@@ -142,7 +142,7 @@ def march(
             phase = groups.TRIAL
         if phase == groups.TRIAL:
             phase = groups.CORRECT
-            strain = evaluate_increment(scheme, k, problem, loading, motion, work)
+            strain = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
             norm = residual(scheme, problem, work)
             if control[groups.ITERATION] == 0:
                 if loading.support_dofs.shape[0] > 0:

@@ -36,7 +36,7 @@ def of_block(b: int, problem: Problem) -> Problem:
     return Problem(
         Nodes(
             at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.dof_kind, nodes.mask,
-            at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b),
+            at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b), nodes.caution,
         ),
         Bars(
             bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),

@@ -91,7 +91,7 @@ def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
             if not (is_alike(model, known.model, OF_SUPPORTS) and is_alike(step, before, ("boundaries",))):
                 initial = known.initial
                 if not is_alike(model, known.model, ("boundaries",)):
-                    initial = initial_supports(system, model.boundaries, u)
+                    initial = initial_supports(system, model, u)
                 environment = replace(environment, supports=advance_supports(system, initial, step, span, u, v))
             limits = known.limits
             if not is_alike(step, before, ("controls",)):
