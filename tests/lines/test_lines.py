@@ -188,10 +188,6 @@ def test_ends_below_the_bottom_and_buoyant_lines_on_it_are_refused():
         lay(mixed, 10.0, 5.0, Bottom(1.0))
 
 
-def hung(line: Line) -> Shape:
-    return hang(line, 28.0, 6.0)
-
-
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("stiffness", [2e3, 1e8, np.inf])
 def test_lengths_that_are_asked_for_give_what_was_asked(measure, stiffness):
