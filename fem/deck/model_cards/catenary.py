@@ -45,6 +45,7 @@ class Bars(NamedTuple):
 
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
     """``first, last, increment, natural length``, one line per piece."""
+    on_bottom = card.word("SEABED", ("YES", "NO"), ""), card.word("FRICTION", ("YES", "NO"), "NO") == "YES"
     found = [Piece(labels, length_of(row), row) for row, labels in pieces]
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
@@ -64,7 +65,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
                       "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG=")  # fmt: skip
     value = card.positive(asked[0]) if asked else 0.0
     weight = card.number("WEIGHT") if card.has("WEIGHT") else None
-    draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight))
+    draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight, *on_bottom))
 
 
 def length_of(row: Row) -> float | None:
