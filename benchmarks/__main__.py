@@ -41,7 +41,9 @@ def parser() -> argparse.ArgumentParser:
 
 def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> list[Job]:
     """The jobs to run; W5, an ensemble, and W6, lines in water, are none of them."""
-    return [job for work in works if work not in ("W5", "W6") for job in jobs_of(work, tuple(sizes)) if match in job.name]
+    return [
+        job for work in works if work not in ("W5", "W6") for job in jobs_of(work, tuple(sizes)) if match in job.name
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

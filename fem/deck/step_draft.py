@@ -40,5 +40,6 @@ class StepDraft:
     nodal_loads: list[NodalLoad] = field(default_factory=list)
     distributed_loads: list[DistributedLoad] = field(default_factory=list)
     temperatures: list[Temperature] = field(default_factory=list)
+    removals: list[tuple[str | int, Place]] = field(default_factory=list)
     outputs: list[OutputRequest] = field(default_factory=list)
     output: Given | None = None

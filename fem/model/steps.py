@@ -132,6 +132,8 @@ class OutputRequest:
 class Step:
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
+    removals   elements (sets, or one) that are gone from its start on
+
     amplitude  of what has none of its own: STEP (at once) or RAMP; None: as the procedure has it
 
     nlgeom and controls are the values in force, stickiness already resolved by the reader.
@@ -151,6 +153,7 @@ class Step:
     nodal_loads: tuple[NodalLoad, ...] = ()
     distributed_loads: tuple[DistributedLoad, ...] = ()
     temperatures: tuple[Temperature, ...] = ()
+    removals: tuple[str | int, ...] = ()
     outputs: tuple[OutputRequest, ...] = ()
 
     @property

@@ -75,4 +75,5 @@ def build_step(draft: StepDraft) -> Step:
         controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
+        removals=tuple(target for target, _ in draft.removals),
     )
