@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import fem
@@ -124,6 +125,13 @@ def parser() -> argparse.ArgumentParser:
     line = commands.add_parser("line", help="write the deck of a mooring line or a span of conductor, and run it")
     add_line_options(line)
     line.set_defaults(command=writes("fem.spans.write:line_as_asked"))
+    foreign = commands.add_parser("import", help="write a deck from the input file of another program")
+    programs = foreign.add_subparsers(metavar="PROGRAM", required=True)
+    moordyn = programs.add_parser("moordyn", help="MoorDyn v2: lines, points, line types, options")
+    moordyn.add_argument("file", metavar="FILE.txt", type=Path, help="input file of MoorDyn")
+    moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
+    option.add_force(moordyn)
+    moordyn.set_defaults(command=late("fem.moordyn.convert:convert", is_told=True))
     sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
     where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
     option.add_sweep(sweep, where, required=True)

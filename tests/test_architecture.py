@@ -28,6 +28,7 @@ ROOMS = {
     "solve": {"assembly", "lanes", "forces", "results", "model", "compiled"},
     "checking": {"deck", "model"},
     "pendulums": {"commands", "files"},
+    "moordyn": {"files"},
     "spans": {"commands", "files"},
     "post": {"commands", "files", "model", "pictures"},
     "sweeping": {"assembly", "compiled", "deck", "files", "forces", "lanes", "model", "results", "runner", "solve"},

@@ -246,6 +246,7 @@ class _Builder:
                 has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
                 state=np.zeros(0),
+                touching=np.zeros((0, 2), np.int64),
                 mass=self.mass,
                 directed_mass=np.zeros((0, 9)),
                 damping=self.damping,
@@ -269,12 +270,13 @@ class _Builder:
 def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
     owns: list[Any] = []
-    pairs, state, family = system.pairs, system.state, system.family
+    pairs, state, family, touching = system.pairs, system.state, system.family, system.touching
     for place, one in enumerate(FAMILIES):
         own = one.assemble(system.model, system, len(pairs), len(state))
         owns.append(own)
         pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(own)]))
         state = np.concatenate([state, one.states(own)])
+        touching = np.concatenate([touching, one.touching(own)])
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
     if not owns:
@@ -283,7 +285,7 @@ def with_families(system: System) -> System:
     acts = acting_families(families)
     return replace(
         system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state,
-        directed_mass=first_masses(families, system),
+        touching=touching, directed_mass=first_masses(families, system),
     )  # fmt: skip
 
 

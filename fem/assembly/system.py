@@ -29,6 +29,7 @@ class System:
     bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``)
     is_passive      nothing but bars, springs and dashpots acts;  has_flow: a force may not come from stored energy
     state           (s,) what families remember before anything has moved
+    touching        (q, 2) nodes and states of contact forces
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
     directed_mass   (n, 9)  mass that families add to nodes, row by row, renewed as they move (empty: none)
@@ -56,6 +57,7 @@ class System:
     has_flow: bool
     pairs: Ints
     state: Floats
+    touching: Ints
     mass: Floats
     directed_mass: Floats
     damping: Floats

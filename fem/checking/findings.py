@@ -13,6 +13,7 @@ from fem.arrays import Floats
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.model import Boundary, Dynamic, Frequency, Model, Static
 from fem.model.curves import Follow, evaluate
+from fem.model.swings import coarse_swing, held_nodes
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -120,7 +121,7 @@ def increments(model: Model, bars: Bars) -> list[str]:
         procedure, where = step.procedure, f"step {number}"
         if not isinstance(procedure, Frequency) and procedure.dt > procedure.period:
             found.append(f"{where}: the first increment {procedure.dt:g} is longer than the step {procedure.period:g}")
-        found += [f"{where}: {text}" for text in [model.coarse_swing(procedure)] if text]
+        found += [f"{where}: {text}" for text in [coarse_swing(model, procedure)] if text]
         if not isinstance(procedure, Dynamic):
             continue
         if light.size and procedure.dt > bounce[light].min():
@@ -152,7 +153,7 @@ def bounce_time(model: Model, bars: Bars) -> Floats:
     for point in model.masses:
         np.add.at(mass, model.mesh.element_nodes[model.mesh.elements_of(point.element_set), 0], point.mass)
     with np.errstate(divide="ignore", invalid="ignore"):
-        compliance = np.where((model.reach() > 0.0) & (mass > 0.0), 1.0 / mass, 0.0)
+        compliance = np.where(held_nodes(model) | (mass <= 0.0), 0.0, 1.0 / mass)
         stiffness = bars.young * bars.area / bars.length0
         return np.asarray(np.pi / np.sqrt(stiffness * compliance[bars.connectivity].sum(axis=1)))
 

@@ -30,7 +30,7 @@ from fem.model import (
     PointMass,
     RestLength,
 )
-from fem.model.surroundings import DragLaw, MarineGrowth, Water, Wind
+from fem.model.surroundings import DragLaw, MarineGrowth, Seabed, Water, Wind
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -96,6 +96,14 @@ class Catenary(NamedTuple):
     weight: float | None
 
 
+class Bed(NamedTuple):
+    """``*SEABED``; its elevation may be that of the water."""
+
+    card: Card
+    value: Seabed
+    has_elevation: bool
+
+
 class RigidBodyDraft(NamedTuple):
     """``*RIGID BODY``; node: a label, or a set of one."""
 
@@ -126,6 +134,7 @@ class Draft:
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
         self.earlier_loads: list[Card] = []
+        self.seabeds: list[Bed] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.materials: dict[str, MaterialDraft] = {}

@@ -93,7 +93,9 @@ class Temperature:
 
 @dataclass(frozen=True, slots=True)
 class InitialCondition:
-    """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value)."""
+    """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value), or ANCHOR
+    (dof, value): u of what the friction of a bottom holds a node by.
+    """
 
     kind: str
     target: str | int

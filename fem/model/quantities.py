@@ -68,6 +68,8 @@ NODAL = (
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
     vector("RF", "reaction", "force", filed=True, shown=True),
+    # recorded, too, where lines lie on a bottom
+    vector("CF", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
     ),

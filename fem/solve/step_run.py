@@ -12,6 +12,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
+from fem.model.swings import coarse_swing
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve import start
@@ -111,7 +112,7 @@ class StepRun:
         stage, instant = self.settle(procedure, now, is_first)
         if isinstance(procedure, Dynamic):
             self.notify(snap_notice(stage, self.clock.dt))
-            self.notify(self.system.model.coarse_swing(procedure))
+            self.notify(coarse_swing(self.system.model, procedure))
             if isinstance(self.clock, ErrorClock):
                 self.notify(automatic_notice(self.clock))
         jumped = motion.u.copy()

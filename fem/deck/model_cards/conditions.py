@@ -12,7 +12,8 @@ from fem.deck.lexical.source import Mistake, listing, shown
 from fem.deck.mesh_draft import SAME_PLACE
 from fem.model import InitialCondition
 
-INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT")
+INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
+OURS = ("DISPLACEMENT", "ANCHOR")
 MAX_TERMS = 100_000
 POINT_STRESSES = 8
 """Entries of an initial stress row in CalculiX: element, integration point, six components; Abaqus has one less."""
@@ -114,14 +115,17 @@ def rigid_body(card: Card, draft: Draft) -> None:
 
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
 def initial_conditions(card: Card, draft: Draft) -> None:
-    """VELOCITY, DISPLACEMENT: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value."""
+    """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value.
+
+    ANCHOR: where the friction of a bottom holds a node, as a displacement of it.
+    """
     field = card.field("TYPE")
     kind = field.text.upper()
     if kind not in INITIAL:
         hint = f"{listing(INITIAL, 'and')} are"
         raise Mistake(field.place, f"*INITIAL CONDITIONS, TYPE={shown(kind)[1:-1]} is not supported", hint)
-    if kind == "DISPLACEMENT":
-        draft.extension("*INITIAL CONDITIONS, TYPE=DISPLACEMENT")
+    if kind in OURS:
+        draft.extension(f"*INITIAL CONDITIONS, TYPE={kind}")
     for row in draft.rows(card):
         with draft.guard():
             draft.initial.append((read_condition(row, kind, draft), row.place))

@@ -121,7 +121,7 @@ def with_targets(model: Model, final: Callable[[int], int]) -> Model:
         procedure = step.procedure
         if isinstance(procedure, Static) and procedure.riks is not None:
             procedure = replace(procedure, riks=changed([procedure.riks])[0])
-        lists = ("boundaries", "rotations", "nodal_loads", "distributed_loads", "temperatures")
+        lists = ("boundaries", "rotations", "nodal_loads", "distributed_loads", "fluid_loads", "temperatures")
         entries: dict[str, Any] = {name: changed(getattr(step, name)) for name in lists}
         removals = tuple(final(each) if isinstance(each, int) else each for each in step.removals)
         steps.append(replace(step, procedure=procedure, removals=removals, **entries))

@@ -22,6 +22,8 @@ from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
 from fem.deck.resolve.steps import blame_perturbations, blame_short_files, blame_steps_without_ropes, build_step
+from fem.deck.surroundings.loads import check_fluids
+from fem.deck.surroundings.seabed import build_seabeds
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
@@ -49,6 +51,8 @@ def build_model(draft: Draft, end: Place) -> Model:
     bodies = build_bodies(draft, mesh)
     check_bars(draft, mesh)
     check_removals(draft, mesh)
+    check_fluids(draft, mesh)
+    seabeds = build_seabeds(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
@@ -65,6 +69,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
         rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
         failures=tuple(entry for entry, _ in draft.failures),
+        seabeds=seabeds,
         water=draft.water,
         wind=draft.wind,
         drag_laws=draft.drag_laws,

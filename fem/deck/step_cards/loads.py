@@ -9,8 +9,9 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake, Place, did_you_mean, shown
+from fem.deck.lexical.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.model_cards.conditions import dof_of, translation
+from fem.deck.surroundings.loads import FIELDS, fluid_load
 from fem.model import Boundary, DistributedLoad, NodalLoad, Temperature
 
 SHORTHANDS: dict[str, tuple[int, ...]] = {
@@ -23,7 +24,7 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
     "YASYMM": (1, 3),
     "ZASYMM": (1, 2),
 }
-LABELS = ("GRAV", "BX", "BY", "BZ")
+LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
 UNSUPPORTED = (
     "LOAD CASE",
@@ -122,20 +123,37 @@ def cload(card: Card, draft: Draft) -> None:
 DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
 
 
-@keyword("step", takes=("OP", "AMPLITUDE"), refuses=DEAD, unsupported=(*UNSUPPORTED, "CONSTANT RESULTANT"))
+@keyword(
+    "step",
+    takes=("OP", "AMPLITUDE", "LENGTH"),
+    plus=("LENGTH",),
+    refuses=DEAD,
+    unsupported=(*UNSUPPORTED, "CONSTANT RESULTANT"),
+)
 def dload(card: Card, draft: Draft) -> None:
-    """``elements, GRAV, g, nx, ny, nz`` or ``elements, BX, force per volume``."""
+    """``elements, GRAV, g, nx, ny, nz``, ``elements, BX, force per volume``, or loads of water and wind."""
+    is_current = card.word("LENGTH", ("REFERENCE", "CURRENT"), "REFERENCE") == "CURRENT"
+    step = draft.open_step
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            draft.open_step.distributed_loads.append(distributed(row, amplitude, draft))
+            kind = kind_of(row)
+            if kind in FIELDS:
+                step.fluid_loads.append((fluid_load(row, kind, amplitude, is_current, draft), row.place))
+            else:
+                step.distributed_loads.append(distributed(row, amplitude, draft))
+
+
+def kind_of(row: Row) -> str:
+    """The label of a line of ``*DLOAD``."""
+    label = row.field(1)
+    if label.text.upper() not in LABELS:
+        raise Mistake(label.place, f"load {shown(label.text)} is not supported", f"{listing(LABELS, 'and')} are")
+    return label.text.upper()
 
 
 def distributed(row: Row, amplitude: str | None, draft: Draft) -> DistributedLoad:
-    """One line of ``*DLOAD``."""
-    label = row.field(1)
-    kind = label.text.upper()
-    if kind not in LABELS:
-        raise Mistake(label.place, f"load {shown(label.text)} is not supported", "GRAV, BX, BY and BZ are")
+    """One line of ``*DLOAD`` that is a dead load."""
+    kind = kind_of(row)
     if kind != "GRAV":
         row.end(3, f"elements, {kind}, force per volume")
         target: str | int | None = draft.target(row, 0, "element")

@@ -31,7 +31,7 @@ def write_deck(model: Model) -> str:
     if model.links:
         lines += ["*MPC", *(f"LINK, {labels[first]}, {labels[second]}" for first, second in model.links)]
     for condition in model.initial_conditions:
-        dof = f"{condition.dof}, " if condition.kind in ("DISPLACEMENT", "VELOCITY") else ""
+        dof = f"{condition.dof}, " if condition.kind not in ("STRESS", "TEMPERATURE") else ""
         lines.append(card("INITIAL CONDITIONS", TYPE=condition.kind))
         lines.append(f"{field(condition.target)}, {dof}{number(condition.value)}")
     for body in model.bodies:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fem.deck.writer.surroundings import fluid_lines
 from fem.deck.writer.text import card, field, number, rows_of
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
 from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Procedure, Step
@@ -120,6 +121,7 @@ def load_lines(step: Step) -> list[str]:
                 amplitude = load.amplitude
                 lines.append(card(keyword, OP=op, AMPLITUDE=amplitude))
             lines.append(load_line(load))
+        lines += fluid_lines(step) if keyword == "DLOAD" else []
     return lines
 
 

@@ -22,7 +22,8 @@ from fem.solve.start import first_motion
 from fem.solve.step_system import limits_of
 
 OF_SYSTEM = (
-    "mesh", "materials", "sections", "springs", "dashpots", "masses", "rest_lengths", "equations", "initial_conditions",
+    "mesh", "materials", "sections", "springs", "dashpots", "masses", "rest_lengths", "seabeds", "equations",
+    "initial_conditions",
 )  # fmt: skip
 """Fields of a model that its assembled arrays come from."""
 OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom", "amplitude")
