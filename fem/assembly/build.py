@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.assembly.bodies import bodies_of
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
 from fem.forces.bars import bar
@@ -238,6 +239,7 @@ class _Builder:
                 has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
                 state=np.zeros(0),
+                touching=np.zeros((0, 2), np.int64),
                 mass=self.mass,
                 directed_mass=np.zeros((0, 9)),
                 damping=self.damping,
@@ -250,6 +252,7 @@ class _Builder:
                 planar=self.planar,
                 expansions=tuple(self.expansions),
                 equations=equations,
+                bodies=bodies_of(model),
                 node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
                 element_index=self.index,
             )
@@ -259,12 +262,13 @@ class _Builder:
 def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
     owns: list[Any] = []
-    pairs, state, family = system.pairs, system.state, system.family
+    pairs, state, family, touching = system.pairs, system.state, system.family, system.touching
     for place, one in enumerate(FAMILIES):
         own = one.assemble(system.model, system, len(pairs), len(state))
         owns.append(own)
         pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(own)]))
         state = np.concatenate([state, one.states(own)])
+        touching = np.concatenate([touching, one.touching(own)])
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
     if not owns:
@@ -273,7 +277,7 @@ def with_families(system: System) -> System:
     acts = acting_families(families)
     return replace(
         system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state,
-        directed_mass=first_masses(families, system),
+        touching=touching, directed_mass=first_masses(families, system),
     )  # fmt: skip
 
 

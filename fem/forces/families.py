@@ -23,13 +23,20 @@ import numpy as np
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, shared_kernel
 from fem.forces.bars.bar import VISCOUS, Bars
+from fem.forces.fluid.group import FLUID
 from fem.forces.protocol import Family
+from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = []
+FAMILIES: list[Family] = [FLUID, SEABED]
 """All of them, bars and springs apart."""
+
+
+def families_in_step(owns: tuple[Any, ...], system: Any, environment: Any) -> tuple[Any, ...]:
+    """The groups of a step in which an environment acts."""
+    return tuple(family.in_step(own, system, environment) for family, own in zip(FAMILIES, owns, strict=True))
 
 
 def acting_families(owns: tuple[Any, ...]) -> bool:
@@ -40,6 +47,11 @@ def acting_families(owns: tuple[Any, ...]) -> bool:
 def are_symmetric(owns: tuple[Any, ...]) -> bool:
     """All families that act have symmetric tangents."""
     return all(family.symmetric or not family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
+
+
+def have_kinks(owns: tuple[Any, ...]) -> bool:
+    """Some that acts has kinks."""
+    return any(family.kinked and family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
 
 
 def rough_ones(owns: tuple[Any, ...]) -> list[str]:

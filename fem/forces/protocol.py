@@ -85,8 +85,11 @@ class Family:
     states     its group -> (s,) what it remembers before anything has moved
     mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
     elements   its group -> (q,) indices of the elements whose values it gives
+    in_step    (own, system, environment) -> its group in a step in which that acts
+    touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CF)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
+    kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
     """
 
     name: str
@@ -97,8 +100,11 @@ class Family:
     states: Callable[[Any], Floats] = lambda own: np.zeros(0)
     mass: Any = None
     elements: Callable[[Any], Ints] = lambda own: NO_PAIRS[:, 0]
+    in_step: Callable[[Any, Any, Any], Any] = lambda own, system, environment: own
+    touching: Callable[[Any], Ints] = lambda own: NO_PAIRS
     symmetric: bool = True
     smooth: bool = True
+    kinked: bool = False
 
     def acts(self, own: Any) -> bool:
         """A model has some of it."""

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
 from fem.forces.bars.bar import (
     AREA,
     BASE,
@@ -90,7 +90,7 @@ def bar_point(
     return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
 
 
-@kernel
+@called_kernel
 def energy_of_bars(u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats) -> float:
     """Energy stored in all bars at displacement u (v only serves the shared evaluation)."""
     total = 0.0
@@ -139,7 +139,7 @@ def secant_thermal_work(
     return total
 
 
-@kernel
+@shared_kernel
 def element_values(
     elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, families: tuple[Any, ...] | None,
     thermal: Floats, multiplier: Floats, values: Floats, onset: float = 0.0,

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Ints
 from fem.model.arrays_equal import ArrayData
-from fem.model.loads import Amplitude, Boundary, DistributedLoad, Equation, InitialCondition, NodalLoad, Temperature
-from fem.model.mesh import BARS, ElementBlock, Mesh
+from fem.model.loads import (
+    Amplitude,
+    Boundary,
+    DistributedLoad,
+    Equation,
+    InitialCondition,
+    NodalLoad,
+    RigidBody,
+    Temperature,
+)
+from fem.model.mesh import ElementBlock, Mesh
 from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, RestLength, Spring
 from fem.model.steps import (
     ArcEnd,
@@ -19,12 +27,11 @@ from fem.model.steps import (
     EarlierState,
     Frequency,
     OutputRequest,
-    Procedure,
     Static,
     Step,
     outputs_in_force,
 )
-from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Water, Wind
+from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Seabed, Water, Wind
 
 LONGEST = 110
 
@@ -34,17 +41,12 @@ def shortened(line: str) -> str:
     return line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
 
 
-SHOWN_BY = 20
-"""Increments in a period that show it: with them the trapezoidal rule makes it longer by 0.8 %."""
-MOST_HELD = 100
-"""Distances are taken from so many held nodes at most."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Model(ArrayData):
     """A whole analysis. Equality ignores where it came from (``source``, ``digest``, ``notices``).
 
-    boundaries   supports given before the first step (zero-valued)
+    boundaries   supports given before the first step (zero-valued); rotations: those of reference nodes
+    bodies       rigid bodies on prescribed ways
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
     links        pairs of node indices that keep their distance (``*MPC``, LINK)
     time_points  name -> rising instants
@@ -65,6 +67,7 @@ class Model(ArrayData):
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
     rest_lengths: tuple[RestLength, ...] = ()
+    seabeds: tuple[Seabed, ...] = ()
     water: Water | None = None
     wind: Wind | None = None
     drag_laws: dict[str, DragLaw] = field(default_factory=dict)
@@ -74,6 +77,8 @@ class Model(ArrayData):
     links: tuple[tuple[int, int], ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
+    rotations: tuple[Boundary, ...] = ()
+    bodies: tuple[RigidBody, ...] = ()
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     restart_every: int | None = None
@@ -99,40 +104,20 @@ class Model(ArrayData):
         lines = [f"  {name}: {', '.join(items) or 'none'}" for name, items in lists.items()]
         return "\n".join(map(shortened, [f"Model of {self.source or 'no file'}{heading}", *lines]))
 
-    def reach(self) -> Floats:
-        """(n,) distance of each node from the nearest one that is held in all directions; infinite where none is."""
-        held = np.zeros((len(self.mesh.node_labels), 3), bool)
-        for given in (*self.boundaries, *(boundary for step in self.steps for boundary in step.boundaries)):
-            held[self.mesh.nodes_of(given.target), given.dof - 1] = True
-        x = self.mesh.coordinates
-        places = x[held.all(axis=1)][:MOST_HELD]
-        square = (x * x).sum(axis=1)[:, None] - 2.0 * x @ places.T + (places * places).sum(axis=1)
-        distance: Floats = np.sqrt(np.maximum(square.min(axis=1, initial=np.inf), 0.0))
-        distance[held.all(axis=1)] = 0.0
-        return distance
+    @property
+    def pinned(self) -> Ints:
+        """Nodes that move with rigid bodies."""
+        return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
 
-    def coarse_swing(self, procedure: Procedure) -> str:
-        """That equal increments do not show even the slowest swing, 2 pi sqrt(L/g); nothing where they do.
-
-        L: how far a node is from a support. Nets and chains swing: they have fewer than two bars for each free node.
-        """
-        weights = [load.value for step in self.steps for load in step.distributed_loads if load.kind == "GRAV"]
-        if not (isinstance(procedure, Dynamic) and procedure.direct and any(weights)):
-            return ""
-        reach, bars = self.reach(), [len(block.labels) for block in self.mesh.blocks if block.kind in BARS]
-        free = np.isfinite(reach) & (reach > 0.0)
-        far = int(np.where(free, reach, 0.0).argmax())
-        period = 2.0 * math.pi * math.sqrt(reach[far] / max(map(abs, weights)))
-        if not 0 < sum(bars) < 2 * np.count_nonzero(free) or SHOWN_BY * procedure.dt <= period:
-            return ""
-        return (
-            f"dt = {procedure.dt:g} is longer than a twentieth of the slowest swing (period about {period:.3g}: "
-            f"2 pi sqrt(L/g), L from a support to node {self.mesh.node_names[far]}): increments do not show the motion"
-        )
+    def with_pinned(self, nodes: Ints) -> Ints:
+        """Sorted node indices; with reference nodes of rigid bodies all that are pinned to these."""
+        bodies = [body for body in self.bodies if np.isin(self.mesh.nodes_of(body.node), nodes).any()]
+        return np.unique(np.concatenate([nodes, *(self.mesh.nodes_of(body.pinned) for body in bodies)]))
 
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
+__all__ += ["RigidBody"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
-__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Water", "Wind"]
+__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Seabed", "Water", "Wind"]

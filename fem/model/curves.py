@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,11 +18,31 @@ from fem.arrays import Floats
 from fem.model.loads import Amplitude
 
 
+class Table(NamedTuple):
+    """A curve as numbers: polynomials piece by piece, and a Fourier series.
+
+    breaks (n,) in its own time, which is total time less ``origin``;  coefficients (n + 1, d) before, between and after
+    them, counted from the break before (the first from the first)
+    fourier (t, 2): cosines and sines of 1, 2, ... times ``omega``, from ``start`` on
+    """
+
+    breaks: Floats
+    coefficients: Floats
+    origin: float = 0.0
+    start: float = 0.0
+    omega: float = 0.0
+    fourier: Floats = np.zeros((0, 2))
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """The same value at all times."""
 
     value: float
+
+    def table(self) -> Table:
+        """As numbers."""
+        return Table(np.zeros(1), np.array([[self.value], [self.value]]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +54,13 @@ class Ramp:
     first: float
     last: float
 
+    def table(self) -> Table:
+        """As numbers."""
+        rate = (self.last - self.first) / (self.end - self.start)
+        return Table(
+            np.array([self.start, self.end]), np.array([[self.first, 0.0], [self.first, rate], [self.last, 0.0]])
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Follow:
@@ -41,6 +68,14 @@ class Follow:
 
     amplitude: Amplitude
     origin: float
+
+    def table(self) -> Table:
+        """As numbers."""
+        own = self.amplitude
+        if own.definition != "PERIODIC":
+            return Table(*_segments(own), self.origin)
+        pieces = np.zeros(1), np.array([[own.mean], [own.mean]])
+        return Table(*pieces, self.origin, own.start, own.omega, np.array(own.fourier).reshape(-1, 2))
 
 
 NEAR = 1e-13
@@ -61,12 +96,7 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
         breaks, coefficients = _segments(curve.amplitude, max(-order, 0))
     else:
         local, base = time, since
-        if isinstance(curve, Constant):
-            breaks, coefficients = np.zeros(1), np.array([[curve.value], [curve.value]])
-        else:
-            rate = (curve.last - curve.first) / (curve.end - curve.start)
-            breaks = np.array([curve.start, curve.end])
-            coefficients = np.array([[curve.first, 0.0], [curve.first, rate], [curve.last, 0.0]])
+        breaks, coefficients, *_ = curve.table()
         for _ in range(-order):
             coefficients = _antiderivative(breaks, coefficients)
     value = _polynomial(breaks, coefficients, local, max(order, 0), after)

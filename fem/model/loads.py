@@ -36,8 +36,20 @@ class Amplitude:
 
 
 @dataclass(frozen=True, slots=True)
+class RigidBody:
+    """``*RIGID BODY``: the nodes of the set ``pinned`` move with a node (its label); rotation: RPY or VECTOR."""
+
+    node: int
+    pinned: str
+    rotation: str = "RPY"
+
+
+@dataclass(frozen=True, slots=True)
 class Boundary:
-    """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is)."""
+    """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is).
+
+    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies.
+    """
 
     target: str | int
     dof: int
@@ -81,7 +93,9 @@ class Temperature:
 
 @dataclass(frozen=True, slots=True)
 class InitialCondition:
-    """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value)."""
+    """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value), or ANCHOR
+    (dof, value): u of what the friction of a bottom holds a node by.
+    """
 
     kind: str
     target: str | int

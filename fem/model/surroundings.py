@@ -1,11 +1,14 @@
-"""Water and wind a model stands in, and how they act on bars. Heights are along the axis that is up."""
+"""Water, wind and bottom a model stands in, and how they act on bars. Heights are along the axis that is up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from fem.arrays import Floats
+
 Rows = tuple[tuple[float, float], ...]
-FLUID_LABELS = ("FDD", "FDT", "FI", "PB", "WDD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +82,41 @@ class FluidLoad:
     streams: tuple[str | None, str | None] = (None, None)
     amplitude: str | None = None
     is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seabed:
+    """``*SEABED``: a plane bottom that pushes back the nodes of the bars of a set (None: of all bars).
+
+    elevation  of the plane at x = y = 0;  slope, uphill  [degrees] how steeply, and where to from +x, it rises
+    stiffness  K, force over area and depth;  damping  C, force over area and speed, of what sinks in
+    width      D, with half of the lengths of its bars the area of a node;  ramp  depth in which C comes to its full
+    axial, lateral  coefficients of friction along the line and across it;  slip  way to their full
+    rubs_in_statics  friction acts in static steps, too
+    """
+
+    element_set: str | None
+    elevation: float
+    stiffness: float
+    width: float
+    damping: float = 0.0
+    ramp: float = 0.0
+    axial: float = 0.0
+    lateral: float = 0.0
+    slip: float = 0.0
+    slope: float = 0.0
+    uphill: float = 0.0
+    rubs_in_statics: bool = False
+
+    def normal(self, up: int) -> Floats:
+        """(3,) away from the bottom; up: the axis against gravity."""
+        steep, towards = np.radians(self.slope), np.radians(self.uphill)
+        normal = np.array([-np.sin(steep) * np.cos(towards), -np.sin(steep) * np.sin(towards), 0.0])
+        normal[up] = np.cos(steep)
+        return normal
+
+    def depth(self, places: Floats, up: int) -> Floats:
+        """(n,) of points (n, 3) below the plane, across it."""
+        foot = np.zeros(3)
+        foot[up] = self.elevation
+        return np.asarray((foot - places) @ self.normal(up))

@@ -12,6 +12,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.model.mesh import Mesh
+from fem.model.swings import support_distance
 
 MAX_FIELDS = 200
 """Without a FILE request a step keeps its start, its end and at most this many evenly spaced fields."""
@@ -131,7 +132,7 @@ class Schedule:
         procedure = model.steps[step_index].procedure
         period = 0.0 if isinstance(procedure, Frequency) else procedure.period
         node_sets = printed(model, requests, "NODE PRINT")
-        self.nodes = union(node_sets)
+        self.nodes = model.with_pinned(union(node_sets))
         self.elements = union(printed(model, requests, "EL PRINT"))
         self._model, self._first = model, next((nodes for nodes in node_sets if nodes.size), None)
         marked = {request.pace: request for request in requests if request.marks}.values()
@@ -149,7 +150,7 @@ class Schedule:
     @property
     def shown_node(self) -> int | None:
         """Node of the first ``*NODE PRINT`` that is farthest from supports, for the console; None without one."""
-        return None if self._first is None else int(self._first[self._model.reach()[self._first].argmax()])
+        return None if self._first is None else int(self._first[support_distance(self._model, self._first).argmax()])
 
     @property
     def cadences(self) -> list[Cadence]:

@@ -242,15 +242,16 @@ def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     _try(motion, work)
     evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work)
     motion.force[:], motion.flow[:], motion.power[:] = work.force, work.flow, work.power
+    motion.state[:] = work.state
     combine(acting.vectors, acting.factors, 0, work.load)
     inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
 
 
 def evaluate_rods(stage: StepSystem, motion: Motion, now: float) -> None:
     """Gradients and gaps of the rods at a state, which stays as it is."""
-    force, flow, power = motion.force.copy(), motion.flow.copy(), motion.power.copy()
+    kept = [each.copy() for each in (motion.force, motion.flow, motion.power, motion.state)]
     evaluate_start(stage, motion, loading_at(stage, motion, now))
-    motion.force[:], motion.flow[:], motion.power[:] = force, flow, power
+    motion.force[:], motion.flow[:], motion.power[:], motion.state[:] = kept
 
 
 def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:

@@ -12,6 +12,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
+from fem.model.swings import coarse_swing
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve import start
@@ -23,7 +24,7 @@ from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import Loading, Record
-from fem.solve.outcome import before_overflow, frame_of, jumps_of, numbers_in, remarks_of, rows_of
+from fem.solve.outcome import before_overflow, frame_of, gather_reactions, jumps_of, numbers_in, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.active import ActiveSet
@@ -130,7 +131,7 @@ class StepRun:
         if isinstance(procedure, Dynamic):
             self.notify(start.initial_acceleration(stage, motion, held, procedure))
             self.notify(snap_notice(stage, self.clock.dt))
-            self.notify(self.system.model.coarse_swing(procedure))
+            self.notify(coarse_swing(self.system.model, procedure))
             if isinstance(self.clock, ErrorClock):
                 self.notify(automatic_notice(self.clock))
         jumped = motion.u.copy()
@@ -229,6 +230,7 @@ class StepRun:
 
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
+        gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
         good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0

@@ -29,7 +29,7 @@ from fem.forces.bars.strain import LINEAR
 from fem.forces.protocol import Trial
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.tangent import add_product
-from fem.solve.newton.evaluate import evaluate, inertia_forces, multiply_dampings
+from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_dampings
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
@@ -135,7 +135,7 @@ def linearise(
             loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)], work.multiplier, problem.nodes.place,
             motion.state, work.state, work.power,
         )  # fmt: skip
-        evaluate(trial, problem, work)
+        evaluate_apart(trial, problem, work)
         for j in range(vectors.shape[0] if turn < 2 else 0):
             for dof in range(vectors.shape[2]):
                 dv = (

@@ -67,7 +67,7 @@ def build_step(draft: StepDraft) -> Step:
     """A step with its controls in force."""
     assert draft.procedure is not None and draft.controls is not None
     same = ("procedure", "nlgeom", "name", "title", "max_increments", "extrapolation", "amplitude")
-    lists = ("nodal_loads", "distributed_loads", "temperatures", "outputs")
+    lists = ("rotations", "nodal_loads", "distributed_loads", "temperatures", "outputs")
     given: dict[str, Any] = {name: getattr(draft, name) for name in same}
     given |= {name: tuple(getattr(draft, name)) for name in lists}
     return Step(
@@ -75,4 +75,5 @@ def build_step(draft: StepDraft) -> Step:
         controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
+        fluid_loads=tuple(entry for entry, _ in draft.fluid_loads),
     )

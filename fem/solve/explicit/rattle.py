@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel
+from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import BASE, BASE_CONSTANT, BASE_SLOPE, INV_LENGTH, REF, Bars
 from fem.forces.bars.strain import LINEAR, measure
 from fem.solve.newton.groups import Scratch
@@ -83,7 +83,7 @@ def measure_gaps(ties: Ties, bars: Bars, u: Floats) -> float:
     return largest
 
 
-@inner_kernel
+@called_kernel
 def turn(ties: Ties, bars: Bars, u: Floats) -> bool:
     """Gradients at u, and the factor of S with them; False where constraints depend on each other."""
     gradient, band, width = ties.gradient, ties.band, ties.band.shape[1] - 1
@@ -124,7 +124,7 @@ def factor(width: int, band: Floats) -> bool:
     return True
 
 
-@inner_kernel
+@called_kernel
 def push(ties: Ties, bars: Bars, field: Floats) -> None:
     """S tau = gap; field -= M^-1 G^T tau, tau into ``ties.gap``."""
     band, x, width, count = ties.band, ties.x, ties.band.shape[1] - 1, ties.x.shape[0]
@@ -150,7 +150,7 @@ def push(ties: Ties, bars: Bars, field: Floats) -> None:
             field[j + c] -= ties.inverse[j + c] * pull
 
 
-@inner_kernel
+@called_kernel
 def keep_lengths(dt: float, ties: Ties, bars: Bars, work: Scratch) -> bool:
     """Move ``work.u`` until every rod has its length, ``work.v`` with it; False where that fails.
 
@@ -195,7 +195,7 @@ def measure_rates(longest: float, curved: float, ties: Ties, bars: Bars, v: Floa
     return fraction
 
 
-@inner_kernel
+@called_kernel
 def correct_rates(curved: float, ties: Ties, bars: Bars, x: Floats, work: Scratch) -> bool:
     """Velocities or accelerations x that keep the lengths, measured again after each correction; False: they do not.
 

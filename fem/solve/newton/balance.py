@@ -299,6 +299,9 @@ def note_increment(
             kinematics[k, 1, p, c] = motion.v[dof]
             kinematics[k, 2, p, c] = motion.a[dof]
             kinematics[k, 3, p, c] = motion.reaction[dof]
+    for t in range(record.touching.shape[0]):
+        for c in range(3):
+            kinematics[k, 4, record.touching[t, 0], c] += motion.state[record.touching[t, 1] + c]
     if record.elements.shape[0] > 0:
         element_values(
             record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, record.values[k],

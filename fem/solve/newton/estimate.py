@@ -40,7 +40,7 @@ from fem.forces.bars.laws import TABLE
 from fem.forces.bars.strain import LINEAR
 from fem.forces.equations import condense, expand
 from fem.forces.values import bar_point
-from fem.solve.newton.evaluate import evaluate_increment, multiply_masses
+from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
     CHANGE,
     CLOSE,
@@ -177,7 +177,7 @@ def filter_system(
     """M + B as the matrix of the next linear solve (its nodal blocks apart), M e as its right-hand side."""
     nodes, bars, equations, numbers = problem.nodes, problem.bars, problem.equations, work.tangent.bar_tangent
     if motion.memory[PASSES] == 1.0:
-        evaluate_increment(scheme, k, problem, loading, motion, work)
+        evaluate_apart(in_increment(scheme, k, problem, loading, motion, work), problem, work)
         dt, thermal = loading.dt[k], loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
         mass_system(dt * dt / (scheme.wm * scheme.au), bars, work)
         for e in range(bars.nodes.shape[0]):

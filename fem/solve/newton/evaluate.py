@@ -15,7 +15,7 @@ from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
 
-@kernel
+@inner_kernel
 def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
     """Internal force at the trial state and its tangent, all families together; returns the stored energy."""
     force, flow, tangent = work.force, work.flow, work.tangent
@@ -36,19 +36,34 @@ def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
     return energy
 
 
-@kernel
-def evaluate_increment(
+@called_kernel
+def evaluate_apart(trial: Trial, problem: Problem, work: Scratch) -> float:
+    """``evaluate`` for all but the march: it is long, and compiled once for them."""
+    energy: float = evaluate(trial, problem, work)
+    return energy
+
+
+@inner_kernel
+def in_increment(
     scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
-) -> float:
-    """``evaluate`` as the equilibrium of increment k has it."""
+) -> Trial:
+    """The question for the forces as the equilibrium of increment k has it."""
     dt = loading.dt[k]
-    trial = Trial(
+    return Trial(
         scheme.secant, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt),
         scheme.onset * dt, loading.time[k], loading.time[k + 1], motion.u, motion.v, work.u, work.v, work.a,
         loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)], work.multiplier, problem.nodes.place,
         motion.state, work.state, work.power,
     )  # fmt: skip
-    return evaluate(trial, problem, work)
+
+
+@shared_kernel
+def evaluate_increment(
+    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> float:
+    """``evaluate`` in increment k."""
+    energy: float = evaluate_apart(in_increment(scheme, k, problem, loading, motion, work), problem, work)
+    return energy
 
 
 @inner_kernel
@@ -71,7 +86,9 @@ def evaluate_instant(
     if problem.nodes.directed_mass.shape[0] > 0:
         renew_masses(time, work.u, problem)
     rate, rate2 = scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt)
-    return evaluate(at_end(scheme.wf, rate, rate2, time, time, thermal, problem, motion, work), problem, work)
+    trial = at_end(scheme.wf, rate, rate2, time, time, thermal, problem, motion, work)
+    energy: float = evaluate_apart(trial, problem, work)
+    return energy
 
 
 @kernel

@@ -29,9 +29,9 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
-from fem.solve.newton.evaluate import evaluate_increment, renew_masses
+from fem.solve.newton.evaluate import evaluate, in_increment, renew_masses
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
-from fem.solve.newton.iterate import begin, correct, residual, scale_of, worst
+from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
@@ -142,7 +142,7 @@ def march(
             phase = groups.TRIAL
         if phase == groups.TRIAL:
             phase = groups.CORRECT
-            strain = evaluate_increment(scheme, k, problem, loading, motion, work)
+            strain = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
             norm = residual(scheme, problem, work)
             if control[groups.ITERATION] == 0:
                 if loading.support_dofs.shape[0] > 0:
@@ -162,6 +162,11 @@ def march(
                     set_factor(arc, k, loading, work)
                     control[groups.PHASE] = groups.TRIAL
                     continue
+                if not good and limits[groups.HALVES] > 0.0:
+                    begins = control[groups.ITERATION] < limits[groups.HALVES]
+                    if takes_back(scheme, dt, begins, memory, work):
+                        control[groups.PHASE] = groups.TRIAL
+                        continue
                 if good or control[groups.ITERATION] >= limits[groups.ITERATIONS]:
                     if limits[groups.RELATIVE] < 0.0:
                         scale = scale_of(scheme, dt, problem, work)

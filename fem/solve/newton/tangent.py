@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bars.bar import GAP, Q
 from fem.forces.equations import condense
 from fem.solve.linear.block import Diagonal, isotropic
@@ -24,13 +24,18 @@ def diagonal_of(phase: int, is_bare: bool, scheme: Coefficients, dt: float, node
     return Diagonal(nodes.mass, nodes.damping, by_mass, by_damping)
 
 
-@kernel
+@shared_kernel
 def nodal_blocks(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -> None:
     """Blocks of the effective tangent within one node, without the bars."""
     nodes, block, own = problem.nodes, work.block, work.tangent.block
     diagonal = diagonal_of(groups.CORRECT, True, scheme, dt, nodes)
+    largest = 0.0
+    for dof in range(work.residual.shape[0] if nodes.caution.shape[0] > 0 else 0):
+        largest = max(largest, abs(work.residual[dof]))
     for i in range(block.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
+        if nodes.caution.shape[0] > 0:
+            multiple += largest * nodes.caution[i]
         for k in range(9):
             block[i, k] = nodes.artificial_stiffness[i, k] if nodes.artificial_stiffness.shape[0] > 0 else 0.0
         for c in range(3):

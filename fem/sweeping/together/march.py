@@ -18,7 +18,7 @@ from fem.solve.linear.chain import solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.convergence import is_converged
-from fem.solve.newton.evaluate import combine, evaluate_increment, evaluate_instant, inertia_forces
+from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
 from fem.solve.newton.groups import CORRECT, Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of
 from fem.solve.newton.march import HUGE
@@ -167,7 +167,7 @@ def march_lanes(
         strain, norm, scale, flags, spent = 0.0, 0.0, 0.0, 0.0, 0.0
         iteration = 0
         while True:
-            strain = evaluate_increment(scheme, k, problem, loading, motion, work)
+            strain = evaluate(in_increment(scheme, k, problem, loading, motion, work), problem, work)
             norm = residual(scheme, problem, work)
             if iteration == 0:
                 if loading.support_dofs.shape[0] > 0:
