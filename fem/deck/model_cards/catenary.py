@@ -17,12 +17,13 @@ from fem.deck.draft import Catenary, Draft, Piece
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
-from fem.deck.step_cards.loads import distributed
+from fem.deck.step_cards.loads import distributed, kind_of
+from fem.deck.surroundings.loads import FIELDS, fluid_load
 from fem.deck.surroundings.lying import anchors, ground_below
 from fem.lines.hanging import hang
 from fem.lines.length import MEASURES, horizontal_tension, natural_length
 from fem.lines.line import Line, LineError, Shape
-from fem.model import BarSection, RestLength, Static
+from fem.model import BarSection, DistributedLoad, FluidLoad, RestLength, Static
 from fem.model.mesh import BARS
 
 PARALLEL = 1e-12
@@ -96,7 +97,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     if ends is None or bars is None:
         draft.failed.add("NGEN")
         return
-    weight, up = weights(draft, catenary, bars)
+    weight, up = weights(draft, catenary, bars, ends)
     span, rise, axes = plane_of(ends, up)
     ground = ground_below(draft, catenary, bars.labels, ends[0], axes, 1 if bars.is_flat else 2)
     counts = [len(piece.labels) - 1 for piece in pieces]
@@ -193,19 +194,44 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     )  # fmt: skip
 
 
-def weights(draft: Draft, catenary: Catenary, bars: Bars) -> tuple[Floats, Floats]:
-    """(n,) weight per natural length of each bar, and the direction (3,) that is up.
+def first_loads(draft: Draft) -> list[DistributedLoad | FluidLoad]:
+    """Loads on bars in the first step, of a deck that goes on with the model of another one in that of the other."""
+    rows = [row for card in draft.earlier_loads for row in draft.rows(card)]
+    if not rows and draft.steps:
+        step = draft.steps[0]
+        return [*step.distributed_loads, *(load for load, _ in step.fluid_loads)]
+    kinds = [(kind_of(row), row) for row in rows]
+    return [fluid_load(row, kind, None, False, draft) if kind in FIELDS else distributed(row, None, draft)
+            for kind, row in kinds]  # fmt: skip
 
-    The first step of a deck that goes on with the model of another one is that of the other one.
-    """
-    gravity = np.zeros((len(bars.labels), 3))
-    loads = [distributed(row, None, draft) for card in draft.earlier_loads for row in draft.rows(card)]
-    for load in loads or (draft.steps[0].distributed_loads if draft.steps else ()):
-        if load.kind == "GRAV":
-            target = load.target
-            members = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
-            acts = np.ones(len(gravity), np.bool_) if target is None else np.isin(bars.labels, members)
+
+def growth_on(draft: Draft, bars: Bars, ends: Floats) -> tuple[Floats, Floats]:
+    """(n,) thickness and mass per length of what grows on the bars, as if these lay along the line between its ends."""
+    count, up = len(bars.labels), 1 if bars.is_flat else 2
+    height = ends[0, up] + (np.arange(count) + 0.5) / count * (ends[1] - ends[0])[up]
+    thickness, mass = np.zeros(count), np.zeros(count)
+    for growth, _ in draft.growths:
+        elevation, layer, density = np.array(growth.rows).T
+        on = np.isin(bars.labels, draft.element_sets.ordered(growth.element_set))
+        thickness[on] = np.interp(height, elevation, layer)[on]
+        area = math.pi * thickness * (growth.diameter + thickness)
+        mass[on] = (np.interp(height, elevation, density) * area)[on]
+    return thickness, mass
+
+
+def weights(draft: Draft, catenary: Catenary, bars: Bars, ends: Floats) -> tuple[Floats, Floats]:
+    """(n,) weight per natural length of each bar, less what water carries (PB), and the direction (3,) that is up."""
+    gravity, lift = np.zeros((len(bars.labels), 3)), np.zeros(len(bars.labels))
+    thickness, grown = growth_on(draft, bars, ends)
+    for load in first_loads(draft):
+        target = load.target
+        members = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
+        acts = np.ones(len(gravity), np.bool_) if target is None else np.isin(bars.labels, members)
+        if isinstance(load, DistributedLoad) and load.kind == "GRAV":
             gravity[acts] += load.value * np.array(load.direction)
+        elif isinstance(load, FluidLoad) and load.kind == "PB" and draft.water is not None:
+            volume = 0.25 * math.pi * (load.diameter + 2.0 * thickness[acts]) ** 2
+            lift[acts] += load.magnitude * draft.water.density * draft.water.gravity * volume
     size = np.linalg.norm(gravity, axis=1)
     up = np.array([0.0, 1.0, 0.0]) if bars.is_flat else np.array([0.0, 0.0, 1.0])
     if size.any():
@@ -213,7 +239,7 @@ def weights(draft: Draft, catenary: Catenary, bars: Bars) -> tuple[Floats, Float
         if np.abs(gravity + size[:, None] * up).max() > PARALLEL * size.max():
             raise catenary.card.mistake("GRAV of the first step points in different directions along the line")
     given = catenary.weight
-    weight = bars.density * bars.area * size if given is None else np.full(len(size), given)
+    weight = (bars.density * bars.area + grown) * size - lift if given is None else np.full(len(size), given)
     if not weight.any():
         hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
         raise catenary.card.mistake("the line has no weight", hint)
