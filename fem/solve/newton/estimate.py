@@ -38,7 +38,7 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import ALPHA, MINUS, PLUS, Bars, P, Q
 from fem.forces.bars.laws import TABLE
 from fem.forces.bars.strain import LINEAR
-from fem.forces.equations import condense, expand
+from fem.forces.equations import Equations, condense, expand
 from fem.forces.values import bar_point
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
@@ -195,8 +195,8 @@ def filter_system(
 
 
 @called_kernel
-def take_filtered(problem: Problem, work: Scratch) -> None:
-    """e becomes what was solved for."""
-    expand(problem.equations, work.du)
-    for dof in range(work.du.shape[0]):
-        work.momentum[dof] = work.du[dof]
+def take_filtered(equations: Equations, du: Floats, error: Floats) -> None:
+    """The error becomes what was solved for."""
+    expand(equations, du)
+    for dof in range(du.shape[0]):
+        error[dof] = du[dof]
