@@ -47,6 +47,7 @@ from fem.solve.newton.groups import (
     DAMPS,
     EXPONENT,
     FILTER,
+    FRACTION,
     HIGH_LEVEL,
     LAG,
     LAST_DT,
@@ -57,7 +58,6 @@ from fem.solve.newton.groups import (
     LOW_LEVEL,
     PASSES,
     RINGS,
-    SHARE,
     SHORTEST,
     SIZE,
     TIME_ERROR,
@@ -133,9 +133,9 @@ def judge(
     level = error / dt ** limits[EXPONENT]
     enough = limits[LOW_LEVEL] if limits[LOW_LEVEL] > 0.0 else limits[HIGH_LEVEL]
     may_ring = limits[DAMPS] > 0.0 and problem.bars.rods.shape[0] == 0 and (level > enough or error > 1.0)
-    if may_ring and passes < MOST_PASSES and (passes != 1.0 or error < RINGING * memory[SHARE]):
+    if may_ring and passes < MOST_PASSES and (passes != 1.0 or error < RINGING * memory[FRACTION]):
         if passes <= 1.0:
-            memory[SHARE] = error
+            memory[FRACTION] = error
         memory[PASSES] += 1.0
         return FILTER, 0.0
     memory[PASSES] = 0.0
@@ -146,7 +146,7 @@ def judge(
     memory[SIZE], memory[LAST_DT] = size, dt
     if error > 1.0:
         return CLOSE, UNRESOLVED
-    if passes > 1.0 and memory[SHARE] > 1.0:
+    if passes > 1.0 and memory[FRACTION] > 1.0:
         memory[LEFT] = 1.0
         return CLOSE, RINGS
     return CLOSE, 0.0

@@ -41,9 +41,9 @@ CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 6, 7, 8, 9
 LEVEL, SIZE, LAST_DT = 10, 11, 12
 # du1/dv1 of the last increment, which cables that became taut in it go by
 ONSET = 13
-# and of the estimate within an increment: how often it was filtered, its share of the allowed error after 0 or 1 times;
+# and of the estimate within an increment: how often filtered, its fraction of the allowed error after 0 or 1 times;
 # and 1 in a step that has left ringing to numerical damping
-PASSES, SHARE, LEFT = 14, 15, 16
+PASSES, FRACTION, LEFT = 14, 15, 16
 MEMORY = 17
 # Entries of energies
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
