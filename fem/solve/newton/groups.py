@@ -43,9 +43,9 @@ CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 6, 7, 8, 9
 LEVEL, SIZE, LAST_DT = 10, 11, 12
 # du1/dv1 of the last increment, which cables that became taut in it go by
 ONSET = 13
-# and of the estimate within an increment: how often it was filtered, its share of the allowed error after 0 or 1 times;
+# and of the estimate within an increment: how often filtered, its fraction of the allowed error after 0 or 1 times;
 # and 1 in a step that has left ringing to numerical damping
-PASSES, SHARE, LEFT = 14, 15, 16
+PASSES, FRACTION, LEFT = 14, 15, 16
 # and of an update that may be halved: R.R before it, and what part of it is left
 SQUARE, PART = 17, 18
 MEMORY = 19
