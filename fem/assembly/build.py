@@ -17,7 +17,7 @@ from fem.forces.bars.bar import CONSTANTS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
 from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
-from fem.forces.families import FAMILIES, FIRST, acting_families, are_viscous, massive_ones, write_masses
+from fem.forces.families import FAMILIES, FIRST, acting, are_viscous, massive_ones, write_masses
 from fem.forces.mass import SHARES
 from fem.forces.springs import Springs
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
@@ -245,7 +245,7 @@ class _Builder:
                 labels=mesh.node_names,
                 bars=bars,
                 springs=springs,
-                families=(),
+                families=None,
                 is_passive=True,
                 has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
@@ -283,13 +283,12 @@ def with_families(system: System) -> System:
         touching = np.concatenate([touching, one.touching(own)])
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
-    if not owns:
-        return system
     families = tuple(owns)
-    acts = acting_families(families)
+    if not acting(families):
+        return system
     return replace(
-        system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state,
-        touching=touching, directed_mass=first_masses(families, system),
+        system, families=families, is_passive=False, has_flow=True, pairs=pairs, state=state, touching=touching,
+        directed_mass=first_masses(families, system),
     )  # fmt: skip
 
 
