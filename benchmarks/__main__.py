@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import kernels, lanes
+from benchmarks import kernels, lanes, lines
 from benchmarks.decks import write_deck
 from benchmarks.jobs import WORKS, Job, jobs_of
 from benchmarks.measure import OURS, PEERS, Plan, measure, missing_peers, references
@@ -40,8 +40,10 @@ def parser() -> argparse.ArgumentParser:
 
 
 def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> list[Job]:
-    """The jobs to run; W5 is none of them but an ensemble of its own."""
-    return [job for work in works if work != "W5" for job in jobs_of(work, tuple(sizes)) if match in job.name]
+    """The jobs to run; W5, an ensemble, and W6, lines in water, are none of them."""
+    return [
+        job for work in works if work not in ("W5", "W6") for job in jobs_of(work, tuple(sizes)) if match in job.name
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,6 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(line)
         if not is_right:
             return 1
+    if "W6" in works and options.match in "W6":
+        remarks += lines.report(options.peer_python)
     peers = () if options.peers is None else tuple(options.peers or PEERS)
     plan = Plan(options.repeat, peers, options.peer_python, options.limit, options.whole, options.solver)
     for name, why in missing_peers(plan).items():

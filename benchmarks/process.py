@@ -71,7 +71,7 @@ def report(run: Callable[[], dict[str, Any]]) -> None:
         answer = run()
     except Exception as error:
         answer = {"failed": f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"}
-    print(MARK + json.dumps(answer), flush=True)
+    print("\n" + MARK + json.dumps(answer), flush=True)  # what a peer wrote may not have ended its line
 
 
 def peak_mib() -> float:

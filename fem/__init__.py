@@ -35,6 +35,7 @@ _WHERE = {
     "sections": "fem.chaos.sections",
     "check": "fem.checking",
     "pendulum": "fem.pendulums.write",
+    "line": "fem.spans.write",
     "plot": "fem.pictures.plot",
     "animate": "fem.pictures.animate",
 }

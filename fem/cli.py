@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import fem
@@ -22,6 +23,8 @@ from fem.commands import arguments as option
 from fem.commands.signals import stoppable
 from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
 from fem.pendulums.options import add_options
+from fem.post.command import add_commands as add_questions
+from fem.spans.options import add_options as add_line_options
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
@@ -118,13 +121,24 @@ def parser() -> argparse.ArgumentParser:
 
     pendulum = commands.add_parser("pendulum", help="write the deck of a pendulum of N links, and run it")
     add_options(pendulum)
-    pendulum.set_defaults(command=pendulum_command)
+    pendulum.set_defaults(command=writes("fem.pendulums.write:pendulum"))
+    line = commands.add_parser("line", help="write the deck of a mooring line or a span of conductor, and run it")
+    add_line_options(line)
+    line.set_defaults(command=writes("fem.spans.write:line_as_asked"))
+    foreign = commands.add_parser("import", help="write a deck from the input file of another program")
+    programs = foreign.add_subparsers(metavar="PROGRAM", required=True)
+    moordyn = programs.add_parser("moordyn", help="MoorDyn v2: lines, points, line types, options")
+    moordyn.add_argument("file", metavar="FILE.txt", type=Path, help="input file of MoorDyn")
+    moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
+    option.add_force(moordyn)
+    moordyn.set_defaults(command=late("fem.moordyn.convert:convert", is_told=True))
     sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
     where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
     option.add_sweep(sweep, where, required=True)
     sweep.set_defaults(command=sweep_command)
     add_commands(commands)
     add_pictures(commands)
+    add_questions(commands, late)
 
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
@@ -190,16 +204,33 @@ def check_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def pendulum_command(options: argparse.Namespace) -> int:
-    """``fem pendulum``."""
-    from fem.pendulums.write import pendulum
-    from fem.results.console import say
+def writes(place: str) -> Callable[[argparse.Namespace], int]:
+    """A command that writes a deck, by the function at a place; ``--run``: also runs it, and draws a moved line."""
 
-    deck = pendulum(
-        **{name: value for name, value in values_of(options).items() if name != "run" and value is not None}
-    )
-    say(f"wrote {deck}")
-    return run_command(parser().parse_args(["run", str(deck)])) if options.run else 0
+    def command(options: argparse.Namespace) -> int:
+        from fem.results.console import say
+
+        given = {name: value for name, value in values_of(options).items() if name != "run" and value is not None}
+        deck = at(place)(**given)
+        say(f"wrote {deck}")
+        if not options.run:
+            return 0
+        code = run_command(parser().parse_args(["run", str(deck)]))
+        if getattr(options, "motion", None):
+            from fem.pictures.plot import plot
+            from fem.results.run_record import RESULTS
+
+            plot(RESULTS / deck.stem, "tension", say=say)
+        return code
+
+    return command
+
+
+def at(place: str) -> Callable[..., Any]:
+    """The function at a place, imported now."""
+    module, _, function = place.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
 
 
 def sweep_command(options: argparse.Namespace) -> int:
@@ -216,9 +247,7 @@ def late(place: str, is_told: bool = False) -> Callable[[argparse.Namespace], in
     def command(options: argparse.Namespace) -> int:
         from fem.results.console import say
 
-        module, _, function = place.partition(":")
-        given = values_of(options) | ({"say": say} if is_told else {})
-        found = getattr(import_module(module), function)(**given)
+        found = at(place)(**values_of(options) | ({"say": say} if is_told else {}))
         return found if isinstance(found, int) else 0
 
     return command

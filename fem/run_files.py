@@ -22,6 +22,7 @@ from fem.model import Frequency, Model
 from fem.model.parts import changed_parts, parts_of
 from fem.outlet import Writer
 from fem.pictures import PICTURES, PLOTTED
+from fem.post import POSTED
 from fem.results import run_record
 from fem.results.record import Rows, SilentSink, Sink
 from fem.results.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
@@ -263,10 +264,10 @@ def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
 
 
 def owned_names(record: Mapping[str, Any]) -> Names:
-    """What a run wrote by its record, and what was drawn of it; how many fields is known when it has ended only."""
+    """What a run wrote by its record, and what was made of it; how many fields is known when it has ended only."""
     deck, fields = record.get("deck"), record.get("fields", 0)
     name = run_record.stem_of(str(deck.get("file"))) if isinstance(deck, dict) else ""
     if fields is None:
-        return Names(listed_names(record), field_patterns(name), PICTURES)
+        return Names(listed_names(record), (*field_patterns(name), POSTED), PICTURES)
     numbered = {field_name(name, number) for number in range(fields)} if isinstance(fields, int) else set()
-    return Names(listed_names(record) | numbered, (), PICTURES)
+    return Names(listed_names(record) | numbered, (POSTED,), PICTURES)

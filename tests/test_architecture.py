@@ -28,6 +28,9 @@ ROOMS = {
     "solve": {"assembly", "lanes", "forces", "results", "model", "compiled"},
     "checking": {"deck", "model"},
     "pendulums": {"commands", "files"},
+    "moordyn": {"files"},
+    "spans": {"commands", "files"},
+    "post": {"commands", "files", "model", "pictures"},
     "sweeping": {"assembly", "compiled", "deck", "files", "forces", "lanes", "model", "results", "runner", "solve"},
     "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.assembly.bodies import bodies_of
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
 from fem.errors import ModelError
 from fem.forces.bars import bar
@@ -15,7 +16,7 @@ from fem.forces.bars.bar import CONSTANTS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
 from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
-from fem.forces.families import FAMILIES, FIRST, acting_families, are_viscous
+from fem.forces.families import FAMILIES, FIRST, acting_families, are_viscous, massive_ones, write_masses
 from fem.forces.mass import SHARES
 from fem.forces.springs import Springs
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
@@ -238,6 +239,7 @@ class _Builder:
                 has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
                 state=np.zeros(0),
+                touching=np.zeros((0, 2), np.int64),
                 mass=self.mass,
                 directed_mass=np.zeros((0, 9)),
                 damping=self.damping,
@@ -250,6 +252,7 @@ class _Builder:
                 planar=self.planar,
                 expansions=tuple(self.expansions),
                 equations=equations,
+                bodies=bodies_of(model),
                 node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
                 element_index=self.index,
             )
@@ -259,14 +262,13 @@ class _Builder:
 def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
     owns: list[Any] = []
-    pairs, state, family = system.pairs, system.state, system.family
-    directed_mass = np.zeros((len(system.labels), 9))
+    pairs, state, family, touching = system.pairs, system.state, system.family, system.touching
     for place, one in enumerate(FAMILIES):
         own = one.assemble(system.model, system, len(pairs), len(state))
         owns.append(own)
         pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(own)]))
         state = np.concatenate([state, one.states(own)])
-        np.add.at(directed_mass, *one.masses(own))
+        touching = np.concatenate([touching, one.touching(own)])
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
     if not owns:
@@ -275,8 +277,17 @@ def with_families(system: System) -> System:
     acts = acting_families(families)
     return replace(
         system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state,
-        directed_mass=directed_mass if directed_mass.any() else system.directed_mass,
+        touching=touching, directed_mass=first_masses(families, system),
     )  # fmt: skip
+
+
+def first_masses(families: tuple[Any, ...], system: System) -> Floats:
+    """(n, 9) mass that families give to nodes in the reference position; empty where none does."""
+    if not massive_ones(families):
+        return system.directed_mass
+    block, size = np.zeros((len(system.labels), 9)), system.size
+    write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), block)
+    return block
 
 
 def table_rows(table: Curve) -> list[tuple[float, float, float]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.cases import Case, Entry, Span, advance
+from fem.assembly.flows import Flow, advance_flows, buoyancy_cases
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
 from fem.assembly.thermal import thermal_strain
@@ -22,7 +23,8 @@ Entries: TypeAlias = tuple[Entry, ...]
 @dataclass(frozen=True, slots=True)
 class Environment:
     """Loads as cases: ``nodal`` (n, 3) forces, ``body`` (elements, 3) forces per volume, ``gravity`` (elements, 3)
-    accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed supports that fade out.
+    accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed supports that fade out;
+    ``flows``: what water and wind do.
     """
 
     supports: Supports
@@ -32,6 +34,7 @@ class Environment:
     heat: tuple[Case, ...] = ()
     released: tuple[Case, ...] = ()
     initial_temperature: Floats | None = None
+    flows: tuple[Flow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ def first_environment(system: System, u: Floats) -> Environment:
         if condition.kind == "TEMPERATURE":
             temperature[system.nodes_of(condition.target)] = condition.value
     return Environment(
-        initial_supports(system, system.model.boundaries, u),
+        initial_supports(system, system.model, u),
         heat=(Case(temperature[:, None], Constant(1.0)),),
         initial_temperature=temperature,
     )
@@ -91,6 +94,7 @@ def next_environment(
         advance(before.heat, heat_entries, "TEMPERATURE" in replaced, span, model),
         released,
         initial,
+        advance_flows(before.flows, system, step, span),
     )
 
 
@@ -123,13 +127,16 @@ def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries
 
 
 def load_set(system: System, environment: Environment) -> LoadSet:
-    """Nodal vectors of all loads in force: body forces and weight go half to each end of a bar."""
+    """Nodal vectors of all dead loads in force: body forces, weight, buoyancy go half to each end of a bar."""
     forces = (*environment.nodal, *environment.released)
     vectors = [case.field for case in forces]
     vectors += [_to_nodes(system, case.field * system.volume[:, None]) for case in environment.body]
     vectors += [_to_nodes(system, case.field * system.element_mass[:, None]) for case in environment.gravity]
-    cases = (*forces, *environment.body, *environment.gravity)
-    is_gravity = np.repeat([0, 1], [len(cases) - len(environment.gravity), len(environment.gravity)])
+    lifts = buoyancy_cases(system, environment.flows)
+    vectors += [_to_nodes(system, case.field) for case in lifts]
+    cases = (*forces, *environment.body, *environment.gravity, *lifts)
+    dead = len(forces) + len(environment.body)
+    is_gravity = np.repeat([0, 1], [dead, len(cases) - dead])
     return LoadSet(np.array(vectors, float).reshape(len(cases), system.size), is_gravity, cases)
 
 

@@ -4,7 +4,8 @@ Every supported dof belongs to a group with one curve c(t); with its own base, r
     DISPLACEMENT  u = base + value c(t)
     VELOCITY      u = base + value int c,              v = value c
     ACCELERATION  u = base + rate (t - t0) + value iint c,  v = rate + value int c,  a = value c
-and the derivatives of these. Rules from step to step as for loads (``assembly/cases.py``).
+and the derivatives of these. Rules from step to step as for loads (``assembly/cases.py``). Nodes that are pinned to a
+rigid body follow its six dofs (``assembly/bodies.py``), of which the three rotations lie behind the dofs of all nodes.
 """
 
 from __future__ import annotations
@@ -15,22 +16,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.bodies import Body
 from fem.assembly.cases import Span, carried, follow
 from fem.assembly.system import System
-from fem.model import Boundary, Step
+from fem.model import Boundary, Model, Step
 from fem.model.curves import Constant, Curve, Ramp, evaluate
 
-FREE, IMPLICIT = -1, 0
-"""Groups of dofs that nothing prescribes, and of those that are held because no element moves them."""
+FREE, IMPLICIT, PINNED = -1, 0, 1
+"""Groups of dofs that nothing prescribes, of those that are held because no element moves them, and, in models with
+rigid bodies, of those that follow one."""
 KINDS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2, "FIXED": 0}
 
 
 @dataclass(frozen=True, slots=True)
 class Supports:
-    """Prescribed dofs of a step.
+    """Prescribed dofs of a step: of n nodes, and three rotations of each of b rigid bodies.
 
-    group (3n,)              index into ``groups``, -1 for free dofs
-    base, rate, value (3n,)  of each supported dof
+    group (3n + 3b,)         index into ``groups``, -1 for free dofs
+    base, rate, value (3n + 3b,)  of each supported dof
     groups                   (order of the given quantity: 0 u, 1 v, 2 a; its curve)
     start                    time from which velocities are integrated
     """
@@ -41,17 +44,25 @@ class Supports:
     value: Floats
     groups: tuple[tuple[int, Curve], ...]
     start: float
+    bodies: tuple[Body, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """3n."""
+        return len(self.group) - 3 * len(self.bodies)
 
     @property
     def supported(self) -> Flags:
         """(3n,) dofs whose motion is prescribed."""
-        return np.asarray(self.group != FREE)
+        return np.asarray(self.group[: self.size] != FREE)
 
     def moving(self, u: Floats) -> Ints:
         """Dofs whose displacement changes, or is not yet the prescribed one."""
         # Where a group moves there is no constant place: NaN, at which nothing has arrived.
         places = [c.value if order == 0 and isinstance(c, Constant) else np.nan for order, c in self.groups]
-        arrived = u == self.base + self.value * np.array(places or [np.nan])[self.group]
+        arrived = u == (self.base + self.value * np.array(places or [np.nan])[self.group])[: self.size]
+        for body in self.bodies:
+            arrived[body.dofs] = False
         moving: Ints = (self.supported & ~arrived).nonzero()[0]
         return moving
 
@@ -69,14 +80,27 @@ class Supports:
             u[:, columns] = base + rate * (time - self.start)[:, None] + levels[0]
             v[:, columns] = rate + levels[1]
             a[:, columns] = levels[2]
+        for body in self.bodies:
+            (columns,) = np.isin(dofs, body.dofs).nonzero()
+            if columns.size:
+                place = body.dofs.searchsorted(dofs[columns])
+                moved = body.moved(*self.motion(body.driven, time, after))
+                u[:, columns], v[:, columns], a[:, columns] = (each[:, place] for each in moved)
         return u, v, a
 
     def velocity_after(self, dofs: Ints, time: Floats) -> Floats:
         """v (k, c) of given supported dofs just after given times: that of ``motion``."""
+        if self.bodies:
+            return self.motion(dofs, time, after=True)[1]
         v = np.zeros((len(time), len(dofs)))
         for columns, order, curve, _, rate, value in self._parts(dofs):
             v[:, columns] = rate + evaluate(curve, time, 1 - order, True, self.start)[:, None] * value
         return v
+
+    def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
+        """u and v (3n + 3b,): those of nodes (3n,), and the rotations of the bodies at a time."""
+        angles, rates, _ = self.motion(np.arange(self.size, len(self.group)), np.array([time]))
+        return np.concatenate([u, angles[0]]), np.concatenate([v, rates[0]])
 
     def _parts(self, dofs: Ints) -> Iterator[tuple[Ints, int, Curve, Floats, Floats, Floats]]:
         """Columns of the dofs that follow one curve, its order, the curve; base, rate and value of these dofs."""
@@ -102,13 +126,17 @@ def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> 
     group = supports[0].group
     base, rate, value = (np.array([getattr(one, name) for one in supports]) for name in ("base", "rate", "value"))
     place = base + value * np.array(of_value)[:, group] + rate * np.array(of_rate)[:, group]
+    for one, its in zip(supports, place, strict=True):
+        for body in one.bodies:
+            its[body.dofs] = one.motion(body.dofs, np.array([time]), after=True)[0][0]
+    place = place[:, : supports[0].size]
     return np.asarray(supports[0].supported & (np.abs(place - u) > 1e-12 * max(1.0, size)))
 
 
 def no_supports(system: System) -> Supports:
     """Only what the element types hold: T2D2 nodes in z, and nodes without any element."""
-    size = system.size
-    group = np.full(size, FREE, np.int64)
+    size, rotations = system.size, 3 * len(system.bodies)
+    group = np.full(size + rotations, FREE, np.int64)
     held = np.zeros(size, np.bool_)
     held[2::3] = system.planar
     used = np.zeros(len(system.labels), np.bool_)
@@ -117,15 +145,19 @@ def no_supports(system: System) -> Supports:
         used[[dof // 3 for dof, _ in terms]] = True
     used[[node for pair in system.model.links for node in pair]] = True
     held |= np.repeat(~used, 3)
-    group[held] = IMPLICIT
-    zero = np.zeros(size)
-    return Supports(group, zero, zero, zero, ((0, Constant(0.0)),), 0.0)
+    group[:size][held] = group[size:] = IMPLICIT
+    for body in system.bodies:
+        group[body.driven], group[body.dofs] = IMPLICIT, PINNED
+    zero = np.zeros(len(group))
+    groups = ((0, Constant(0.0)), (0, Constant(1.0)))
+    return Supports(group, zero, zero, zero, groups if system.bodies else groups[:1], 0.0, system.bodies)
 
 
 def advance_supports(system: System, before: Supports, step: Step, span: Span, u: Floats, v: Floats) -> Supports:
     """Supports of a step: those carried over, removed by OP=NEW, and the step's own."""
     if "BOUNDARY" in step.replaced:
         before = no_supports(system)
+    u, v = before.with_rotations(u, v, span.start)
     base, rate = before.base.copy(), before.rate.copy()
     groups: list[tuple[int, Curve]] = []
     for k, (order, curve) in enumerate(before.groups):
@@ -133,14 +165,16 @@ def advance_supports(system: System, before: Supports, step: Step, span: Span, u
         if order > 0:
             base[dofs], rate[dofs] = u[dofs], v[dofs]
         groups.append((order, carried(curve, span)))
-    old = Supports(before.group, base, rate, before.value, tuple(groups), span.start)
-    return _apply(system, old, step.boundaries, span, u, v)
+    old = Supports(before.group, base, rate, before.value, tuple(groups), span.start, before.bodies)
+    return _apply(system, old, (*step.boundaries, *step.rotations), span, u, v)
 
 
-def initial_supports(system: System, boundaries: tuple[Boundary, ...], u: Floats) -> Supports:
+def initial_supports(system: System, model: Model, u: Floats) -> Supports:
     """Supports given before the first step; all zero-valued, so no time enters."""
-    span = Span(0.0, 1.0, ramps=False)
-    return _apply(system, no_supports(system), boundaries, span, u, np.zeros_like(u))
+    nothing = no_supports(system)
+    u, v = nothing.with_rotations(u, np.zeros_like(u), 0.0)
+    boundaries = (*model.boundaries, *model.rotations)
+    return _apply(system, nothing, boundaries, Span(0.0, 1.0, ramps=False), u, v)
 
 
 def _apply(
@@ -153,6 +187,9 @@ def _apply(
     known = {pair: k for k, pair in enumerate(groups) if k != IMPLICIT}
     for boundary in boundaries:
         dofs = 3 * system.nodes_of(boundary.target) + boundary.dof - 1
+        if boundary.dof > 3:
+            (body,) = (each for each in system.bodies if each.driven[0] == 3 * system.nodes_of(boundary.target)[0])
+            dofs = body.driven[[boundary.dof - 1]]
         order = KINDS[boundary.kind]
         curve: Curve
         if boundary.amplitude is not None:
@@ -175,4 +212,4 @@ def _apply(
             known[pair] = len(groups)
             groups.append(pair)
         group[dofs] = known[pair]
-    return Supports(group, base, rate, value, tuple(groups), span.start)
+    return Supports(group, base, rate, value, tuple(groups), span.start, supports.bodies)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.bodies import Body
 from fem.forces.bars import bar
 from fem.forces.bars.bar import Bars
 from fem.forces.bars.blocks import blocks_of
@@ -25,9 +26,10 @@ class System:
     bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``)
     is_passive      nothing but bars, springs and dashpots acts;  has_flow: a force may not come from stored energy
     state           (s,) what families remember before anything has moved
+    touching        (q, 2) nodes and states of contact forces
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
-    directed_mass   (n, 9)  mass that families add to nodes, row by row (empty: none)
+    directed_mass   (n, 9)  mass that families add to nodes, row by row, renewed as they move (empty: none)
     damping         (n,)    its mass-proportional damping
     family          (k, 2)  of each element: family and index in it
     element_nodes   (k, 2)  node indices (the same twice for one-node elements)
@@ -36,6 +38,7 @@ class System:
     planar          (n,)    nodes of T2D2 bars, held in z
     expansions      (index of bars, law) pairs with thermal expansion
     equations       as in the model, with dof = 3 * node + axis
+    bodies          rigid ones, whose pinned nodes are supports
     node_index, element_index   label -> index
     """
 
@@ -49,6 +52,7 @@ class System:
     has_flow: bool
     pairs: Ints
     state: Floats
+    touching: Ints
     mass: Floats
     directed_mass: Floats
     damping: Floats
@@ -61,6 +65,7 @@ class System:
     planar: Flags
     expansions: tuple[tuple[Ints, Expansion], ...]
     equations: tuple[tuple[tuple[int, float], ...], ...]
+    bodies: tuple[Body, ...]
     node_index: dict[int, int]
     element_index: dict[int, int]
 

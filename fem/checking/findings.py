@@ -49,6 +49,9 @@ def _links(model: Model) -> list[tuple[int, int]]:
     links = [(first, second) for first, second in model.mesh.element_nodes.tolist()]
     for equation in model.equations:
         links += [(equation.terms[0][0], term[0]) for term in equation.terms]
+    for body in model.bodies:
+        (node,) = model.mesh.nodes_of(body.node)
+        links += [(int(node), pinned) for pinned in model.mesh.nodes_of(body.pinned).tolist()]
     return links + list(model.links)
 
 
@@ -72,7 +75,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
 def free_bodies(model: Model, bars: Bars) -> list[str]:
     """Parts that no support and no grounded spring holds."""
     given = supports(model)
-    if not given:
+    if not given and not model.bodies:
         return ["no supports: no *BOUNDARY anywhere"]
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -81,7 +84,7 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     links = np.array(_links(model), np.int64).reshape(-1, 2)
     size = (len(mesh.node_labels),) * 2
     part = connected_components(coo_array((np.ones(len(links)), links.T), shape=size), directed=False)[1]
-    held = [mesh.nodes_of(boundary.target) for boundary in given]
+    held = [model.pinned, *(mesh.nodes_of(boundary.target) for boundary in given)]
     held.append(mesh.element_nodes[mesh.is_of("SPRING1"), 0])
     linked = np.unique(links)
     free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
@@ -102,7 +105,7 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
     if is_strained or all(isinstance(step.procedure, Frequency) for step in model.steps):
         return []
     for step in model.steps:
-        moving = [boundary for boundary in step.boundaries if boundary.value or boundary.amplitude]
+        moving = [each for each in (*step.boundaries, *step.rotations) if each.value or each.amplitude]
         if step.nodal_loads or step.distributed_loads or step.temperatures or moving:
             return []
     return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, moving support or initial condition"]
@@ -206,6 +209,7 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
         stiffness[np.unique(block.connectivity)] += np.diag([spring, spring, spring or flat]).astype(float)
     for boundary in (*model.boundaries, *model.steps[0].boundaries):
         stiffness[model.mesh.nodes_of(boundary.target), boundary.dof - 1, boundary.dof - 1] += 1.0
+    stiffness[model.pinned] += np.eye(3)
     values, vectors = np.linalg.eigh(stiffness)
     pull = np.abs(np.einsum("ni,nik->nk", first_loads(model), vectors))
     unheld = touched & ((values < 1e-9) & (pull > 1e-12 * np.abs(pull).max(initial=0.0))).any(axis=1)
@@ -245,6 +249,7 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
             massless[mesh.element_nodes[mesh.element_sets[point.element_set]]] = False
     for boundary in supports(model):
         held[mesh.nodes_of(boundary.target), boundary.dof - 1] = True
+    held[model.pinned] = True
     massless &= ~held.all(axis=1)
     if model.equations or not massless.any():
         return []

@@ -14,6 +14,8 @@ from fem.deck.lexical.scanner import checked_overrides
 from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, sets
 from fem.deck.outline import OutlineReader
 from fem.deck.step_cards import controls, loads, outputs, procedures, steps
+from fem.deck.surroundings import fluid, seabed
+from fem.deck.surroundings import loads as fluid_loads
 from fem.deck.writer import write_deck
 from fem.model import Model
 
@@ -46,6 +48,12 @@ KEYWORDS: dict[str, Handler] = {
     "DASHPOT": properties.dashpot,
     "MASS": properties.mass,
     "REST LENGTH": properties.rest_length,
+    "SEABED": seabed.seabed,
+    "RIGID BODY": conditions.rigid_body,
+    "AQUA": fluid.aqua,
+    "WIND": fluid.wind,
+    "DRAG LAW": fluid.drag_law,
+    "MARINE GROWTH": fluid.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,
     "TIME POINTS": amplitudes.time_points,
     "EQUATION": conditions.equation,
@@ -62,6 +70,7 @@ KEYWORDS: dict[str, Handler] = {
     "CLOAD": loads.cload,
     "DLOAD": loads.dload,
     "TEMPERATURE": loads.temperature,
+    "D ADDED MASS": fluid_loads.added_mass,
     "NODE PRINT": outputs.node_print,
     "EL PRINT": outputs.el_print,
     "ENERGY PRINT": outputs.energy_print,

@@ -20,6 +20,7 @@ from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError
 from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
+from fem.model.surroundings import DragLaw, MarineGrowth, Seabed, Water, Wind
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -85,6 +86,23 @@ class Catenary(NamedTuple):
     weight: float | None
 
 
+class Bed(NamedTuple):
+    """``*SEABED``; its elevation may be that of the water."""
+
+    card: Card
+    value: Seabed
+    has_elevation: bool
+
+
+class RigidBodyDraft(NamedTuple):
+    """``*RIGID BODY``; node: a label, or a set of one."""
+
+    card: Card
+    node: str | int
+    pinned: str
+    rotation: str
+
+
 class Draft:
     """Collects the content of all cards, their mistakes, and remarks for the user."""
 
@@ -106,19 +124,27 @@ class Draft:
         self.elements = ElementTable()
         self.catenaries: list[Catenary] = []
         self.earlier_loads: list[Card] = []
+        self.seabeds: list[Bed] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.materials: dict[str, MaterialDraft] = {}
         self.material: MaterialDraft | None = None
         self.properties: list[Property] = []
         self.amplitudes: dict[str, Amplitude] = {}
+        self.ends: dict[str, tuple[Place, float]] = {}
         self.time_points: dict[str, tuple[float, ...]] = {}
         self.equations: list[tuple[EquationTerm, ...]] = []
         self.links: list[tuple[str | int, str | int, Place]] = []
         self.point_stresses: dict[str | int, float] = {}
         self.initial: list[tuple[InitialCondition, Place]] = []
         self.rest_lengths: list[tuple[RestLength, Place]] = []
+        self.water: Water | None = None
+        self.wind: Wind | None = None
+        self.drag_laws: dict[str, DragLaw] = {}
+        self.growths: list[tuple[MarineGrowth, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
+        self.rotations: list[Boundary] = []
+        self.bodies: list[RigidBodyDraft] = []
         self.axes: list[tuple[str, Floats]] = []
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()

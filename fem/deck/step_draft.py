@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fem.deck.lexical.source import Place
-from fem.model import Boundary, Controls, DistributedLoad, NodalLoad, OutputRequest, Temperature
+from fem.model import Boundary, Controls, DistributedLoad, FluidLoad, NodalLoad, OutputRequest, Temperature
 from fem.model.steps import Procedure
 
 
@@ -36,8 +36,10 @@ class StepDraft:
     replaced: set[str] = field(default_factory=set)
     changed: dict[str, Place] = field(default_factory=dict)
     boundaries: list[tuple[Boundary, Place]] = field(default_factory=list)
+    rotations: list[Boundary] = field(default_factory=list)
     nodal_loads: list[NodalLoad] = field(default_factory=list)
     distributed_loads: list[DistributedLoad] = field(default_factory=list)
+    fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)
     temperatures: list[Temperature] = field(default_factory=list)
     outputs: list[OutputRequest] = field(default_factory=list)
     output: Given | None = None

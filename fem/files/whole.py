@@ -44,6 +44,21 @@ def replace_file(path: Path, content: bytes, attempts: int = 20) -> None:
         raise
 
 
+def write_new(path: Path, content: bytes, force: bool) -> Path:
+    """Write a file that a command makes. CommandError: the file is there and holds something else."""
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder; --output names the deck to write")
+    if os.path.lexists(path):
+        if path.is_file() and path.read_bytes() == content:
+            return path
+        if not force:
+            where = "--output FILE.inp says where to write, --force writes over it"
+            raise CommandError(f"{path} exists and holds another deck; {where}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, content)
+    return path
+
+
 def lines_of(rows: Iterable[Sequence[Any]]) -> bytes:
     """Lines of CSV; a cell never holds a line end."""
     text = io.StringIO()

@@ -7,6 +7,7 @@ A family has a group of arrays (a NamedTuple) that says what it acts on, and a k
         flow     (3n,)  the part of it that does not come from the stored energy, added to
         tangent         derivative of the weighted force, added to ``block`` and ``cross``
     values(own, index, u, v, row)   E, S, N, T of its element ``index``
+    mass(own, time, place, u, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u
 
 Its energy, its place in every integrator and linear solver, restarts and tables follow from these.
 """
@@ -19,15 +20,23 @@ from typing import Any
 
 import numpy as np
 
-from fem.compiled import inner_kernel
+from fem.arrays import Floats
+from fem.compiled import inner_kernel, shared_kernel
 from fem.forces.bars.bar import VISCOUS, Bars
+from fem.forces.fluid.group import FLUID
 from fem.forces.protocol import Family
+from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = []
+FAMILIES: list[Family] = [FLUID, SEABED]
 """All of them, bars and springs apart."""
+
+
+def families_in_step(owns: tuple[Any, ...], system: Any, environment: Any) -> tuple[Any, ...]:
+    """The groups of a step in which an environment acts."""
+    return tuple(family.in_step(own, system, environment) for family, own in zip(FAMILIES, owns, strict=True))
 
 
 def acting_families(owns: tuple[Any, ...]) -> bool:
@@ -40,6 +49,11 @@ def are_symmetric(owns: tuple[Any, ...]) -> bool:
     return all(family.symmetric or not family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
 
 
+def have_kinks(owns: tuple[Any, ...]) -> bool:
+    """Some that acts has kinks."""
+    return any(family.kinked and family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
+
+
 def rough_ones(owns: tuple[Any, ...]) -> list[str]:
     """Names of those that act and have no tangent map."""
     found = [(one, own) for one, own in zip(FAMILIES, owns, strict=True) if one.acts(own)]
@@ -48,7 +62,7 @@ def rough_ones(owns: tuple[Any, ...]) -> list[str]:
 
 def massive_ones(owns: tuple[Any, ...]) -> list[str]:
     """Names of those that add mass."""
-    return [family.name for family, own in zip(FAMILIES, owns, strict=True) if len(family.masses(own)[0])]
+    return [family.name for family, own in zip(FAMILIES, owns, strict=True) if family.is_massive(own)]
 
 
 def are_viscous(bars: Bars, springs: Springs) -> bool:
@@ -65,6 +79,7 @@ def asking_all(head: str, before: str, each: str, after: str) -> Any:
     known: dict[str, Any] = {"__name__": __name__, "of_springs": evaluate_springs, "spring_values": spring_values}
     for place, family in enumerate(FAMILIES):
         known |= {f"evaluate_{place}": family.evaluate, f"values_{place}": family.values or no_values}
+        known |= {f"mass_{place}": family.mass or no_mass}
     exec(compile("\n".join(lines), __file__, "exec"), known)
     return known[head.partition("(")[0]]
 
@@ -72,6 +87,11 @@ def asking_all(head: str, before: str, each: str, after: str) -> Any:
 @inner_kernel
 def no_values(own: Any, index: int, u: Any, v: Any, row: Any) -> None:
     """Of elements that only carry a force: zeros."""
+
+
+@inner_kernel
+def no_mass(own: Any, time: float, place: Any, u: Any, block: Any) -> None:
+    """Of families that are forces only."""
 
 
 def _evaluate() -> Any:
@@ -92,19 +112,41 @@ def _values() -> Any:
     )
 
 
+def _mass() -> Any:
+    return asking_all(
+        "masses_of_all(families, time, place, u, block)",
+        "    for k in range(9 * block.shape[0]): block[k // 9, k % 9] = 0.0",
+        "        mass_{place}(families[{place}], time, place, u, block)",
+        "    return None",
+    )
+
+
 evaluate_others = inner_kernel(_evaluate())
 """(trial, springs, families, force, flow, tangent) -> the energy that springs and all families store."""
 values_of_others = inner_kernel(_values())
 """(number, index, springs, families, u, v, row): E, S, N, T of an element that is no bar."""
+masses_of_others = inner_kernel(_mass())
+"""(families, time, place, u, block): the mass that families give to nodes, into block (n, 9)."""
+
+
+@shared_kernel
+def write_masses(families: tuple[Any, ...], time: float, place: Floats, u: Floats, block: Floats) -> None:
+    """The mass that families give to nodes at displacement u, into block (n, 9)."""
+    masses_of_others(families, time, place, u, block)
+
+
+def _ask_anew() -> None:
+    evaluate_others.function, values_of_others.function = _evaluate(), _values()
+    masses_of_others.function = _mass()
 
 
 @contextmanager
 def registered(family: Family) -> Iterator[None]:
     """With one more family, as long as it takes: what a line in ``FAMILIES`` does for good."""
     FAMILIES.append(family)
-    evaluate_others.function, values_of_others.function = _evaluate(), _values()
+    _ask_anew()
     try:
         yield
     finally:
         FAMILIES.remove(family)
-        evaluate_others.function, values_of_others.function = _evaluate(), _values()
+        _ask_anew()

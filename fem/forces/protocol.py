@@ -29,6 +29,7 @@ class Trial(NamedTuple):
     multiplier      (m,)  N/L0 of rods
     place           (3n,) reference coordinates
     state0, state1  (s,)  what families remember: of the last good increment; of this one, written
+    power           (1,)  what a stream that flows past spends on the bodies in it, added to (no families: empty)
     """
 
     secant: bool
@@ -48,6 +49,7 @@ class Trial(NamedTuple):
     place: Floats
     state0: Floats
     state1: Floats
+    power: Floats
 
 
 class Tangent(NamedTuple):
@@ -70,7 +72,6 @@ class Tangent(NamedTuple):
 
 
 NO_PAIRS = np.zeros((0, 2), np.int64)
-NO_MASSES = NO_PAIRS[:, 0], np.zeros((0, 9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +83,13 @@ class Family:
     evaluate, values  kernels, as ``families.py`` says
     pairs      its group -> (p, 2) nodes it couples
     states     its group -> (s,) what it remembers before anything has moved
-    masses     its group -> (q,) nodes and (q, 9) the mass it adds to each, symmetric, row by row; it does not weigh
+    mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
     elements   its group -> (q,) indices of the elements whose values it gives
+    in_step    (own, system, environment) -> its group in a step in which that acts
+    touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CF)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
+    kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
     """
 
     name: str
@@ -94,11 +98,18 @@ class Family:
     values: Any = None
     pairs: Callable[[Any], Ints] = lambda own: NO_PAIRS
     states: Callable[[Any], Floats] = lambda own: np.zeros(0)
-    masses: Callable[[Any], tuple[Ints, Floats]] = lambda own: NO_MASSES
+    mass: Any = None
     elements: Callable[[Any], Ints] = lambda own: NO_PAIRS[:, 0]
+    in_step: Callable[[Any, Any, Any], Any] = lambda own, system, environment: own
+    touching: Callable[[Any], Ints] = lambda own: NO_PAIRS
     symmetric: bool = True
     smooth: bool = True
+    kinked: bool = False
 
     def acts(self, own: Any) -> bool:
         """A model has some of it."""
         return any(each.size for each in own if isinstance(each, np.ndarray))
+
+    def is_massive(self, own: Any) -> bool:
+        """It adds mass to nodes of a model."""
+        return self.mass is not None and self.acts(own)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fem.lines.hanging import hang
 from fem.lines.line import Line, LineError, Shape, root
 
 MOST_HALVINGS, MOST_DOUBLINGS = 40, 60
@@ -35,18 +34,19 @@ MEASURES: dict[str, Callable[[Line, Shape], float]] = {
 
 
 def natural_length(
-    make: Callable[[float], Line], others: float, span: float, rise: float, measure: str, value: float
-) -> float:
+    make: Callable[[float], Line], rest: Callable[[Line], Shape], others: float, span: float, rise: float, measure: str,
+    value: float,
+) -> float:  # fmt: skip
     """The length with which ``make`` gives a line of which a measure has a value; of two lengths the shorter one.
 
-    others  natural length of all other pieces
+    rest    gives a line at rest;  others  natural length of all other pieces
     LineError: no length does it; it says what the least or the largest value is.
     """
 
     def excess(length: float) -> float:
         """Positive where the line is too short."""
         line = make(length)
-        off = MEASURES[measure](line, hang(line, span, rise)) - value
+        off = MEASURES[measure](line, rest(line)) - value
         return -off if measure == "SAG" else off
 
     if span == 0.0 and measure != "TENSION":

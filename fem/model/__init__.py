@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from fem.arrays import Ints
 from fem.model.arrays_equal import ArrayData
-from fem.model.loads import Amplitude, Boundary, DistributedLoad, Equation, InitialCondition, NodalLoad, Temperature
+from fem.model.loads import (
+    Amplitude,
+    Boundary,
+    DistributedLoad,
+    Equation,
+    InitialCondition,
+    NodalLoad,
+    RigidBody,
+    Temperature,
+)
 from fem.model.mesh import ElementBlock, Mesh
 from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, RestLength, Spring
 from fem.model.steps import (
@@ -19,6 +31,7 @@ from fem.model.steps import (
     Step,
     outputs_in_force,
 )
+from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Seabed, Water, Wind
 
 LONGEST = 110
 
@@ -32,7 +45,8 @@ def shortened(line: str) -> str:
 class Model(ArrayData):
     """A whole analysis. Equality ignores where it came from (``source``, ``digest``, ``notices``).
 
-    boundaries   supports given before the first step (zero-valued)
+    boundaries   supports given before the first step (zero-valued); rotations: those of reference nodes
+    bodies       rigid bodies on prescribed ways
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
     links        pairs of node indices that keep their distance (``*MPC``, LINK)
     time_points  name -> rising instants
@@ -53,11 +67,18 @@ class Model(ArrayData):
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
     rest_lengths: tuple[RestLength, ...] = ()
+    seabeds: tuple[Seabed, ...] = ()
+    water: Water | None = None
+    wind: Wind | None = None
+    drag_laws: dict[str, DragLaw] = field(default_factory=dict)
+    growths: tuple[MarineGrowth, ...] = ()
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
     equations: tuple[Equation, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
+    rotations: tuple[Boundary, ...] = ()
+    bodies: tuple[RigidBody, ...] = ()
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     restart_every: int | None = None
@@ -83,8 +104,20 @@ class Model(ArrayData):
         lines = [f"  {name}: {', '.join(items) or 'none'}" for name, items in lists.items()]
         return "\n".join(map(shortened, [f"Model of {self.source or 'no file'}{heading}", *lines]))
 
+    @property
+    def pinned(self) -> Ints:
+        """Nodes that move with rigid bodies."""
+        return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
+
+    def with_pinned(self, nodes: Ints) -> Ints:
+        """Sorted node indices; with reference nodes of rigid bodies all that are pinned to these."""
+        bodies = [body for body in self.bodies if np.isin(self.mesh.nodes_of(body.node), nodes).any()]
+        return np.unique(np.concatenate([nodes, *(self.mesh.nodes_of(body.pinned) for body in bodies)]))
+
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
+__all__ += ["RigidBody"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
+__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Seabed", "Water", "Wind"]

@@ -1,8 +1,8 @@
 """Functions of total time that loads, supports and temperatures follow, with derivatives and integrals.
 
-An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP) or a Fourier series (PERIODIC). ``order`` 0 is the value,
-1 and 2 its derivatives, -1 and -2 its integrals from ``since``. At a break the derivative is that of the segment before
-(end of an increment) unless ``after`` is set (its start); so it is at the start time of a PERIODIC one.
+An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE) or a Fourier series (PERIODIC). ``order`` 0 is the
+value, 1 and 2 its derivatives, -1 and -2 its integrals from ``since``. At a break the derivative is that of the segment
+before (end of an increment) unless ``after`` is set (its start); so it is at the start time of a PERIODIC one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,11 +18,31 @@ from fem.arrays import Floats
 from fem.model.loads import Amplitude
 
 
+class Table(NamedTuple):
+    """A curve as numbers: polynomials piece by piece, and a Fourier series.
+
+    breaks (n,) in its own time, which is total time less ``origin``;  coefficients (n + 1, d) before, between and after
+    them, counted from the break before (the first from the first)
+    fourier (t, 2): cosines and sines of 1, 2, ... times ``omega``, from ``start`` on
+    """
+
+    breaks: Floats
+    coefficients: Floats
+    origin: float = 0.0
+    start: float = 0.0
+    omega: float = 0.0
+    fourier: Floats = np.zeros((0, 2))
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """The same value at all times."""
 
     value: float
+
+    def table(self) -> Table:
+        """As numbers."""
+        return Table(np.zeros(1), np.array([[self.value], [self.value]]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +54,13 @@ class Ramp:
     first: float
     last: float
 
+    def table(self) -> Table:
+        """As numbers."""
+        rate = (self.last - self.first) / (self.end - self.start)
+        return Table(
+            np.array([self.start, self.end]), np.array([[self.first, 0.0], [self.first, rate], [self.last, 0.0]])
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Follow:
@@ -41,6 +68,14 @@ class Follow:
 
     amplitude: Amplitude
     origin: float
+
+    def table(self) -> Table:
+        """As numbers."""
+        own = self.amplitude
+        if own.definition != "PERIODIC":
+            return Table(*_segments(own), self.origin)
+        pieces = np.zeros(1), np.array([[own.mean], [own.mean]])
+        return Table(*pieces, self.origin, own.start, own.omega, np.array(own.fourier).reshape(-1, 2))
 
 
 NEAR = 1e-13
@@ -58,20 +93,19 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
         local, base = time - curve.origin, since - curve.origin
         if curve.amplitude.definition == "PERIODIC":
             return _periodic(curve.amplitude, local, order, base, after)
-        breaks, coefficients = _segments(curve.amplitude)
+        breaks, coefficients = _segments(curve.amplitude, max(-order, 0))
     else:
         local, base = time, since
-        if isinstance(curve, Constant):
-            breaks, coefficients = np.zeros(1), np.array([[curve.value], [curve.value]])
-        else:
-            rate = (curve.last - curve.first) / (curve.end - curve.start)
-            breaks = np.array([curve.start, curve.end])
-            coefficients = np.array([[curve.first, 0.0], [curve.first, rate], [curve.last, 0.0]])
-    if order < 0:
-        return _integral(breaks, coefficients, local, -order, base)
-    for _ in range(order):
-        coefficients = coefficients[:, 1:] * np.arange(1, coefficients.shape[1])
-    return _polynomial(breaks, coefficients, local, after)
+        breaks, coefficients, *_ = curve.table()
+        for _ in range(-order):
+            coefficients = _antiderivative(breaks, coefficients)
+    value = _polynomial(breaks, coefficients, local, max(order, 0), after)
+    if order < 0:  # the integral from ``since``: a primitive less the Taylor polynomial it has there
+        origin = np.array([base])
+        value -= _polynomial(breaks, coefficients, origin)
+        if order == -2:
+            value -= _polynomial(breaks, coefficients, origin, 1) * (local - base)
+    return value
 
 
 def combined(parts: Iterable[tuple[Floats, Curve]], time: Floats, shape: tuple[int, ...]) -> Floats:
@@ -83,30 +117,39 @@ def combined(parts: Iterable[tuple[Floats, Curve]], time: Floats, shape: tuple[i
 
 
 @cache
-def _segments(amplitude: Amplitude) -> tuple[Floats, Floats]:
-    """Breaks (n,) and coefficients (n + 1, d) of the polynomials before, between and after the points."""
+def _segments(amplitude: Amplitude, integrals: int = 0) -> tuple[Floats, Floats]:
+    """Breaks (n,) and coefficients (n + 1, d) of the polynomials before, between and after the points, integrated."""
+    if integrals:
+        breaks, coefficients = _segments(amplitude, integrals - 1)
+        return breaks, _antiderivative(breaks, coefficients)
     points = np.array(amplitude.points, float)
     time, value = points[:, 0], points[:, 1]
-    degree = 6 if amplitude.definition == "SMOOTH STEP" else 2
-    coefficients = np.zeros((len(time) + 1, degree))
+    coefficients = np.zeros((len(time) + 1, {"TABULAR": 2, "SPLINE": 4, "SMOOTH STEP": 6}[amplitude.definition]))
     coefficients[0, 0] = value[0]
     coefficients[1:, 0] = value
     width, rise = np.diff(time), np.diff(value)
     if amplitude.definition == "SMOOTH STEP":  # rise * x^3 (10 - 15 x + 6 x^2), x = t/width
         for power, factor in ((3, 10.0), (4, -15.0), (5, 6.0)):
             coefficients[1:-1, power] = factor * rise / width**power
+    elif amplitude.definition == "SPLINE" and len(time) > 1:
+        from scipy.interpolate import CubicSpline
+
+        coefficients[1:-1] = CubicSpline(time, value).c[::-1].T
     else:
         coefficients[1:-1, 1] = rise / width
     return time, coefficients
 
 
-def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, after: bool) -> Floats:
+def _polynomial(breaks: Floats, coefficients: Floats, time: Floats, order: int = 0, after: bool = False) -> Floats:
     near = NEAR * (np.abs(time) + np.abs(breaks[-1]) + np.abs(breaks[0]))
     segment = np.searchsorted(breaks, time + near if after else time - near, side="right" if after else "left")
     local = time - breaks[np.maximum(segment - 1, 0)]
+    chosen = coefficients[segment]
+    for _ in range(order):
+        chosen = chosen[:, 1:] * np.arange(1, chosen.shape[1])
     value = np.zeros_like(time)
-    for power in range(coefficients.shape[1] - 1, -1, -1):
-        value = value * local + coefficients[segment, power]
+    for power in range(chosen.shape[1] - 1, -1, -1):
+        value = value * local + chosen[:, power]
     return value
 
 
@@ -114,21 +157,11 @@ def _antiderivative(breaks: Floats, coefficients: Floats) -> Floats:
     """Coefficients of the integral that vanishes at the first break and is continuous."""
     result = np.zeros((coefficients.shape[0], coefficients.shape[1] + 1))
     result[:, 1:] = coefficients / np.arange(1, coefficients.shape[1] + 1)
-    width = np.diff(breaks)
-    for k in range(len(width)):
-        result[k + 2, 0] = np.polyval(result[k + 1, ::-1], width[k])
+    width, rise = np.diff(breaks), np.zeros(len(breaks) - 1)
+    for power in range(result.shape[1] - 1, 0, -1):
+        rise = (rise + result[1:-1, power]) * width
+    result[2:, 0] = np.cumsum(rise)
     return result
-
-
-def _integral(breaks: Floats, coefficients: Floats, time: Floats, times: int, since: float) -> Floats:
-    origin = np.array([since])
-    once = _antiderivative(breaks, coefficients)
-    start = _polynomial(breaks, once, origin, False)[0]
-    if times == 1:
-        return np.asarray(_polynomial(breaks, once, time, False) - start)
-    twice = _antiderivative(breaks, once)
-    change = _polynomial(breaks, twice, time, False) - _polynomial(breaks, twice, origin, False)[0]
-    return np.asarray(change - start * (time - since))
 
 
 def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float, after: bool) -> Floats:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 class Amplitude:
     """A function of time.
 
-    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP`` or ``PERIODIC``
+    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE`` or ``PERIODIC``
     time        ``STEP TIME`` or ``TOTAL TIME``
-    points      (t, value), t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points;
+    points      (t, value), t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
+                SPLINE with cubics that make one curve of two derivatives (not-a-knot ends);
                 constant before the first and after the last
     PERIODIC    value = a0 for t < t0, else a0 + sum_n [A_n cos(n omega (t - t0)) + B_n sin(n omega (t - t0))]
                 with ``fourier`` = ((A_1, B_1), ...)
@@ -29,10 +30,26 @@ class Amplitude:
     mean: float = 0.0
     fourier: tuple[tuple[float, float], ...] = ()
 
+    def __hash__(self) -> int:
+        """Of what is short: measured motions have 100,000 points, and are looked up in every chunk."""
+        return hash((self.name, self.definition, self.time, len(self.points), self.points[-1:], self.fourier))
+
+
+@dataclass(frozen=True, slots=True)
+class RigidBody:
+    """``*RIGID BODY``: the nodes of the set ``pinned`` move with a node (its label); rotation: RPY or VECTOR."""
+
+    node: int
+    pinned: str
+    rotation: str = "RPY"
+
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is)."""
+    """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is).
+
+    Dofs 4, 5, 6 are rotations of reference nodes of rigid bodies.
+    """
 
     target: str | int
     dof: int
@@ -76,7 +93,9 @@ class Temperature:
 
 @dataclass(frozen=True, slots=True)
 class InitialCondition:
-    """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value)."""
+    """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value), or ANCHOR
+    (dof, value): u of what the friction of a bottom holds a node by.
+    """
 
     kind: str
     target: str | int

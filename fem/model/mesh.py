@@ -86,6 +86,12 @@ class Mesh(ArrayData):
     element_sets: dict[str, Ints] = field(default_factory=dict)
     instances: tuple[Instance, ...] = field(default=(), compare=False)
 
+    @property
+    def up(self) -> int:
+        """The axis against gravity: z, or y where all bars lie in the plane."""
+        kinds = {block.kind for block in self.blocks if block.kind in BARS}
+        return 1 if kinds == {"T2D2"} else 2
+
     def named(self, label: int) -> str:
         """A label as the deck has it: ``INSTANCE.label`` where it is of an instance."""
         at = bisect_left(self.instances, label, key=lambda each: each.added) - 1
@@ -120,6 +126,12 @@ class Mesh(ArrayData):
         """(m,) elements of some kinds, by element index."""
         parts = (np.full(len(block.labels), block.kind in kinds) for block in self.blocks)
         return np.concatenate([np.zeros(0, np.bool_), *parts])
+
+    def bars_in(self, element_set: str | None) -> Ints:
+        """Element indices of a set of bars, of all bars without a name, of none where there is no such set."""
+        if element_set is None:
+            return np.flatnonzero(self.is_of(*BARS))
+        return self.element_sets.get(element_set, np.zeros(0, np.int64))
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one node label; KeyError when there is none."""

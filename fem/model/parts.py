@@ -22,6 +22,7 @@ def parts_of(model: Model) -> dict[str, Any]:
         "*DASHPOT": model.dashpots,
         "*MASS": model.masses,
         "*REST LENGTH": model.rest_lengths,
+        "*SEABED": model.seabeds,
         "*EQUATION": model.equations,
         "*MPC": model.links,
         "*INITIAL CONDITIONS": model.initial_conditions,

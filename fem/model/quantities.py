@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from fem.arrays import Floats, Ints
 from fem.errors import unknown
 from fem.model import Model
@@ -66,9 +68,12 @@ NODAL = (
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
     vector("RF", "reaction", "force", filed=True, shown=True),
+    # recorded, too, where lines lie on a bottom
+    vector("CF", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
     ),
+    vector("RM", "moment", "force length", derived=lambda of: moments(of)),
 )
 ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, alias="E11"),
@@ -85,6 +90,18 @@ ENERGIES["energy_error"] = "ETOTAL"
 """Of the whole model: columns of ``increments.csv``, and as what decks ask for them."""
 
 
+def moments(of: Values) -> Floats:
+    """About the reference nodes of rigid bodies, of the reactions of their pinned nodes; zero at other nodes."""
+    found, mesh = np.zeros_like(of["RF"]), of.model.mesh
+    for body in of.model.bodies:
+        (node,), pinned = np.isin(of.indices, mesh.nodes_of(body.node)).nonzero(), mesh.nodes_of(body.pinned)
+        if node.size:
+            pinned = of.indices.searchsorted(pinned)
+            arms = of["COORD"][..., pinned, :] - of["COORD"][..., node, :]
+            found[..., node, :] = np.cross(arms, of["RF"][..., pinned, :]).sum(axis=-2, keepdims=True)
+    return found
+
+
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:
     """The quantities that a request means (NODE PRINT, EL PRINT, NODE FILE, EL FILE) which names some, or none."""
     family, medium = kind.split()
@@ -97,7 +114,7 @@ class Values:
     """Quantities of p nodes or elements by name: (..., p, 3) of vectors, (..., p) of single numbers.
 
     model    whose nodes or elements they are
-    indices  (p,) which of them
+    indices  (p,) which of them, rising; with reference nodes of rigid bodies all that are pinned to these
 
     >>> Values(NODAL, model, np.array([2]), [u, v, a, rf])["U"]
     """

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
+from fem.model.surroundings import FluidLoad
 
 MOST_INCREMENTS = 10**9
 """A step may not have more: weeks of a small model, and tables of a hundred gigabytes."""
@@ -147,8 +148,10 @@ class Step:
     controls: Controls = field(default_factory=Controls)
     replaced: frozenset[str] = frozenset()
     boundaries: tuple[Boundary, ...] = ()
+    rotations: tuple[Boundary, ...] = ()
     nodal_loads: tuple[NodalLoad, ...] = ()
     distributed_loads: tuple[DistributedLoad, ...] = ()
+    fluid_loads: tuple[FluidLoad, ...] = ()
     temperatures: tuple[Temperature, ...] = ()
     outputs: tuple[OutputRequest, ...] = ()
 

@@ -22,6 +22,7 @@ def held_nodes(model: Model) -> Flags:
     held = np.zeros((len(model.mesh.node_labels), 3), bool)
     for given in (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)):
         held[model.mesh.nodes_of(given.target), given.dof - 1] = True
+    held[model.pinned] = True
     return np.asarray(held.all(axis=1))
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from fem.errors import CommandError
-from fem.files.whole import replace_file
+from fem.files.whole import write_new
 from fem.pendulums.description import Pendulum, body_of, per_link
 from fem.pendulums.text import deck_text
 
@@ -44,16 +42,5 @@ def pendulum(
         per_link(length, links, "length"), per_link(mass, links, "mass"), per_link(angles, links, "angles"),
         per_link(speeds, links, "speeds"), absolute, form, stiffness, gravity, time, dt, integrator,
     )  # fmt: skip
-    content = deck_text(found).encode()
     target = Path(f"pendulum_{links}.inp") if output is None else Path(output)
-    if target.is_dir():
-        raise CommandError(f"{target} is a folder; --output names the deck to write")
-    if os.path.lexists(target):
-        if target.is_file() and target.read_bytes() == content:
-            return target
-        if not force:
-            where = "--output FILE.inp says where to write, --force writes over it"
-            raise CommandError(f"{target} exists and holds another deck; {where}")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(target, content)
-    return target
+    return write_new(target, deck_text(found).encode(), force)

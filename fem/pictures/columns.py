@@ -99,11 +99,14 @@ class Table:
         parts = [extremes(block, size) for block in self.blocks(names)]
         return np.concatenate([np.empty((0, len(names))), *parts])
 
-    def curves(self, names: Sequence[str], labels: Sequence[int], instants: Floats | None = None) -> dict[int, Floats]:
+    def curves(
+        self, names: Sequence[str], labels: Sequence[int], instants: Floats | None = None, is_whole: bool = False
+    ) -> dict[int, Floats]:
         """Label -> (lines, 3 + names): step, increment, time, values; at all its lines, or those of some ``instants``
-        (rising keys of ``instant_keys``)."""
+        (rising keys of ``instant_keys``). ``is_whole``: however many, none is left out."""
         width = 3 + len(names)
-        size = share_size(sum(self.lines_of[label] for label in labels), width) if instants is None else 1
+        is_whole |= instants is not None
+        size = 1 if is_whole else share_size(sum(self.lines_of[label] for label in labels), width)
         parts: dict[int, list[Floats]] = {label: [] for label in labels}
         for block in self.blocks((*KEY, *names, self.columns[3])):
             keep = np.isin(block[:, -1], labels)

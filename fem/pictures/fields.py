@@ -24,6 +24,7 @@ class FieldMesh:
     node_labels (n,), coordinates (n, 3) reference position X
     element_labels (m,), ends (m, 2) node indices (twice the same for an element with one node)
     is_bar (m,) an element with a cross-section
+    length (m,) natural length, NaN where it is the distance of both nodes
     """
 
     node_labels: Ints
@@ -31,6 +32,7 @@ class FieldMesh:
     element_labels: Ints
     ends: Ints
     is_bar: np.ndarray
+    length: Floats
 
 
 def read_list(path: Path) -> list[tuple[float, Path]]:
@@ -45,8 +47,9 @@ def read_list(path: Path) -> list[tuple[float, Path]]:
     return [(time, file) for time, file in listed if file.is_file()]
 
 
-def read_field(path: Path, names: Collection[str] | None = None) -> dict[str, np.ndarray]:
-    """Arrays of a ``.vtu`` by name, the points' under ``coordinates``; ``names`` None: all of them.
+def read_field(path: Path, names: Collection[str] | None = None, of: str = "Piece") -> dict[str, np.ndarray]:
+    """Arrays of a ``.vtu`` by name, the points' under ``coordinates``; ``names`` None: all of them. ``of`` CellData: of
+    elements alone (a set of nodes may have the name of one of elements).
 
     Vectors are (n, 3), scalars (n,) or (m,). CommandError: not a field of ours.
     """
@@ -58,7 +61,7 @@ def read_field(path: Path, names: Collection[str] | None = None) -> dict[str, np
             raise ValueError("no raw appended data with 64-bit sizes")
         start = content.index(b"_", len(head) + len(mark)) + 1
         arrays = {}
-        for entry in root.iter("DataArray"):
+        for entry in root.iterfind(f".//{of}//DataArray"):
             name = entry.attrib["Name"] or "coordinates"
             if entry.attrib["format"] == "appended" and (names is None or name in names):
                 array = read_array(content, start + int(entry.attrib["offset"]), KINDS[entry.attrib["type"]])
@@ -79,11 +82,12 @@ def read_array(content: bytes, place: int, kind: str) -> np.ndarray:
 
 def read_mesh(path: Path) -> FieldMesh:
     """The mesh of a field."""
-    field = read_field(path, ("coordinates", "connectivity", "offsets", "node", "element", "radius"))
+    field = read_field(path, ("coordinates", "connectivity", "offsets", "node", "element", "radius", "rest_length"))
     try:
         last = field["offsets"] - 1
         first = np.concatenate([[0], field["offsets"]])[:-1]
         ends = np.stack([field["connectivity"][first], field["connectivity"][last]], axis=1)
-        return FieldMesh(field["node"], field["coordinates"], field["element"], ends, field["radius"] > 0.0)
+        length = field.get("rest_length", np.full(len(ends), np.nan))
+        return FieldMesh(field["node"], field["coordinates"], field["element"], ends, field["radius"] > 0.0, length)
     except KeyError as error:
         raise CommandError(f"{path} is not a field written by fem: no {error}") from None

@@ -232,13 +232,14 @@ def neighbours(mesh: FieldMesh, elements: Ints) -> dict[int, list[tuple[int, int
     return beside
 
 
-def chain_of(results: Results) -> tuple[list[int], list[int]]:
+def chain_of(results: Results, members: Flags | None = None) -> tuple[list[int], list[int]]:
     """Node labels (p + 1) and element labels (p) along a chain of bars, from its supported end.
 
+    members  (m,) which elements it is made of; None: all
     Missing: the bars are a net, a tree, a ring or several chains.
     """
     mesh = results.mesh
-    bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]))
+    bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]) & (True if members is None else members))
     beside = neighbours(mesh, bars)
     ends = sorted(node for node, links in beside.items() if len(links) == 1)
     if not bars.size or len(ends) != 2 or any(len(links) > 2 for links in beside.values()):

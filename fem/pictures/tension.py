@@ -81,6 +81,20 @@ def slack_spells(results: Results, first: float, last: float) -> dict[int, list[
     return {rope: found for rope, found in sorted(spells.items()) if found}
 
 
+def slack_bar(found: Tensions, column: int) -> dict[int, list[tuple[float, float]]]:
+    """As ``slack_spells``, of an elastic bar: where its T is zero at two instants or more; of bars that never push."""
+    slack = REST * float(np.abs(found.values).max())
+    if found.values.min() < -slack:
+        return {}
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], found.values[:, column] <= slack, [0]])))
+    spells: list[tuple[float, float]] = []
+    for first, last in zip(edges[::2], edges[1::2] - 1, strict=True):
+        if last > first:
+            begin, end = float(found.time[first]), float(found.time[last])
+            add_spell(spells, begin, end, float(found.time[-1] - found.time[0]))
+    return {found.labels[column]: spells} if spells else {}
+
+
 def add_spell(spells: list[tuple[float, float]], begin: float, end: float, whole: float) -> None:
     """One more, joined to the one before where the gap is not seen."""
     if spells and begin - spells[-1][1] < 2e-4 * whole:

@@ -101,8 +101,9 @@ class History:
         node or field.
         """
         node = self.mesh.nodes_of(int(label))
-        values = Values(NODAL, self.model, node, np.moveaxis(self.motion[:, :, node], 1, 0))
-        return values["RF" if field == "reactions" else field.upper()][:, 0]
+        nodes = self.model.with_pinned(node)
+        values = Values(NODAL, self.model, nodes, np.moveaxis(self.motion[:, :, nodes], 1, 0))
+        return values["RF" if field == "reactions" else field.upper()][:, int(nodes.searchsorted(node)[0])]
 
     def of_element(self, label: int, value: str = "N") -> Floats:
         """(k,) N of an element label; ``value``: what ``*EL PRINT`` knows. KeyError: no such element or value."""

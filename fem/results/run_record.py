@@ -27,6 +27,7 @@ from fem.results.schedule import target_indices, union
 
 RESULTS = Path("results")
 RUN_RECORD = "run.json"
+PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds")
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
 
 
@@ -180,12 +181,14 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
     mesh = model.mesh
     return {
         "heading": model.heading,
+        **({"water": asdict(model.water)} if model.water else {}),
         "solver": solver,
         "nodes": len(mesh.node_labels),
         **({"instances": [each._asdict() for each in mesh.instances]} if mesh.instances else {}),
         "elements": {block.kind: len(block.labels) for block in mesh.blocks},
         "materials": [asdict(material) for material in model.materials.values()],
-        **{name: list(map(asdict, getattr(model, name))) for name in ("sections", "springs", "dashpots", "masses")},
+        **{name: list(map(asdict, getattr(model, name))) for name in PROPERTIES},
+        "updates": "halved where the residual does not fall" if model.seabeds else "whole",
         "steps": [step_settings(model.steps, index) for index in range(len(model.steps))],
     }
 

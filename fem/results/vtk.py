@@ -90,6 +90,7 @@ class Skeleton:
             | sets_of(mesh.node_sets, len(mesh.node_labels)),
             {"element": mesh.element_labels, "section": section, "radius": radius}
             | instance_of(mesh, mesh.element_labels)
+            | rest_lengths_of(model)
             | sets_of(mesh.element_sets, len(types)),
         ]
         self._appended = Appended()
@@ -126,6 +127,14 @@ def instance_of(mesh: Mesh, labels: Ints) -> dict[str, np.ndarray]:
     added = np.array([instance.added for instance in mesh.instances])
     instance = np.searchsorted(added, labels) - 1
     return {"instance": instance, "label": labels - np.where(instance < 0, 0, added[instance])}
+
+
+def rest_lengths_of(model: Model) -> dict[str, Floats]:
+    """Natural lengths (``*REST LENGTH``), NaN where it is the distance of both nodes; nothing where that is all."""
+    length = np.full(len(model.mesh.element_labels), np.nan)
+    for rest in model.rest_lengths:
+        length[model.mesh.elements_of(rest.target)] = rest.length
+    return {"rest_length": length} if model.rest_lengths else {}
 
 
 def sets_of(sets: Mapping[str, Ints], count: int) -> dict[str, np.ndarray]:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fem.arrays import Flags
+from fem.assembly.bodies import Body
 from fem.assembly.cases import Case
 from fem.assembly.environment import Environment
 from fem.assembly.supports import Supports
@@ -32,7 +33,7 @@ from fem.solve.statics.riks import settled
 from fem.solve.step_system import StepSystem
 
 TYPES: dict[str, type] = {
-    kind.__name__: kind for kind in (Amplitude, Bars, Case, Constant, Environment, Follow, Frame, Ramp, Supports)
+    kind.__name__: kind for kind in (Amplitude, Bars, Body, Case, Constant, Environment, Follow, Frame, Ramp, Supports)
 }
 """What the objects in a checkpoint may be."""
 SECONDS = 30.0

@@ -204,7 +204,7 @@ class Run:
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
         motion, now = self.progress.motion, self.progress.time
         instant = loading_at(stage, motion, now)
-        at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy())
+        at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
         evaluate_start(stage, at_rest, instant)
         self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))
         modes, notice = find_modes(stage, procedure.modes, number, now)

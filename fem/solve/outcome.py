@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.bodies import Body
 from fem.assembly.system import SPRING_FAMILY
 from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
@@ -17,6 +18,8 @@ from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import Record
 from fem.solve.step_system import StepSystem, record
 
+REACTION = 3
+"""Where it stands among the recorded quantities of nodes."""
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 
@@ -43,6 +46,15 @@ def rows_of(
     )  # fmt: skip
 
 
+def gather_reactions(bodies: tuple[Body, ...], nodes: Ints, kinematics: Floats) -> None:
+    """RF of the reference nodes among recorded ones is the sum of those of the nodes pinned to them."""
+    for body in bodies:
+        (place,) = (nodes == body.driven[0] // 3).nonzero()
+        if place.size:
+            pinned = nodes.searchsorted(body.dofs[::3] // 3)
+            kinematics[:, REACTION, place] = kinematics[:, REACTION, pinned].sum(axis=1, keepdims=True)
+
+
 def numbers_in(kept: Record) -> int:
     """How many numbers a record has room for."""
     return kept.increments.size + kept.kinematics.size + kept.values.size
@@ -66,6 +78,7 @@ def frame_of(stage: StepSystem, number: int, progress: Progress, thermal: Floats
     system = stage.system
     kept = record(stage, 1, np.arange(len(system.labels)), np.arange(len(system.family)))
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, progress.motion, kept)
+    gather_reactions(system.bodies, kept.nodes, kept.kinematics)
     return Frame(number, progress.increment, progress.time, kept.kinematics[0], kept.values[0], is_end, is_due)
 
 

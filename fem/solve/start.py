@@ -42,7 +42,8 @@ def first_motion(system: System) -> Motion:
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
     flow, state = groups.room(system.size if system.has_flow else 0), groups.room(len(system.state))
     state[:] = system.state
-    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state)
+    power = groups.room(int(len(system.families) > 0))
+    return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
 
 
 def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: bool, has_ropes: bool) -> str:
@@ -240,16 +241,17 @@ def evaluate_start(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     work = stage.work
     _try(motion, work)
     evaluate_instant(stage.coefficients, 1.0, float(acting.time[0]), acting.thermal_end[0], stage.problem, motion, work)
-    motion.force[:], motion.flow[:] = work.force, work.flow
+    motion.force[:], motion.flow[:], motion.power[:] = work.force, work.flow, work.power
+    motion.state[:] = work.state
     combine(acting.vectors, acting.factors, 0, work.load)
     inertia_forces(stage.problem, motion.v, motion.a, work.inertia, work.damping_force)
 
 
 def evaluate_rods(stage: StepSystem, motion: Motion, now: float) -> None:
     """Gradients and gaps of the rods at a state, which stays as it is."""
-    force, flow = motion.force.copy(), motion.flow.copy()
+    kept = [each.copy() for each in (motion.force, motion.flow, motion.power, motion.state)]
     evaluate_start(stage, motion, loading_at(stage, motion, now))
-    motion.force[:], motion.flow[:] = force, flow
+    motion.force[:], motion.flow[:], motion.power[:], motion.state[:] = kept
 
 
 def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:

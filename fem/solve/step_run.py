@@ -24,7 +24,7 @@ from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.groups import Loading, Record
-from fem.solve.outcome import before_overflow, frame_of, jumps_of, numbers_in, remarks_of, rows_of
+from fem.solve.outcome import before_overflow, frame_of, gather_reactions, jumps_of, numbers_in, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.active import ActiveSet
@@ -230,6 +230,7 @@ class StepRun:
 
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
+        gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
         good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0

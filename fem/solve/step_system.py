@@ -14,7 +14,7 @@ from fem.assembly.system import System
 from fem.forces.bars import bar
 from fem.forces.bars.bar import STORED, Bars
 from fem.forces.equations import Equations
-from fem.forces.families import are_symmetric
+from fem.forces.families import are_symmetric, families_in_step, have_kinks
 from fem.forces.protocol import Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
@@ -30,6 +30,7 @@ from fem.solve.schemes import Coefficients, Scheme
 
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches none."""
+FIRST_HALVED = 2.0
 NEAR_FLOOR = 1e-6
 """Relative residual from which on an increment that iterates to round-off may stop when it no longer falls."""
 
@@ -105,6 +106,7 @@ def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> StepSystem:
     """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
+    system = replace(system, families=families_in_step(system.families, system, environment))
     equations = eliminate(system, environment.supports.supported)
     free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
     free[equations.slave] = 2
@@ -116,6 +118,7 @@ def prepare(
         (free != 0).astype(float),
         system.directed_mass,
         np.zeros((0, 9)),
+        np.zeros(0),
     )
     coefficients, is_explicit = scheme.coefficients, scheme.is_explicit
     is_static = coefficients.wm == 0.0
@@ -135,9 +138,12 @@ def prepare(
     if not symmetric:
         solver = UNSYMMETRIC.get(choice.solver, choice.solver)
         choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
+    limits = limits_of(controls, bars)
+    if have_kinks(system.families) and not is_static and len(bars.rods) == 0:
+        limits[groups.HALVES] = FIRST_HALVED
     return StepSystem(
-        system, environment, bars, nodes, equations, load_set(system, environment), scheme, coefficients,
-        limits_of(controls, bars), choice, scratch(system, bars, choice), symmetric,
+        system, environment, bars, nodes, equations, load_set(system, environment), scheme, coefficients, limits,
+        choice, scratch(system, bars, choice), symmetric,
     )  # fmt: skip
 
 
@@ -170,6 +176,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     shapes: dict[str, int | tuple[int, int]] = {
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
+        "power": int(len(system.families) > 0),
         "block": (count, 9),
         "inverse": (
             count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0,
@@ -226,10 +233,16 @@ def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
 
 def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record:
     """Room for what is kept of ``count`` increments."""
+    touching = stage.system.touching
+    if has_contacts := len(touching) > 0:
+        place = np.full(len(stage.system.labels), -1, np.int64)
+        place[nodes] = np.arange(len(nodes))
+        touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
     return Record(
         room((count, groups.INCREMENT_ROW)),
         nodes,
-        room((count, RECORDED["NODE"], len(nodes), 3)),
+        room((count, RECORDED["NODE"] + has_contacts, len(nodes), 3)),
         stage.system.family[elements],
         room((count, len(elements), RECORDED["EL"])),
+        touching[touching[:, 0] >= 0] if has_contacts else touching,
     )

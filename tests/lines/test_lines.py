@@ -23,6 +23,11 @@ def line_of(bars: int, length: float, stiffness: float, weight: float, strain: s
     return Line(own, np.full(bars, stiffness), load, is_green, is_log)
 
 
+def hung(line: Line) -> Shape:
+    """Between the ends that tests of natural lengths have."""
+    return hang(line, 28.0, 6.0)
+
+
 def check_bars(line: Line, shape: Shape, tolerance: float = 1e-10) -> None:
     """Lengths of taut bars give their tension by the definitions of the measures; slack bars are not too long."""
     s = np.hypot(*shape.vectors.T) / line.length
@@ -189,7 +194,7 @@ def test_lengths_that_are_asked_for_give_what_was_asked(measure, stiffness):
     """Any line's own figures lead back to its length (the shorter one of two)."""
     line = line_of(25, 31.0, stiffness, 5.0)
     value = MEASURES[measure](line, hang(line, 28.0, 6.0))
-    found = natural_length(lambda length: line_of(25, length, stiffness, 5.0), 0.0, 28.0, 6.0, measure, value)
+    found = natural_length(lambda length: line_of(25, length, stiffness, 5.0), hung, 0.0, 28.0, 6.0, measure, value)
     assert found == pytest.approx(31.0, rel=1e-9)
 
 
@@ -200,9 +205,9 @@ def test_tensions_below_the_least_are_refused_with_the_least():
     with pytest.raises(
         LineError, match=r"a tension of 10 at its last node is not possible: the least is (\S+)"
     ) as told:
-        natural_length(make, 0.0, 28.0, 6.0, "TENSION", 10.0)
+        natural_length(make, hung, 0.0, 28.0, 6.0, "TENSION", 10.0)
     least = float(str(told.value).split()[-1])
     tried = [MEASURES["TENSION"](make(length), hang(make(length), 28.0, 6.0)) for length in np.linspace(29, 60, 40)]
     assert least <= min(tried) < least * 1.01
     with pytest.raises(LineError, match=r"no natural length gives 1e\+09, however short"):
-        natural_length(lambda length: make(40.0 + length), 40.0, 28.0, 6.0, "TENSION", 1e9)
+        natural_length(lambda length: make(40.0 + length), hung, 40.0, 28.0, 6.0, "TENSION", 1e9)

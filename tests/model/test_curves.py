@@ -17,6 +17,7 @@ CURVES = {
     "ramp": Ramp(0.3, 1.9, -1.0, 4.0),
     "tabular": Follow(Amplitude("A", points=POINTS), 0.2),
     "smooth step": Follow(Amplitude("A", "SMOOTH STEP", points=POINTS), 0.2),
+    "spline": Follow(Amplitude("A", "SPLINE", points=(*POINTS, (2.9, 2.0))), 0.2),
     "periodic": Follow(
         Amplitude("A", "PERIODIC", omega=3.0, start=0.4, mean=0.7, fourier=((1.0, 0.3), (0.0, -0.8))), 0.1
     ),
@@ -28,7 +29,7 @@ CURVES = {
 @settings(max_examples=40, deadline=None)
 def test_derivatives_and_integrals(curve, time):
     """Central differences of step 1e-5, whose error is h^2/6 times a derivative of up to 4e5; quad over the breaks."""
-    breaks = np.array([0.2, 0.3, 0.5, 0.9, 1.2, 1.9, 2.7])
+    breaks = np.array([0.2, 0.3, 0.5, 0.9, 1.2, 1.9, 2.7, 3.1])
     at = np.array([time])
     h = 1e-5
     if np.abs(breaks - time).min() > 2 * h:
@@ -59,6 +60,19 @@ def test_derivative_at_a_break_belongs_to_the_segment_before_unless_asked_for_af
     assert evaluate(CURVES["periodic"], start, 1)[0] == 0.0
     assert evaluate(CURVES["periodic"], start)[0] == pytest.approx(1.7)
     assert evaluate(CURVES["periodic"], start - 1e-9)[0] == pytest.approx(0.7)
+
+
+@given(coefficients=st.tuples(*[st.floats(-3.0, 3.0)] * 4), times=st.sets(st.integers(0, 200), min_size=4))
+@settings(max_examples=30, deadline=None)
+def test_a_spline_through_a_cubic_is_that_cubic(coefficients, times):
+    """Not-a-knot ends: exact up to the third degree, derivatives too; round-off grows with points close together."""
+    cubic = np.polynomial.Polynomial(coefficients)
+    at = np.array(sorted(times)) / 100.0
+    spline = Follow(Amplitude("A", "SPLINE", points=tuple(zip(at.tolist(), cubic(at).tolist(), strict=True))), 0.0)
+    between = np.linspace(at[0], at[-1], 17)[1:-1]
+    for order, allowed in ((0, 1e-10), (1, 1e-7), (2, 1e-4)):
+        expected = (cubic.deriv(order) if order else cubic)(between)
+        assert evaluate(spline, between, order) == pytest.approx(expected, abs=allowed)
 
 
 @pytest.mark.parametrize(("before", "is_at_it"), [(0.2e-13, True), (1e-12, False)])

@@ -57,7 +57,7 @@ def test_curves_and_their_extremes_are_those_of_the_table(swing: Results) -> Non
     lines = {line.get_label(): line.get_xydata() for line in panel.lines}
     assert lines["least"][:, 1].tolist() == [rows[:, 1].min() for rows in table.values()]
     assert lines["greatest"][:, 1].tolist() == [rows[:, 1].max() for rows in table.values()]
-    assert lines["mean"][:, 0].tolist() == arc_length(swing, [1, 2, 3, 4]).tolist() == [0.5, 1.5, 2.5]
+    assert lines["mean"][:, 0].tolist() == arc_length(swing, [1, 2, 3, 4], [11, 12, 13]).tolist() == [0.5, 1.5, 2.5]
 
 
 def test_means_are_those_over_time() -> None:

@@ -133,7 +133,7 @@ def linearise(
             secant, scheme.wf, pace, scheme.wm * scheme.au / (dt * dt), scheme.onset * dt, loading.time[k],
             loading.time[k + 1], u0, v1, u1, v1, motion.a,
             loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)], work.multiplier, problem.nodes.place,
-            motion.state, work.state,
+            motion.state, work.state, work.power,
         )  # fmt: skip
         evaluate_apart(trial, problem, work)
         for j in range(vectors.shape[0] if turn < 2 else 0):

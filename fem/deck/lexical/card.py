@@ -39,6 +39,7 @@ class Card:
     values      the ``*PARAMETER`` values known here
     broken      its keyword line has mistakes, already reported
     instances   by name, for ``INSTANCE.label`` in its data lines
+    file        that INPUT= names: its lines are the first of the data lines
     """
 
     keyword: str
@@ -48,6 +49,7 @@ class Card:
     values: Mapping[str, float]
     broken: bool = False
     instances: Mapping[str, Labels] | None = None
+    file: Field | None = None
 
     def all_rows(self) -> Iterator[Row]:
         """Every data line, blank ones too."""

@@ -142,11 +142,11 @@ class Field(NamedTuple):
         raise Mistake(self.place, message, did_you_mean(self.text, words))
 
 
-def split_line(text: str) -> list[tuple[str, int]]:
+def split_line(text: str, separator: str = ",") -> list[tuple[str, int]]:
     """(text between commas, column it starts at); commas inside double quotes do not separate."""
     masked = QUOTED.sub(lambda match: "x" * len(match.group()), text) if '"' in text else text
     pieces, start = [], 0
-    for part in masked.split(","):
+    for part in masked.split(separator):
         pieces.append((text[start : start + len(part)], start + 1))
         start += len(part) + 1
     return pieces

@@ -116,7 +116,11 @@ class Scanner:
         if "INPUT" in parameters and squeezed(word) in self.keywords:
             field = self.open.field("INPUT")
             del parameters["INPUT"]
-            self.follow(self.files.find(field, place), field, place)
+            self.open = replace(self.open, file=field, broken=True)
+            resolved = self.files.find(field, place)
+            self.open = replace(self.open, broken=bool(mistakes))
+            self.count_others(entries, place)
+            self.follow(resolved, field, place)
         return after
 
     def include(self, place: Place, entries: list[Field]) -> None:
@@ -133,8 +137,7 @@ class Scanner:
             raise Mistake(place, "*INCLUDE needs INPUT= a file name")
         field = card.field("INPUT")
         resolved = self.files.find(field, place)
-        for entry in entries:
-            self.files.count_others(entry._replace(text=entry.text.partition("=")[2].strip()), place)
+        self.count_others(entries, place)
         if self.files.is_mesh(resolved):
             self.files.read_mesh(resolved, field)
             self.close()
@@ -142,6 +145,13 @@ class Scanner:
             self.cards.append(card)
             return
         self.follow(resolved, field, place)
+
+    def count_others(self, entries: list[Field], place: Place) -> None:
+        """The files that INPUT= would name for other parameters."""
+        for entry in entries:
+            name, _, file = entry.text.partition("=")
+            if squeezed(name) == "INPUT":
+                self.files.count_others(entry._replace(text=file.strip()), place)
 
     def follow(self, resolved: Path, field: Field, place: Place) -> None:
         """The lines of another file."""

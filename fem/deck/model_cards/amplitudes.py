@@ -8,11 +8,13 @@ from itertools import pairwise
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
+from fem.deck.lexical.columns import columns_of
 from fem.deck.lexical.fields import Field, Row
 from fem.deck.lexical.source import Mistake, listing, squeezed
 from fem.model import Amplitude
 
-DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "PERIODIC")
+DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "SPLINE", "PERIODIC")
+OF_FILES = ("COLUMN", "TIME COLUMN", "PAST END")
 OTHERS = ("DECAY", "MODULATED", "USER", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE", "SPECTRUM", "PSDDEFINITION", "RAMP")
 """Of Abaqus, without blanks."""
 MAX_INSTANTS = 100_000
@@ -24,7 +26,8 @@ TIMES = ("STEP TIME", "TOTAL TIME")
     "anywhere",
     needs=("NAME",),
     ignores=("VARIABLE",),
-    takes=("DEFINITION", "TIME", "VALUE", "SMOOTH", "FIXED INTERVAL", "BEGIN", "SHIFTX", "SHIFTY"),
+    takes=("DEFINITION", "TIME", "VALUE", "SMOOTH", "FIXED INTERVAL", "BEGIN", "SHIFTX", "SHIFTY", *OF_FILES),
+    plus=OF_FILES,
     unsupported=("USER",),
 )
 def amplitude(card: Card, draft: Draft) -> None:
@@ -36,18 +39,29 @@ def amplitude(card: Card, draft: Draft) -> None:
         raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
     definition, time = card.word("DEFINITION", DEFINITIONS, "TABULAR"), card.word("TIME", TIMES, "STEP TIME")
     check_options(card, definition)
-    fields = [field for row in draft.rows(card) for field in row.fields()]
     if definition == "PERIODIC":
         refuse(card, ("SHIFTX", "SHIFTY"), "belongs to tables, not to DEFINITION=PERIODIC")
-        draft.amplitudes[name] = periodic(card, name, time, fields)
+        draft.amplitudes[name] = periodic(card, name, time, fields_of(card, draft))
         return
-    points = equally_spaced(card, fields) if definition == "EQUALLY SPACED" else pairs_of(card, fields)
+    if definition == "EQUALLY SPACED":
+        points = equally_spaced(card, fields_of(card, draft))
+    else:
+        points = pairs_of(card, fields_of(card, draft)) if card.file is None else points_of_file(card, name, draft)
     right, up = card.number("SHIFTX"), card.number("SHIFTY")
     points = [(t + right, value + up) for t, value in points]
     if not all(map(math.isfinite, (number for point in points for number in point))):
         raise card.mistake("a shifted point of the amplitude is out of range")
-    kind = "SMOOTH STEP" if definition == "SMOOTH STEP" else "TABULAR"
+    if definition == "SPLINE":
+        draft.extension("*AMPLITUDE, DEFINITION=SPLINE")
+    kind = "TABULAR" if definition == "EQUALLY SPACED" else definition
     draft.amplitudes[name] = Amplitude(name, kind, time, tuple(points))
+    if card.file is not None and not card.has("PAST END"):
+        draft.ends[name] = card.file.place, points[-1][0]
+
+
+def fields_of(card: Card, draft: Draft) -> list[Field]:
+    """All entries of the data lines."""
+    return [field for row in draft.rows(card) for field in row.fields()]
 
 
 def check_options(card: Card, definition: str) -> None:
@@ -60,6 +74,9 @@ def check_options(card: Card, definition: str) -> None:
         raise Mistake(card.field("SMOOTH").place, "SMOOTH= other than 0 is not supported", hint)
     if definition != "EQUALLY SPACED":
         refuse(card, ("FIXED INTERVAL", "BEGIN"), "belongs to DEFINITION=EQUALLY SPACED")
+    if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC"):
+        refuse(card, OF_FILES, "belongs to the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
+    card.word("PAST END", ("HOLD",), "HOLD")
 
 
 def refuse(card: Card, names: tuple[str, ...], why: str) -> None:
@@ -82,6 +99,27 @@ def pairs_of(card: Card, fields: list[Field]) -> list[tuple[float, float]]:
     if not points:
         raise card.mistake("the amplitude has no points")
     return points
+
+
+def points_of_file(card: Card, name: str, draft: Draft) -> list[tuple[float, float]]:
+    """(time, value) pairs: two columns of a table; several pairs a line where the table begins so, as in Abaqus."""
+    table = columns_of(card)
+    given = [card.field(of) if card.has(of) else number for number, of in enumerate(("TIME COLUMN", "COLUMN"), 1)]
+    if given == [1, 2] and not table.names and table.width > 2:
+        fields = [field for source, line in table.lines[:2] for field in table.row(source, line).fields()]
+        times = [field.number("the time") for field in fields[::2]]
+        if table.width % 2 == 0 and all(before < after for before, after in pairwise(times)):
+            return pairs_of(card, fields_of(card, draft))
+    columns = [table.find(each) for each in given]
+    if table.width > 2 and not card.has("COLUMN"):
+        which = f"{columns[1] + 1} of {table.width}; COLUMN= says which{table.named()}"
+        draft.notice(f"amplitude {name} takes column {which}")
+    times, values = table.numbers(columns[0], "the time"), table.numbers(columns[1], "the value")
+    for at, (before, after) in enumerate(pairwise(times), 1):
+        if after <= before:
+            place = table.row(*table.lines[at]).field(columns[0]).place
+            raise Mistake(place, f"times must rise: {after:g} after {before:g}")
+    return list(zip(times, values, strict=True))
 
 
 def equally_spaced(card: Card, fields: list[Field]) -> list[tuple[float, float]]:

@@ -5,6 +5,7 @@ The card is read with the mesh; where its nodes are follows when sections, mater
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,13 +18,13 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
 from fem.deck.step_cards.loads import distributed
+from fem.deck.surroundings.lying import anchors, ground_below
 from fem.lines.hanging import hang
 from fem.lines.length import MEASURES, horizontal_tension, natural_length
 from fem.lines.line import Line, LineError, Shape
 from fem.model import BarSection, RestLength, Static
 from fem.model.mesh import BARS
 
-PLANNED = ("SEABED", "FRICTION")
 PARALLEL = 1e-12
 
 
@@ -44,9 +45,6 @@ class Bars(NamedTuple):
 
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
     """``first, last, increment, natural length``, one line per piece."""
-    for name in PLANNED:
-        if card.word(name, ("YES", "NO"), "NO") == "YES":
-            raise Mistake(card.field(name).place, f"{name}=YES is planned, not yet supported")
     found = [Piece(labels, length_of(row), row) for row, labels in pieces]
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
@@ -99,6 +97,7 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         return
     weight, up = weights(draft, catenary, bars)
     span, rise, axes = plane_of(ends, up)
+    ground = ground_below(draft, catenary, bars.labels, ends[0], axes, 1 if bars.is_flat else 2)
     counts = [len(piece.labels) - 1 for piece in pieces]
     lengths = [piece.length or 0.0 for piece in pieces]
 
@@ -107,12 +106,15 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         load = np.convolve(0.5 * weight * length, [1.0, 1.0])
         return Line(length, bars.area * bars.young, load, bars.strain == "GREEN", bars.strain == "LOG")
 
+    def rest(line: Line) -> Shape:
+        return ground.rest(line, span, rise) if ground else hang(line, span, rise)
+
     try:
         blank = 0.0
         if catenary.measure is not None:
-            blank = natural_length(made, sum(lengths), span, rise, catenary.measure, catenary.value)
+            blank = natural_length(made, rest, sum(lengths), span, rise, catenary.measure, catenary.value)
         line = made(blank)
-        shape = hang(line, span, rise)
+        shape = rest(line)
     except LineError as error:
         raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
     for mistake in draft.nodes.add(labels[1:-1], ends[0] + shape.places[1:-1] @ axes, lambda _: place):
@@ -120,7 +122,12 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     rows = [piece.row for piece, count in zip(pieces, counts, strict=True) for _ in range(count)]
     for label, length, row in zip(bars.labels.tolist(), line.length.tolist(), rows, strict=True):
         draft.rest_lengths.append((RestLength(label, length), row.place))
-    tell(draft, catenary, line, shape)
+    lying = 0.0
+    if ground:
+        lying = ground.lying(line, shape)
+        along = np.array([math.cos(ground.bottom.slope), math.sin(ground.bottom.slope)]) @ axes
+        draft.initial += [(held, place) for held in anchors(labels, ground.holds(line, shape), along)]
+    tell(draft, catenary, line, shape, lying)
 
 
 def plane_of(ends: Floats, up: Floats) -> tuple[float, float, Floats]:
@@ -212,11 +219,12 @@ def weights(draft: Draft, catenary: Catenary, bars: Bars) -> tuple[Floats, Float
     return weight, up
 
 
-def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape) -> None:
-    """What has been found, and what would undo it."""
+def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:
+    """What has been found, and what would undo it. lying: natural length on the bottom."""
     first, last = catenary.pieces[0].labels[0], catenary.pieces[-1].labels[-1]
     found = " (the shorter of two)" if catenary.measure == "TENSION" else ""
-    slack = f"; {shape.slack:.6g} of it lie slack" if shape.slack else ""
+    slack = f"; {lying:.6g} of it lie on the bottom" if lying else ""
+    slack += f"; {shape.slack:.6g} of it lie slack" if shape.slack else ""
     draft.notice(
         f"line of nodes {first} to {last}: natural length {line.length.sum():.9g}{found}, horizontal tension "
         f"{horizontal_tension(line, shape):.6g}, {shape.pull(line, 0):.6g} at node {first}, "

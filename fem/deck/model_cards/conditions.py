@@ -1,10 +1,10 @@
-"""``*EQUATION``, ``*MPC``, ``*INITIAL CONDITIONS``, ``*HEADING``."""
+"""``*EQUATION``, ``*MPC``, ``*RIGID BODY``, ``*INITIAL CONDITIONS``, ``*HEADING``."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fem.deck.draft import Draft, EquationTerm
+from fem.deck.draft import Draft, EquationTerm, RigidBodyDraft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Field, Row
@@ -12,7 +12,8 @@ from fem.deck.lexical.source import Mistake, listing, shown
 from fem.deck.mesh_draft import SAME_PLACE
 from fem.model import InitialCondition
 
-INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT")
+INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
+OURS = ("DISPLACEMENT", "ANCHOR")
 MAX_TERMS = 100_000
 POINT_STRESSES = 8
 """Entries of an initial stress row in CalculiX: element, integration point, six components; Abaqus has one less."""
@@ -94,16 +95,37 @@ def mpc(card: Card, draft: Draft) -> None:
             draft.links.append((first, second, row.place))
 
 
+FREE_BODY = "a free body, which is not supported: reference nodes move as *BOUNDARY says"
+OTHER_BODIES = ("TIE NSET", "NSET", "ELSET", "ROT NODE", "ANALYTICAL SURFACE")
+
+
+@keyword(
+    "model", needs=("REF NODE", "PIN NSET"), takes=("ROTATION",), plus=("ROTATION",), unsupported=OTHER_BODIES,
+    refuses=dict.fromkeys(("DENSITY", "POSITION"), f"makes {FREE_BODY}"),
+)  # fmt: skip
+def rigid_body(card: Card, draft: Draft) -> None:
+    """Nodes that follow the six motions of a reference node."""
+    field = card.field("REF NODE")
+    node: str | int = field.integer("a node label") if field.is_integer() else card.needed("REF NODE")
+    draft.use("node", node, field.place)
+    pinned = draft.named(card, "PIN NSET", "node")
+    draft.bodies.append(RigidBodyDraft(card, node, pinned, card.word("ROTATION", ("RPY", "VECTOR"), "RPY")))
+    draft.no_rows(card)
+
+
 @keyword("model", needs=("TYPE",), ignores=("NUMBER LAYERS",))
 def initial_conditions(card: Card, draft: Draft) -> None:
-    """VELOCITY, DISPLACEMENT: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value."""
+    """VELOCITY, DISPLACEMENT, ANCHOR: target, dof, value; STRESS: elements, s11; TEMPERATURE: nodes, value.
+
+    ANCHOR: where the friction of a bottom holds a node, as a displacement of it.
+    """
     field = card.field("TYPE")
     kind = field.text.upper()
     if kind not in INITIAL:
         hint = f"{listing(INITIAL, 'and')} are"
         raise Mistake(field.place, f"*INITIAL CONDITIONS, TYPE={shown(kind)[1:-1]} is not supported", hint)
-    if kind == "DISPLACEMENT":
-        draft.extension("*INITIAL CONDITIONS, TYPE=DISPLACEMENT")
+    if kind in OURS:
+        draft.extension(f"*INITIAL CONDITIONS, TYPE={kind}")
     for row in draft.rows(card):
         with draft.guard():
             draft.initial.append((read_condition(row, kind, draft), row.place))

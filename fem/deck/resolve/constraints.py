@@ -1,16 +1,19 @@
-"""Supports that contradict each other, equations of node indices, stresses and lengths of bars only."""
+"""Supports that contradict each other, rigid bodies, equations of node indices, stresses and lengths of bars only."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from fem.arrays import Ints
 from fem.deck.draft import Draft, EquationTerm
-from fem.deck.lexical.source import Mistake, Place
+from fem.deck.lexical.source import Mistake, Place, listing
+from fem.deck.model_cards.conditions import FREE_BODY
 from fem.deck.resolve.mesh import Lookup
-from fem.model import Boundary, Equation, InitialCondition, Mesh, RestLength
+from fem.deck.step_draft import StepDraft
+from fem.model import Boundary, Equation, InitialCondition, Mesh, RestLength, RigidBody
 from fem.model.mesh import BARS
 
 
@@ -26,12 +29,12 @@ def check_supports(draft: Draft, mesh: Mesh) -> None:
     """Model supports among themselves, then those of each step."""
     nodes = Lookup(mesh.node_labels)
     for group in (draft.boundaries, *(step.boundaries for step in draft.steps)):
-        owner = np.full(3 * len(mesh.node_labels), -1, dtype=np.int64)
+        owner = np.full(6 * len(mesh.node_labels), -1, dtype=np.int64)
         for number, (entry, place) in enumerate(group):
-            dofs = 3 * members(mesh.node_sets, nodes, entry.target) + entry.dof - 1
+            dofs = 6 * members(mesh.node_sets, nodes, entry.target) + entry.dof - 1
             for earlier in np.unique(owner[dofs]).tolist():
                 if earlier >= 0 and contradict(entry, group[earlier][0]):
-                    node, axis = divmod(int(dofs[owner[dofs] == earlier][0]), 3)
+                    node, axis = divmod(int(dofs[owner[dofs] == earlier][0]), 6)
                     what = f"node {draft.as_written(int(mesh.node_labels[node]))}, dof {axis + 1}"
                     message = f"{what} is prescribed twice in different ways"
                     draft.report(Mistake(place, message, f"first at {group[earlier][1]}"))
@@ -99,6 +102,88 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
                     raise Mistake(place, message)
                 pairs.append(pair)
     return tuple(pairs)
+
+
+def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
+    """Rigid bodies; what is said of rotations goes to those of their reference nodes."""
+    nodes, bodies, owner = Lookup(mesh.node_labels), [], dict[int, str]()
+    busy = busy_nodes(draft, mesh, nodes)
+    turned = {node for name, _ in draft.axes for node in members(mesh.node_sets, nodes, name).tolist()}
+    for each in draft.bodies:
+        with draft.guard():
+            found = members(mesh.node_sets, nodes, each.node).tolist()
+            pinned = members(mesh.node_sets, nodes, each.pinned).tolist()
+            place = each.card.field("REF NODE").place
+            if len(found) > 1:
+                raise Mistake(place, f"REF NODE= takes one node, {each.node} has {len(found)}")
+            for node in found:
+                label = int(mesh.node_labels[node])
+                bodies.append(RigidBody(label, each.pinned, each.rotation))
+                blame = "is pinned to itself" if node in pinned else busy.get(node)
+                if blame is not None:
+                    raise Mistake(place, f"reference node {draft.as_written(label)} {blame}")
+                for other in {node, *pinned} & turned:
+                    raise Mistake(place, f"node {written(draft, mesh, other)} of a rigid body has axes by *TRANSFORM")
+                for other in pinned:
+                    if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
+                        what = f"node {written(draft, mesh, other)} is pinned to two bodies"
+                        raise Mistake(each.card.field("PIN NSET").place, what)
+    given: dict[int, set[int]] = {int(nodes.find(np.array([body.node]))[0][0]): set() for body in bodies}
+    parts: list[Draft | StepDraft] = [draft, *draft.steps]
+    for part in parts:
+        split_supports(draft, part, mesh, nodes, given, owner)
+    for node, dofs in given.items():
+        if missing := sorted({1, 2, 3, 4, 5, 6} - dofs):
+            what = f"dof{'s' * (len(missing) > 1)} {listing(map(str, missing), 'and')}"
+            draft.notice(f"{what} of reference node {written(draft, mesh, node)}: held, as no *BOUNDARY moves them")
+    return tuple(bodies)
+
+
+def written(draft: Draft, mesh: Mesh, node: int) -> str:
+    """The label of a node by its index, as it stands in the deck."""
+    return draft.as_written(int(mesh.node_labels[node]))
+
+
+def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
+    """Nodes that cannot be reference nodes, and why."""
+    tied = [term.target for terms in draft.equations for term in terms]
+    tied += [each for *pair, _ in draft.links for each in pair]
+    loaded = [load.target for step in draft.steps for load in step.nodal_loads]
+    found: dict[int, str] = {}
+    for targets, what in ((loaded, f"is loaded: that is {FREE_BODY}"), (tied, "belongs to an equation or a link")):
+        found |= {node: what for target in targets for node in members(mesh.node_sets, nodes, target).tolist()}
+    found |= dict.fromkeys(mesh.element_nodes.ravel().tolist() if draft.bodies else (), "belongs to an element")
+    return found
+
+
+def split_supports(
+    draft: Draft, part: Draft | StepDraft, mesh: Mesh, nodes: Lookup, given: dict[int, set[int]], owner: dict[int, str]
+) -> None:
+    """Rotations of reference nodes apart from displacements; pinned nodes have no supports of their own.
+
+    given  by reference node (index): the dofs that are prescribed;  owner: by pinned node, the label it moves with
+    """
+    kept: list[tuple[Boundary, Place]] = []
+    for entry, place in part.boundaries:
+        if entry.dof <= 3 and not given:
+            kept.append((entry, place))
+            continue
+        named = members(mesh.node_sets, nodes, entry.target).tolist()
+        for node in [node for node in named if node in owner][:1]:
+            what = f"node {written(draft, mesh, node)} is pinned to a rigid body: it moves with node {owner[node]}"
+            draft.report(Mistake(place, what, "leave it out of *BOUNDARY"))
+        moving = [node for node in named if node in given]
+        for node in moving:
+            given[node].add(entry.dof)
+        if entry.dof <= 3:
+            kept.append((entry, place))
+            continue
+        part.rotations += [replace(entry, target=int(mesh.node_labels[node])) for node in moving]
+        if len(moving) < len(named) and not draft.has_failed("RIGID BODY"):
+            if entry.value != 0.0:
+                draft.report(Mistake(place, "bars have no rotations 4-6 to prescribe"))
+            draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
+    part.boundaries[:] = kept
 
 
 def column(draft: Draft, mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:

@@ -121,12 +121,14 @@ def with_targets(model: Model, final: Callable[[int], int]) -> Model:
         procedure = step.procedure
         if isinstance(procedure, Static) and procedure.riks is not None:
             procedure = replace(procedure, riks=changed([procedure.riks])[0])
-        lists = ("boundaries", "nodal_loads", "distributed_loads", "temperatures")
+        lists = ("boundaries", "rotations", "nodal_loads", "distributed_loads", "fluid_loads", "temperatures")
         entries: dict[str, Any] = {name: changed(getattr(step, name)) for name in lists}
         steps.append(replace(step, procedure=procedure, **entries))
     return replace(
         model,
         boundaries=changed(model.boundaries),
+        rotations=changed(model.rotations),
+        bodies=tuple(replace(body, node=final(body.node)) for body in model.bodies),
         initial_conditions=changed(model.initial_conditions),
         steps=tuple(steps),
     )

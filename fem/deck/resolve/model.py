@@ -10,11 +10,13 @@ from fem.deck.draft import Draft
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
 from fem.deck.resolve.axes import in_axes
-from fem.deck.resolve.constraints import build_equations, build_links, check_bars, check_supports
+from fem.deck.resolve.constraints import build_bodies, build_equations, build_links, check_bars, check_supports
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
-from fem.deck.resolve.steps import blame_perturbations, blame_steps_without_ropes, build_step
+from fem.deck.resolve.steps import blame_perturbations, blame_short_files, blame_steps_without_ropes, build_step
+from fem.deck.surroundings.loads import check_fluids
+from fem.deck.surroundings.seabed import build_seabeds
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
 
@@ -35,14 +37,19 @@ def build_model(draft: Draft, end: Place) -> Model:
     of_bars = [material for name, material in materials.items() if name in used]
     blame_steps_without_ropes(draft, of_bars)
     blame_perturbations(draft, of_bars, springs)
+    blame_short_files(draft)
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
+    bodies = build_bodies(draft, mesh)
     check_bars(draft, mesh)
+    check_fluids(draft, mesh)
+    seabeds = build_seabeds(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
     coupled = {term[0] for equation in equations for term in equation.terms} | {node for pair in links for node in pair}
+    coupled |= {int(mesh.nodes_of(body.node)[0]) for body in bodies}
     notice_idle_nodes(draft, mesh, coupled)
     model = Model(
         mesh=mesh,
@@ -53,11 +60,18 @@ def build_model(draft: Draft, end: Place) -> Model:
         dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
         rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
+        seabeds=seabeds,
+        water=draft.water,
+        wind=draft.wind,
+        drag_laws=draft.drag_laws,
+        growths=tuple(entry for entry, _ in draft.growths),
         amplitudes=draft.amplitudes,
         equations=equations,
         links=links,
         initial_conditions=tuple(condition for condition, _ in draft.initial),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
+        rotations=tuple(draft.rotations),
+        bodies=bodies,
         time_points=draft.time_points,
         restart_every=draft.restart_every,
         earlier=draft.earlier,

@@ -40,8 +40,13 @@ def check_target(draft: Draft, use: Use) -> Mistake | None:
 
 def check_name(draft: Draft, use: Use) -> Mistake | None:
     """The name of an amplitude, a material, time points: those of a card of the same name."""
-    tables: tuple[Mapping[str, object], ...] = (draft.amplitudes, draft.materials, draft.time_points)
-    known = dict(zip(("amplitude", "material", "time points"), tables, strict=True))[use.family]
+    tables: dict[str, Mapping[str, object]] = {
+        "amplitude": draft.amplitudes,
+        "material": draft.materials,
+        "time points": draft.time_points,
+        "drag law": draft.drag_laws,
+    }
+    known = tables[use.family]
     if use.name in known or draft.has_failed(use.family.upper()):
         return None
     what = "are no" if use.family.endswith("s") else "is no"

@@ -18,6 +18,8 @@ EXPLICIT_HINT = (
 RIKS_HINT = "leave out RIKS, or make them elastic, *ELASTIC with *NO COMPRESSION"
 REFUSED = "PERTURBATION of *STEP is not supported: every step is a full nonlinear step"
 MODES_HINT = "*FREQUENCY gives modes about a loaded state"
+ROUNDED = 1e-6
+"""Files write times with a few digits."""
 
 
 def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> None:
@@ -47,11 +49,25 @@ def blame_perturbations(draft: Draft, materials: Collection[Material], springs: 
             draft.report(Mistake(step.perturbation, REFUSED, MODES_HINT))
 
 
+def blame_short_files(draft: Draft) -> None:
+    """Amplitudes from files last as long as the steps they act in: those of total time to the end of the last step."""
+    periods = [getattr(step.procedure, "period", 0.0) for step in draft.steps]
+    for step, period in zip(draft.steps, periods, strict=True):
+        entries: list[Any] = [entry for entry, _ in step.boundaries]
+        entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
+        for name in sorted({entry.amplitude for entry in entries} & draft.ends.keys()):
+            place, last = draft.ends[name]
+            end, of = (period, "the step") if draft.amplitudes[name].time == "STEP TIME" else (sum(periods), "the deck")
+            if last < end * (1.0 - ROUNDED):
+                message = f"the file of amplitude {name} ends at {last:g}, {of} at {end:g}"
+                draft.report(Mistake(place, message, "PAST END=HOLD holds the last value"))
+
+
 def build_step(draft: StepDraft) -> Step:
     """A step with its controls in force."""
     assert draft.procedure is not None and draft.controls is not None
     same = ("procedure", "nlgeom", "name", "title", "max_increments", "extrapolation", "amplitude")
-    lists = ("nodal_loads", "distributed_loads", "temperatures", "outputs")
+    lists = ("rotations", "nodal_loads", "distributed_loads", "temperatures", "outputs")
     given: dict[str, Any] = {name: getattr(draft, name) for name in same}
     given |= {name: tuple(getattr(draft, name)) for name in lists}
     return Step(
@@ -59,4 +75,5 @@ def build_step(draft: StepDraft) -> Step:
         controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
+        fluid_loads=tuple(entry for entry, _ in draft.fluid_loads),
     )

@@ -9,8 +9,9 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake, did_you_mean, shown
+from fem.deck.lexical.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.model_cards.conditions import dof_of, translation
+from fem.deck.surroundings.loads import FIELDS, fluid_load
 from fem.model import Boundary, DistributedLoad, NodalLoad, Temperature
 
 SHORTHANDS: dict[str, tuple[int, ...]] = {
@@ -23,7 +24,7 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
     "YASYMM": (1, 3),
     "ZASYMM": (1, 2),
 }
-LABELS = ("GRAV", "BX", "BY", "BZ")
+LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
 UNSUPPORTED = (
     "LOAD CASE",
@@ -78,11 +79,11 @@ def boundary(card: Card, draft: Draft) -> None:
     found = draft.boundaries if draft.step is None else draft.step.boundaries
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            found += [(entry, row.place) for entry in supports(row, kind, amplitude, draft)]
+            found += supports(row, kind, amplitude, draft)
 
 
-def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[Boundary]:
-    """The dofs one line prescribes."""
+def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[tuple[Boundary, Place]]:
+    """The dofs one line prescribes, and where to blame them: rotations are those of rigid bodies alone."""
     target = draft.target(row, 0, "node")
     word = row.field(1)
     if word.text and not word.is_number():
@@ -90,7 +91,7 @@ def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[B
             hint = did_you_mean(word.text, SHORTHANDS)
             raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
         row.end(2, "nothing after the type of support")
-        return [Boundary(target, dof, 0.0, amplitude, kind) for dof in SHORTHANDS[word.text.upper()]]
+        return [(Boundary(target, dof, 0.0, amplitude, kind), row.place) for dof in SHORTHANDS[word.text.upper()]]
     row.end(4, "nodes, first dof, last dof, value")
     first, last = dof_of(word), dof_of(row.field(2) if row.field(2).text else word)
     value = row.number(3, "the value", 0.0)
@@ -101,11 +102,9 @@ def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[B
         value = 0.0
     if value != 0.0 and draft.step is None:
         raise Mistake(row.field(3).place, "a support that moves before the first step", "put it into a *STEP")
-    if last > 3:
-        if value != 0.0:
-            raise Mistake(row.field(2 if first <= 3 else 1).place, "bars have no rotations 4-6 to prescribe")
-        draft.ignore("*BOUNDARY on rotations 4-6 (bars have none)")
-    return [Boundary(target, dof, value, amplitude, kind) for dof in range(first, min(last, 3) + 1)]
+    turning = row.field(2 if first <= 3 else 1).place
+    entries = [Boundary(target, dof, value, amplitude, kind) for dof in range(first, last + 1)]
+    return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
@@ -124,20 +123,37 @@ def cload(card: Card, draft: Draft) -> None:
 DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
 
 
-@keyword("step", takes=("OP", "AMPLITUDE"), refuses=DEAD, unsupported=(*UNSUPPORTED, "CONSTANT RESULTANT"))
+@keyword(
+    "step",
+    takes=("OP", "AMPLITUDE", "LENGTH"),
+    plus=("LENGTH",),
+    refuses=DEAD,
+    unsupported=(*UNSUPPORTED, "CONSTANT RESULTANT"),
+)
 def dload(card: Card, draft: Draft) -> None:
-    """``elements, GRAV, g, nx, ny, nz`` or ``elements, BX, force per volume``."""
+    """``elements, GRAV, g, nx, ny, nz``, ``elements, BX, force per volume``, or loads of water and wind."""
+    is_current = card.word("LENGTH", ("REFERENCE", "CURRENT"), "REFERENCE") == "CURRENT"
+    step = draft.open_step
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            draft.open_step.distributed_loads.append(distributed(row, amplitude, draft))
+            kind = kind_of(row)
+            if kind in FIELDS:
+                step.fluid_loads.append((fluid_load(row, kind, amplitude, is_current, draft), row.place))
+            else:
+                step.distributed_loads.append(distributed(row, amplitude, draft))
+
+
+def kind_of(row: Row) -> str:
+    """The label of a line of ``*DLOAD``."""
+    label = row.field(1)
+    if label.text.upper() not in LABELS:
+        raise Mistake(label.place, f"load {shown(label.text)} is not supported", f"{listing(LABELS, 'and')} are")
+    return label.text.upper()
 
 
 def distributed(row: Row, amplitude: str | None, draft: Draft) -> DistributedLoad:
-    """One line of ``*DLOAD``."""
-    label = row.field(1)
-    kind = label.text.upper()
-    if kind not in LABELS:
-        raise Mistake(label.place, f"load {shown(label.text)} is not supported", "GRAV, BX, BY and BZ are")
+    """One line of ``*DLOAD`` that is a dead load."""
+    kind = kind_of(row)
     if kind != "GRAV":
         row.end(3, f"elements, {kind}, force per volume")
         target: str | int | None = draft.target(row, 0, "element")

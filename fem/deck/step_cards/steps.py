@@ -62,7 +62,9 @@ def close_step(draft: Draft) -> None:
     if step.procedure_place is None and not step.blamed:
         hint = "a step needs one of *STATIC, *DYNAMIC, *FREQUENCY"
         draft.report(Mistake(step.place, "the step has no procedure", hint))
-    if isinstance(step.procedure, Frequency) and (step.nodal_loads or step.distributed_loads or step.temperatures):
+    flows = [load for load, _ in step.fluid_loads if load.kind != "ADDED MASS"]
+    acts = flows or step.nodal_loads or step.distributed_loads or step.temperatures
+    if isinstance(step.procedure, Frequency) and acts:
         hint = "put loads into a *STATIC step before it"
         draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
     if isinstance(step.procedure, Static) and step.procedure.riks and step.amplitude == "STEP":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fem.deck.writer.mesh import mesh_lines
 from fem.deck.writer.properties import property_lines
 from fem.deck.writer.steps import step_lines, support_lines
+from fem.deck.writer.surroundings import surroundings_lines
 from fem.deck.writer.text import card, field, number
 from fem.model import Model
 
@@ -15,6 +16,7 @@ def write_deck(model: Model) -> str:
     lines = ["*HEADING", *model.heading] if model.heading else []
     lines += mesh_lines(model.mesh)
     lines += property_lines(model)
+    lines += surroundings_lines(model)
     for amplitude in model.amplitudes.values():
         lines.append(card("AMPLITUDE", NAME=amplitude.name, DEFINITION=amplitude.definition, TIME=amplitude.time))
         if amplitude.definition == "PERIODIC":
@@ -29,10 +31,13 @@ def write_deck(model: Model) -> str:
     if model.links:
         lines += ["*MPC", *(f"LINK, {labels[first]}, {labels[second]}" for first, second in model.links)]
     for condition in model.initial_conditions:
-        dof = f"{condition.dof}, " if condition.kind in ("DISPLACEMENT", "VELOCITY") else ""
+        dof = f"{condition.dof}, " if condition.kind not in ("STRESS", "TEMPERATURE") else ""
         lines.append(card("INITIAL CONDITIONS", TYPE=condition.kind))
         lines.append(f"{field(condition.target)}, {dof}{number(condition.value)}")
-    lines += support_lines(model.boundaries, replaced=False)
+    for body in model.bodies:
+        names = {"PIN NSET": body.pinned, "ROTATION": body.rotation}
+        lines.append(card("RIGID BODY", f"REF NODE={body.node}", **names))
+    lines += support_lines((*model.boundaries, *model.rotations), replaced=False)
     if model.earlier is not None:
         flags = ["READ", *(["END STEP"] if model.earlier.ends_step else [])]
         lines.append(card("RESTART", *flags, STEP=model.earlier.step, INC=model.earlier.increment))

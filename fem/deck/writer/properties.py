@@ -28,6 +28,13 @@ def property_lines(model: Model) -> list[str]:
         lines += [card("MASS", ELSET=mass.element_set, ALPHA=mass.alpha or None), number(mass.mass)]
     if model.rest_lengths:
         lines += ["*REST LENGTH", *(f"{field(rest.target)}, {number(rest.length)}" for rest in model.rest_lengths)]
+    for bed in model.seabeds:
+        head = card(
+            "SEABED", ELSET=bed.element_set, ELEVATION=bed.elevation, SLOPE=bed.slope, UPHILL=bed.uphill,
+            FRICTION="ALL" if bed.rubs_in_statics else "DYNAMIC",
+        )  # fmt: skip
+        lines += [head, ", ".join(map(number, (bed.stiffness, bed.damping, bed.width, bed.ramp)))]
+        lines += [", ".join(map(number, (bed.axial, bed.lateral, bed.slip)))] if bed.slip else []
     return lines
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fem.deck.writer.surroundings import fluid_lines
 from fem.deck.writer.text import card, field, number, rows_of
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
 from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Procedure, Step
@@ -28,7 +29,7 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
         lines += step.title
         lines += procedure_lines(step.procedure)
         lines += controls_lines(step.controls)
-        lines += support_lines(step.boundaries, "BOUNDARY" in step.replaced)
+        lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
         lines += load_lines(step)
         lines += [line for request in step.outputs for line in output_lines(request)]
         lines.append("*END STEP")
@@ -119,6 +120,7 @@ def load_lines(step: Step) -> list[str]:
                 amplitude = load.amplitude
                 lines.append(card(keyword, OP=op, AMPLITUDE=amplitude))
             lines.append(load_line(load))
+        lines += fluid_lines(step) if keyword == "DLOAD" else []
     return lines
 
 

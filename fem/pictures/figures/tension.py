@@ -15,23 +15,27 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 from fem.arrays import Floats
 from fem.pictures import style
 from fem.pictures.animate import even_times
+from fem.pictures.figures.scenery import draw_planes, with_planes
 from fem.pictures.folder import Missing, Results
-from fem.pictures.motion import chain_of, nodes_at, overview, plane_of
-from fem.pictures.tension import Tensions, read_tensions, slack_spells, tension_scale, whole_motion
+from fem.pictures.motion import chain_of, nodes_at, overview, places_of, plane_of
+from fem.pictures.tension import Tensions, read_tensions, slack_bar, slack_spells, tension_scale, whole_motion
 
 MOST_ROPES = 20
 MOST_STEPS = 4
 INSTANTS = 6
-SLACK = "#e4e4e4"
+SLACK = "#f6e4c3"
 
 
 def tension(results: Results) -> Figure:
-    """T over time: of bars from that with the largest to that with the least, the range of all, and slack ropes."""
+    """T over time: of bars from that with the largest to that with the least, the range and the extremes of all; when
+    ropes are slack, or the bar with the largest.
+    """
     found = read_tensions(results)
     ranked = np.argsort(-np.abs(found.values).max(axis=0), kind="stable")
     columns = [int(ranked[place]) for place in style.some_of(ranked.tolist())]
     labels = [found.labels[column] for column in columns]
     spells = slack_spells(results, float(found.time[0]), float(found.time[-1]))
+    word, spells = ("rope", spells) if spells else ("bar", slack_bar(found, columns[0]))
     rows = min(len(spells), MOST_ROPES) if len(spells) > 1 else 0
     figure = Figure(figsize=(style.WIDTH, 4.2 + 0.12 * rows), layout="constrained")
     ratios = (1.0, 0.15 + 0.06 * rows)[: 1 + bool(rows)]
@@ -44,7 +48,12 @@ def tension(results: Results) -> Figure:
         panel.fill_between(found.time[starts], low, high, color="#bbbbbb", alpha=0.5, lw=0, label=what)
     for place, (label, column) in enumerate(zip(labels, columns, strict=True)):
         style.curve(panel, found.time, found.values[:, column], place, f"bar {label}")
-    shade(panel, spells)
+    for which, flat, mark in (("greatest", found.values.argmax(), "^"), ("least", found.values.argmin(), "v")):
+        row, place = divmod(int(flat), len(found.labels))
+        when, value = found.time[row], found.values[row, place] + 0.0
+        what = f"{which} {value:.4g}\nbar {found.labels[place]} at {when:.5g}"
+        panel.plot(when, value, mark, color="#222222", ms=6, label=what)
+    shade(panel, spells, word)
     panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
     figure.suptitle(
         style.shortened(f"Forces of the bars{style.share_of(labels, len(found.labels))}"), fontsize=style.TITLE
@@ -56,12 +65,12 @@ def tension(results: Results) -> Figure:
     return figure
 
 
-def shade(panel: Any, spells: dict[int, list[tuple[float, float]]]) -> None:
-    """Bands behind the curves where the only rope of a model is slack."""
+def shade(panel: Any, spells: dict[int, list[tuple[float, float]]], word: str = "rope") -> None:
+    """Bands behind the curves where the only rope of a model, or a bar, is slack."""
     if len(spells) == 1:
-        ((rope, its),) = spells.items()
+        ((bar, its),) = spells.items()
         panel.broken_barh([(a, b - a) for a, b in its], (0.0, 1.0), transform=panel.get_xaxis_transform(),
-            color=SLACK, lw=0, zorder=0.4, label=f"rope {rope} slack")  # fmt: skip
+            color=SLACK, lw=0, zorder=0.4, label=f"{word} {bar} slack")  # fmt: skip
 
 
 def strip(panel: Any, spells: dict[int, list[tuple[float, float]]]) -> None:
@@ -83,10 +92,10 @@ def envelope(results: Results) -> Figure:
     edges = [found.time[0], *results.boundaries[results.boundaries > found.time[0]], found.time[-1]]
     spans = [(a, b, (found.time >= a) & (found.time <= b)) for a, b in pairwise(edges) if b > a]
     spans = [span for span in spans if span[2].any()]
-    parts = [(f"time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
+    parts = [(f"T, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
     title = f"Least, mean and greatest force of the bars{', the last steps' if len(spans) > len(parts) else ''}"
     try:
-        figure = along(results, found, parts, title, *chain_of(results))
+        figure = along(results, found.labels, parts, title, *chain_of(results))
     except Missing:
         figure = maps(results, found, parts, title)
     figure.set_label(found.source)
@@ -94,19 +103,22 @@ def envelope(results: Results) -> Figure:
 
 
 def along(
-    results: Results, found: Tensions, parts: list[Any], title: str, nodes: list[int], elements: list[int]
-) -> Figure:
-    """Over the length of a chain of nodes and elements; a panel for each step."""
+    results: Results, labels: list[int], parts: list[Any], title: str, nodes: list[int], elements: list[int],
+    unit: str = "force",
+) -> Figure:  # fmt: skip
+    """Over the length of a chain of nodes and elements; a panel for each of the ``parts``: its name, then least, mean
+    and greatest value of each of the elements ``labels``.
+    """
     figure, rows = style.panels(len(parts), title, height=2.6)
-    column_of = {label: column for column, label in enumerate(found.labels)}
+    column_of = {label: column for column, label in enumerate(labels)}
     places = [place for place, label in enumerate(elements) if label in column_of]
     columns = [column_of[elements[place]] for place in places]
-    x = arc_length(results, nodes)[places]
-    for (panel,), (when, least, mean, greatest) in zip(rows, parts, strict=True):
+    x = arc_length(results, nodes, elements)[places]
+    for (panel,), (name, least, mean, greatest) in zip(rows, parts, strict=True):
         panel.fill_between(x, least[columns], greatest[columns], color=style.OKABE_ITO[5], alpha=0.3, lw=0)
-        for place, (name, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
-            style.curve(panel, x, values[columns], place, name, marker="." if len(x) <= 30 else None)
-        panel.set_ylabel(style.labelled(results, f"T, {when}", "force"))
+        for place, (which, values) in enumerate((("greatest", greatest), ("mean", mean), ("least", least))):
+            style.curve(panel, x, values[columns], place, which, marker="." if len(x) <= 30 else None)
+        panel.set_ylabel(style.labelled(results, name, unit) if unit else name)
         style.tidy(panel)
     rows[-1][0].set_xlabel(f"length along the bars from node {nodes[0]} [{results.unit('length')}]")
     style.legend_beside(rows[0][0])
@@ -121,9 +133,11 @@ def ranges(found: Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]
     return values.min(axis=0), mean, values.max(axis=0)
 
 
-def arc_length(results: Results, nodes: list[int]) -> Floats:
-    """(p,) lengths along a chain of p + 1 nodes to the middles of its bars, as they are unloaded."""
-    length = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
+def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Floats:
+    """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
+    distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
+    given = results.mesh.length[places_of(elements, results.mesh.element_labels)]
+    length = np.where(np.isnan(given), distance, given)
     return np.asarray(np.cumsum(length) - 0.5 * length)
 
 
@@ -165,7 +179,7 @@ def shapes(results: Results) -> Figure:
     x = (mesh.coordinates + motion.values["U"])[:, :, axes]
     bars = mesh.ends[mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])]
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
-    low, high = x.min(axis=(0, 1)), x.max(axis=(0, 1))
+    low, high = with_planes(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
     flat = half[0] / half[1] if len(axes) == 2 else 1.0
     margins = ConstrainedLayoutEngine(w_pad=0.04 if len(axes) == 2 else 0.3)
@@ -181,6 +195,7 @@ def shapes(results: Results) -> Figure:
     for panel in grid[len(shown) :]:
         panel.set_axis_off()
     for place, panel in zip(shown, grid, strict=False):
+        draw_planes(results, panel, axes, 0.5 * (low + high) - half, 0.5 * (low + high) + half)
         draw_bars(panel, x[place][bars], None if motion.tension is None else motion.tension[place], scale)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
         panel.set_title(

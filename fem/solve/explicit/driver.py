@@ -136,10 +136,11 @@ def _moved(stage: StepSystem) -> Moved:
         raise ModelError(
             f"{name} couples the masses of its nodes, EXPLICIT needs them apart: use MASS=LUMPED in *SOLID SECTION"
         )
-    if len(stage.nodes.directed_mass):
+    if len(stage.nodes.directed_mass) and (len(stage.bars.rods) or len(stage.equations.slave)):
         names = " and ".join(massive_ones(stage.system.families))
         raise ModelError(
-            f"the mass of {names} depends on direction, EXPLICIT needs one number for each node: leave out EXPLICIT"
+            f"the mass of {names} depends on direction; EXPLICIT takes that without rods and *EQUATION only: leave out "
+            "EXPLICIT"
         )
     equations, free = stage.equations, stage.nodes.dof_kind
     mass = np.where(free == 1, stage.nodes.mass, 0.0)

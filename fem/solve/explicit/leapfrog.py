@@ -12,14 +12,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel, kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.equations import Equations, condense, expand
 from fem.forces.families import evaluate_others
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
-from fem.solve.newton.evaluate import at_end, combine, inertia_forces
+from fem.solve.newton.evaluate import at_end, combine, inertia_forces, renew_masses
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -54,12 +54,12 @@ def move(dt: float, work: Scratch) -> None:
 
 
 @inner_kernel
-def accelerate(dt: float, moved: Moved, problem: Problem, work: Scratch) -> None:
+def accelerate(dt: float, time: float, moved: Moved, problem: Problem, work: Scratch) -> None:
     """a1 from the forces, and v1 = v + dt/2 (a + a1), where ``move`` left v + dt a."""
     nodes, equations = problem.nodes, problem.equations
     v, a, force, load, rest, inverse = work.v, work.a, work.force, work.load, work.residual, moved.inverse
     half = 0.5 * dt
-    if nodes.damping.shape[0] == 0 and equations.slave.shape[0] == 0:
+    if nodes.damping.shape[0] == 0 and equations.slave.shape[0] == 0 and nodes.directed_mass.shape[0] == 0:
         for dof in range(v.shape[0]):
             new = inverse[dof] * (load[dof] - force[dof])
             v[dof] += half * (new - a[dof])
@@ -70,11 +70,53 @@ def accelerate(dt: float, moved: Moved, problem: Problem, work: Scratch) -> None
     for dof in range(nodes.damping.shape[0]):
         rest[dof] -= nodes.damping[dof] * (v[dof] - half * a[dof])
     condense(equations, rest)
+    if nodes.directed_mass.shape[0] > 0:
+        divide_by_mass(dt, time, moved, problem, work)
+        for dof in range(v.shape[0]):
+            v[dof] += half * (rest[dof] - a[dof])
+            a[dof] = rest[dof]
+        return
     for dof in range(v.shape[0]):
         drag = half * moved.damping[dof] * inverse[dof] if moved.damping.shape[0] > 0 else 0.0
         new = inverse[dof] * rest[dof] / (1.0 + drag)
         v[dof] += half * (new - a[dof])
         a[dof] = new
+
+
+@called_kernel
+def divide_by_mass(dt: float, time: float, moved: Moved, problem: Problem, work: Scratch) -> None:
+    """``work.residual`` into accelerations where M couples the directions of a node: 3 x 3 by elimination.
+
+    Pivots are those of a sum of a diagonal mass and one that takes no energy: none is smaller than the diagonal one.
+    Accelerations of supports are known.
+    """
+    nodes, rest, a = problem.nodes, work.residual, work.a
+    renew_masses(time, work.u, problem)
+    for i in range(nodes.directed_mass.shape[0]):
+        block = nodes.directed_mass[i]
+        for c in range(3):
+            is_open = moved.inverse[3 * i + c] > 0.0
+            if not is_open:
+                rest[3 * i + c] = 0.0
+            drag = 0.5 * dt * moved.damping[3 * i + c] if moved.damping.shape[0] > 0 else 0.0
+            for d in range(3):
+                if d != c and moved.inverse[3 * i + d] == 0.0:
+                    rest[3 * i + c] -= block[3 * c + d] * a[3 * i + d]
+            for d in range(3):
+                if not is_open or moved.inverse[3 * i + d] == 0.0:
+                    block[3 * c + d] = 0.0
+            block[4 * c] += 1.0 / moved.inverse[3 * i + c] + drag if is_open else 1.0
+        for c in range(3):
+            for d in range(c + 1, 3):
+                factor = block[3 * d + c] / block[4 * c]
+                for e in range(c, 3):
+                    block[3 * d + e] -= factor * block[3 * c + e]
+                rest[3 * i + d] -= factor * rest[3 * i + c]
+        for c in range(2, -1, -1):
+            for d in range(c + 1, 3):
+                rest[3 * i + c] -= block[3 * c + d] * rest[3 * i + d]
+            rest[3 * i + c] /= block[4 * c]
+    renew_masses(time, work.u, problem)
 
 
 @inner_kernel
@@ -95,6 +137,7 @@ def forces(before: float, now: float, thermal: Floats, problem: Problem, motion:
     """Internal force at u1 and the velocity in ``work.v`` into ``work.force``, cleared before; the stored energy."""
     force, flow, tangent = work.force, work.flow, work.tangent
     trial = at_end(1.0, 1.0, 0.0, before, now, thermal, problem, motion, work)
+    work.power[:] = 0.0
     for dof in range(flow.shape[0]):
         flow[dof] = 0.0
     energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.bar_tangent)
@@ -157,7 +200,7 @@ def leapfrog(
         strain = forces(loading.time[k], loading.time[k + 1], thermal, problem, motion, work)
         for number in range(work.state.shape[0]):
             motion.state[number] = work.state[number]
-        accelerate(dt, moved, problem, work)
+        accelerate(dt, loading.time[k + 1], moved, problem, work)
         set_supports(k, equations, loading, work)
         if tied and not keep_rates(moved.inverse, moved.damping, ties, bars, work):
             return UNTIED

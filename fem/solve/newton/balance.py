@@ -15,7 +15,7 @@ from fem.forces.values import (
 )
 from fem.lanes.choose import every, some, where
 from fem.solve.newton import groups
-from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses
+from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, renew_masses, turning_work
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.rods.project import projected_work
 from fem.solve.schemes.coefficients import Coefficients
@@ -74,6 +74,8 @@ def take_over(lags: bool, problem: Problem, motion: Motion, work: Scratch) -> No
         motion.flow[dof] = work.flow[dof]
     for k in range(work.state.shape[0]):
         motion.state[k] = work.state[k]
+    for k in range(work.power.shape[0]):
+        motion.power[k] = work.power[k]
     for dof in range(work.u.shape[0]):
         if nodes.dof_kind[dof] == 0:
             motion.reaction[dof] = work.reaction[dof]
@@ -98,7 +100,12 @@ def support_work(
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.known_force, work.momentum, work.shift
     total = 0.0
+    turns = problem.nodes.directed_mass.shape[0] > 0 and dynamic and not secant
+    if turns:
+        renew_masses(loading.time[k], motion.u, problem)
     inertia_at(dynamic, problem, motion.a, old)
+    if turns:
+        renew_masses(loading.time[k + 1], work.u, problem)
     inertia_at(dynamic, problem, work.a, new)
     jump = 0.0
     for c in range(supports.shape[0]):
@@ -120,12 +127,25 @@ def support_work(
         multiply_masses(problem, jumped, new)
         for dof in range(jumped.shape[0]):
             total += 0.5 * (jumped[dof] * new[dof] - motion.v[dof] * old[dof])
-    inertia_at(dynamic, problem, jumped, old)
-    inertia_at(dynamic, problem, work.v, new)
+    for dof in range(jumped.shape[0]):
+        jumped[dof] = work.v[dof] - jumped[dof]
+    inertia_at(dynamic, problem, jumped, new)
     for c in range(supports.shape[0]):
-        dof = supports[c]
-        total += 0.5 * (start[k, c] + work.v[dof]) * (new[dof] - old[dof])
+        total += mean_speed(k, c, loading, work) * new[supports[c]]
+    if turns:  # half of that with the mass of the start
+        renew_masses(loading.time[k], motion.u, problem)
+        inertia_at(dynamic, problem, jumped, old)
+        renew_masses(loading.time[k + 1], work.u, problem)
+        for c in range(supports.shape[0]):
+            total += 0.5 * mean_speed(k, c, loading, work) * (old[supports[c]] - new[supports[c]])
     return total
+
+
+@inner_kernel
+def mean_speed(k: int, c: int, loading: Loading, work: Scratch) -> float:
+    """Of support c in increment k."""
+    speed: float = 0.5 * (loading.support_start[k, c] + work.v[loading.support_dofs[c]])
+    return speed
 
 
 @inner_kernel
@@ -208,6 +228,12 @@ def close_increment(
             multiply_dampings(problem, motion.v, work.momentum)
             for dof in range(u1.shape[0]):
                 loss += ((1.0 - late) * work.momentum[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
+        if nodes.directed_mass.shape[0] > 0:
+            work_done += turning_work(secant, k, problem, loading, motion, work)
+        for p in range(work.power.shape[0]):
+            spent = loading.dt[k] * ((1.0 - of_end) * motion.power[p] + of_end * work.power[p])
+            work_done += spent
+            loss += spent
         kinetic = kinetic_energy(problem, work)
         energies[groups.WORK] += work_done
         energies[groups.DISSIPATED] += loss
@@ -273,6 +299,9 @@ def note_increment(
             kinematics[k, 1, p, c] = motion.v[dof]
             kinematics[k, 2, p, c] = motion.a[dof]
             kinematics[k, 3, p, c] = motion.reaction[dof]
+    for t in range(record.touching.shape[0]):
+        for c in range(3):
+            kinematics[k, 4, record.touching[t, 0], c] += motion.state[record.touching[t, 1] + c]
     if record.elements.shape[0] > 0:
         element_values(
             record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, record.values[k],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
 from fem.forces.bars.bar import evaluate_bars
-from fem.forces.families import evaluate_others
+from fem.forces.families import evaluate_others, masses_of_others
 from fem.forces.mass import multiply_mass
 from fem.forces.protocol import Trial
 from fem.forces.values import energy_of_bars
@@ -19,6 +19,8 @@ from fem.solve.schemes.coefficients import Coefficients
 def evaluate(trial: Trial, problem: Problem, work: Scratch) -> float:
     """Internal force at the trial state and its tangent, all families together; returns the stored energy."""
     force, flow, tangent = work.force, work.flow, work.tangent
+    for k in range(work.power.shape[0]):
+        work.power[k] = 0.0
     for dof in range(force.shape[0]):
         force[dof] = 0.0
     for dof in range(flow.shape[0]):
@@ -51,7 +53,7 @@ def in_increment(
         scheme.secant, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt),
         scheme.onset * dt, loading.time[k], loading.time[k + 1], motion.u, motion.v, work.u, work.v, work.a,
         loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)], work.multiplier, problem.nodes.place,
-        motion.state, work.state,
+        motion.state, work.state, work.power,
     )  # fmt: skip
 
 
@@ -72,7 +74,7 @@ def at_end(
     """The question for the forces in the trial state itself."""
     return Trial(
         False, weight, rate, rate2, 0.0, before, now, work.u, work.v, work.u, work.v, work.a, thermal, work.multiplier,
-        problem.nodes.place, motion.state, work.state,
+        problem.nodes.place, motion.state, work.state, work.power,
     )  # fmt: skip
 
 
@@ -80,7 +82,9 @@ def at_end(
 def evaluate_instant(
     scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:
-    """``evaluate`` in the trial state itself; dt only scales the part of velocities in the tangent."""
+    """``evaluate`` in the trial state itself, mass included; dt only scales the part of velocities in the tangent."""
+    if problem.nodes.directed_mass.shape[0] > 0:
+        renew_masses(time, work.u, problem)
     rate, rate2 = scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt)
     trial = at_end(scheme.wf, rate, rate2, time, time, thermal, problem, motion, work)
     energy: float = evaluate_apart(trial, problem, work)
@@ -95,6 +99,61 @@ def stored_energy(time: float, thermal: Floats, problem: Problem, motion: Motion
     energy: float = energy_of_bars(work.u, work.v, problem.bars, thermal, work.multiplier)
     energy += evaluate_others(trial, problem.springs, problem.families, force, flow, work.tangent)
     return energy
+
+
+@called_kernel
+def renew_masses(time: float, u: Floats, problem: Problem) -> None:
+    """The mass that families add, as it is at displacement u."""
+    masses_of_others(problem.families, time, problem.nodes.place, u, problem.nodes.directed_mass)
+
+
+@shared_kernel
+def foresee_masses(scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, u: Floats) -> None:
+    """The mass that families add, as the equilibrium of increment k has it; ``u`` is room.
+
+    It is that of the place where its weighted forces act, as far as the start of the increment tells: to second order,
+    and known during the increment. Taken at its end, HHT and GENERALIZED ALPHA would be of first order.
+    """
+    ahead = (0.5 if scheme.secant else scheme.wf) * loading.dt[k]
+    for dof in range(u.shape[0]):
+        u[dof] = motion.u[dof] + ahead * (motion.v[dof] + 0.5 * ahead * motion.a[dof])
+    renew_masses(loading.time[k] + ahead, u, problem)
+
+
+@called_kernel
+def directed_energy(problem: Problem, v: Floats, product: Floats) -> float:
+    """v.M v/2 of the mass that families add; product is room."""
+    energy = 0.0
+    for dof in range(v.shape[0]):
+        product[dof] = 0.0
+    add_blocks(0.5, problem.nodes.directed_mass, v, product)
+    for dof in range(v.shape[0]):
+        energy += v[dof] * product[dof]
+    return energy
+
+
+@called_kernel
+def turning_work(
+    secant: bool, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
+) -> float:  # fmt: skip
+    """Energy that turning with its bar brings to the mass of families: v.M v/2 grows by it where nothing accelerates.
+
+    Inertia is M dv/dt, without dM/dt v. Between the ends it acts with the mean M, in a secant increment with the M of
+    its equilibrium, which ``problem`` still has; it leaves that of the end there.
+    """
+    v0, v1, product = motion.v, work.v, work.momentum
+    of_motion = 0.0
+    if secant:
+        of_motion = directed_energy(problem, v1, product) - directed_energy(problem, v0, product)
+    renew_masses(loading.time[k], motion.u, problem)
+    start = directed_energy(problem, v0, product)
+    if not secant:
+        of_motion = 0.5 * (directed_energy(problem, v1, product) - start)
+    renew_masses(loading.time[k + 1], work.u, problem)
+    end = directed_energy(problem, v1, product)
+    if not secant:
+        of_motion += 0.5 * (end - directed_energy(problem, v0, product))
+    return end - start - of_motion
 
 
 @kernel

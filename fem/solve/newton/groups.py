@@ -26,7 +26,9 @@ RELATIVE, ABSOLUTE, CORRECTION, ITERATIONS, FLOOR, DRIFT_FRACTION, TO_FLOOR = 0,
 TIME_ERROR, SHORTEST, LOW_LEVEL, HIGH_LEVEL, LEAST_SIZE, LEAD, CHANGE, LAG, EXPONENT = 7, 8, 9, 10, 11, 12, 13, 14, 15
 # and 1 where what rings is left to numerical damping
 DAMPS = 16
-LIMITS = 17
+# and the first update that is halved where the residual does not fall after it, 0: none is
+HALVES = 17
+LIMITS = 18
 # Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched
 INCREMENT, ITERATION, PHASE, WAITING, WORST, JUDGED = 0, 1, 2, 3, 4, 5
 CONTROL = 6
@@ -44,7 +46,9 @@ ONSET = 13
 # and of the estimate within an increment: how often filtered, its fraction of the allowed error after 0 or 1 times;
 # and 1 in a step that has left ringing to numerical damping
 PASSES, FRACTION, LEFT = 14, 15, 16
-MEMORY = 17
+# and of an update that may be halved: R.R before it, and what part of it is left
+SQUARE, PART = 17, 18
+MEMORY = 19
 # Entries of energies
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
@@ -66,8 +70,9 @@ class Nodes(NamedTuple):
     place    (3n,)      reference coordinates
     dof_kind (3n,)      1 free, 0 supported, 2 dependent on others through an equation
     mask     (3n,)      0.0 at supported dofs, else 1.0
-    directed_mass (n, 9) mass that families add, row by row (empty: none)
+    directed_mass (n, 9) mass that families add, row by row, that of the increment (empty: none)
     artificial_stiffness (n, 9)  in the tangent only, of directions without stiffness and load (statics); empty: none
+    caution (n,)  likewise, times the largest residual: of slack lines in a stream, which else fly off (empty: none)
     """
 
     mass: Floats
@@ -77,6 +82,7 @@ class Nodes(NamedTuple):
     mask: Floats
     directed_mass: Floats
     artificial_stiffness: Floats
+    caution: Floats
 
 
 class Ropes(NamedTuple):
@@ -145,7 +151,7 @@ class Loading(NamedTuple):
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
     none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (3n,): u at the
-    start of the step.
+    start of the step. power (1,): what streams spend (empty: there are no families).
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
     its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.
@@ -163,6 +169,7 @@ class Motion(NamedTuple):
     origin: Floats
     lagged: Floats
     state: Floats
+    power: Floats
 
 
 class Scratch(NamedTuple):
@@ -201,6 +208,7 @@ class Scratch(NamedTuple):
     pulls: Floats
     lagged: Floats
     state: Floats
+    power: Floats
 
 
 class Record(NamedTuple):
@@ -208,6 +216,7 @@ class Record(NamedTuple):
 
     increments (k, INCREMENT_ROW); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
     elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements
+    touching (c, 2) place among nodes, and first of three states, of contact forces: a fifth row of kinematics, if any
     """
 
     increments: Floats
@@ -215,6 +224,7 @@ class Record(NamedTuple):
     kinematics: Floats
     elements: Ints
     values: Floats
+    touching: Ints
 
 
 FENCE = 64

@@ -8,9 +8,20 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
 from fem.forces.equations import condense, expand
 from fem.lanes.choose import where
-from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped, multiply_dampings, multiply_masses
-from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
+from fem.solve.newton.evaluate import (
+    combine,
+    foresee_masses,
+    inertia_forces,
+    is_lumped,
+    multiply_dampings,
+    multiply_masses,
+)
+from fem.solve.newton.groups import PART, SQUARE, Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
+
+MOST_HALVINGS = 8
+LEAST_FALL = 1e-4
+"""Part of R.R by which a whole update has to make it fall: Dennis & Schnabel, Numerical Methods, 1983, section 6.3."""
 
 
 @inner_kernel
@@ -19,6 +30,8 @@ def begin(
 ) -> None:
     """First guess of increment k and everything that stays known during it."""
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
+    if nodes.directed_mass.shape[0] > 0 and scheme.wm != 0.0:
+        foresee_masses(scheme, k, problem, loading, motion, work.momentum)
     linear = dt if scheme.extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if scheme.extrapolation > 1 else 0.0
     before = motion.lagged if scheme.lags else motion.a
@@ -198,6 +211,28 @@ def worst(rest: Floats) -> int:
         if abs(rest[dof]) > abs(rest[best]) or rest[dof] != rest[dof]:
             best = dof
     return best
+
+
+@called_kernel
+def takes_back(scheme: Coefficients, dt: float, begins: bool, memory: Floats, work: Scratch) -> bool:
+    """Half of the last correction, where R.R has not fallen since before it, at most ``MOST_HALVINGS`` times.
+
+    begins: there is no R.R to compare with. Else the trial state stays, and its R.R is the next to fall.
+    """
+    square, part = 0.0, memory[PART]
+    for dof in range(work.residual.shape[0]):
+        square += work.residual[dof] * work.residual[dof]
+    if begins or square <= (1.0 - LEAST_FALL * part) * memory[SQUARE] or part <= 0.5**MOST_HALVINGS:
+        memory[SQUARE], memory[PART] = square, 1.0
+        return False
+    memory[PART] = 0.5 * part
+    to_v, to_a = scheme.vu / dt, scheme.au / (dt * dt)
+    for dof in range(work.du.shape[0]):
+        back = memory[PART] * work.du[dof]
+        work.u[dof] -= back
+        work.v[dof] -= to_v * back
+        work.a[dof] -= to_a * back
+    return True
 
 
 @inner_kernel

@@ -29,9 +29,9 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
-from fem.solve.newton.evaluate import evaluate, in_increment
+from fem.solve.newton.evaluate import evaluate, in_increment, renew_masses
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
-from fem.solve.newton.iterate import begin, correct, residual, scale_of, worst
+from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
@@ -162,6 +162,11 @@ def march(
                     set_factor(arc, k, loading, work.load, work.known_force)
                     control[groups.PHASE] = groups.TRIAL
                     continue
+                if not good and limits[groups.HALVES] > 0.0:
+                    begins = control[groups.ITERATION] < limits[groups.HALVES]
+                    if takes_back(scheme, dt, begins, memory, work):
+                        control[groups.PHASE] = groups.TRIAL
+                        continue
                 if good or control[groups.ITERATION] >= limits[groups.ITERATIONS]:
                     if limits[groups.RELATIVE] < 0.0:
                         scale = scale_of(scheme, dt, problem, work)
@@ -171,6 +176,8 @@ def march(
                         return groups.NOT_CONVERGED
                     memory[groups.CLOSING_STRAIN], memory[groups.CLOSING_NORM] = strain, norm
                     memory[groups.CLOSING_SCALE], memory[groups.CLOSING_FLAGS] = scale, flags
+                    if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
+                        renew_masses(loading.time[k + 1], work.u, problem)
                     phase = closing_phase(scheme, problem)
                     if phase == groups.CLOSE and scheme.lags:
                         end_accelerations(k, nodes, loading, work)

@@ -29,8 +29,13 @@ def nodal_blocks(scheme: Coefficients, dt: float, problem: Problem, work: Scratc
     """Blocks of the effective tangent within one node, without the bars."""
     nodes, block, own = problem.nodes, work.block, work.tangent.block
     diagonal = diagonal_of(groups.CORRECT, True, scheme, dt, nodes)
+    largest = 0.0
+    for dof in range(work.residual.shape[0] if nodes.caution.shape[0] > 0 else 0):
+        largest = max(largest, abs(work.residual[dof]))
     for i in range(block.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
+        if nodes.caution.shape[0] > 0:
+            multiple += largest * nodes.caution[i]
         for k in range(9):
             block[i, k] = nodes.artificial_stiffness[i, k] if nodes.artificial_stiffness.shape[0] > 0 else 0.0
         for c in range(3):

@@ -30,7 +30,7 @@ from fem.results.record import Event
 from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
-from fem.solve.newton.evaluate import combine, evaluate_increment, inertia_forces, stored_energy
+from fem.solve.newton.evaluate import combine, evaluate_increment, foresee_masses, inertia_forces, stored_energy
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
@@ -181,6 +181,8 @@ class Moreau(Marcher):
         v0[supports] = chunk.support_start[k]
         expand(stage.equations, v0)
         combine(chunk.vectors, chunk.weighted, k, work.load)
+        if len(stage.nodes.directed_mass):
+            foresee_masses(stage.coefficients, k, stage.problem, chunk, motion, work.momentum)
         inertia_forces(stage.problem, v0, v0, work.inertia, work.damping_force)
         work.known_force[:] = work.load - (0.5 * work.damping_force if len(stage.nodes.damping) else 0.0)
         moving = stage.nodes.mask

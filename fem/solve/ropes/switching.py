@@ -8,7 +8,7 @@ the end of the increment: what round-off leaves open cannot go back and forth fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,10 +73,16 @@ class Switched(Watched):
         self.let_go: Flags = np.zeros(count, np.bool_)
         self.stuck: Flags = np.zeros(count, np.bool_)
         self.leaves: Flags = np.zeros(count, np.bool_)
-        self.mass = small_or_sparse_mass(stages.first)
+        self.mass_at_rest = small_or_sparse_mass(stages.first)
         self.now, self.until, self.lost_at_start = -np.inf, np.inf, 0.0
         self.held_back: Floats = np.zeros(stages.first.system.size)
         self.shares = Shares(stages)
+
+    @property
+    def mass(self) -> Any:
+        """Mass matrix over all dofs, in the state evaluated last."""
+        first = self.stages.first
+        return small_or_sparse_mass(first) if len(first.nodes.directed_mass) else self.mass_at_rest
 
     def hold(self, motion: Motion, now: float) -> None:
         """Rates of ropes that pull at the end of the last step to zero, before supports set off anew.

@@ -10,15 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError
 from fem.forces.bars.blocks import bar_blocks
 from fem.model import Step
+from fem.model.curves import Curve
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.step_system import StepSystem
 
 NO_STIFFNESS = 1e-14
 """Eigenvalues of a nodal block below this of_bars of its largest one are zero but for round-off."""
+CAUTION, FLOOR = 2.0, 1e-10
+"""Stiffness of slack nodes over residual, length of bars and root of their number; and over that of the model."""
+SLACK = "bars lie slack in the stream: nothing but the stream holds them while the equilibrium is looked for"
 NO_LOAD = 1e-12
 """Fraction of the largest load below which a load component is zero but for round-off."""
 
@@ -39,16 +44,20 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     blocks = _nodal_stiffness(stage) * (free[:, :, None] & free[:, None, :])
     values, vectors = np.linalg.eigh(blocks[candidates])
     largest = np.abs(values).max(axis=1)
-    loads = np.abs(stage.loads.vectors).max(initial=0.0)
-    held = np.zeros((len(free), 9))
+    loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), _together(stage.loads)
+    held, wet = np.zeros((len(free), 9)), _in_streams(stage)
+    slack = False
     names: list[str] = []
     dofs: list[int] = []
     stiff = float(np.abs(blocks).max()) or 1.0
     for k in np.flatnonzero((np.abs(values) <= NO_STIFFNESS * largest[:, None]).any(axis=1)):
         node = int(candidates[k])
+        if wet[node]:
+            slack = True
+            continue
         null = _free_null_space(values[k], vectors[k], largest[k], free[node])
         for direction in null:
-            pull = np.abs(stage.loads.vectors.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
+            pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
             if pull > NO_LOAD * loads:
                 raise ModelError(_loaded(stage, node, direction, step))
             axis = int(np.abs(direction).argmax())
@@ -59,16 +68,49 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
                 along = ", ".join(f"{c:.3g}" for c in direction)
                 names.append(f"node {stage.system.labels[node]} along ({along})")
             held[node] += (largest[k] or stiff) * np.outer(direction, direction).ravel()
+    if slack:
+        _be_cautious(stage, wet, stiff, held)
     if not names:
-        return np.zeros(0, np.int64), ""
+        return np.zeros(0, np.int64), SLACK if slack else ""
     stage.nodes = stage.nodes._replace(artificial_stiffness=held)
     shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
 
 
+def _in_streams(stage: StepSystem) -> Flags:
+    """(n,) nodes of bars that water or wind acts on."""
+    found = np.zeros(len(stage.system.labels), np.bool_)
+    for flow in stage.environment.flows:
+        for case in flow.cases:
+            found[stage.system.element_nodes[case.field[:, 0] != 0.0]] = True
+    return found
+
+
+def _be_cautious(stage: StepSystem, wet: Flags, stiff: float, held: Floats) -> None:
+    """Statics of a slack line that only a stream holds: its nodes resist as the residual does, so that a correction is
+    a fraction of a bar, and none at all at the end (Levenberg-Marquardt). ``CAUTION`` was chosen over 150 ropes.
+    """
+    bars = stage.bars.nodes[wet[stage.bars.nodes].all(axis=1)]
+    length = np.zeros(len(wet))
+    count = np.bincount(bars.ravel(), minlength=len(wet))
+    np.add.at(length, bars, stage.system.length0[wet[stage.bars.nodes].all(axis=1)][:, None])
+    caution = np.divide(CAUTION * count, length * np.sqrt(max(len(bars), 1)), out=np.zeros(len(wet)), where=count > 0)
+    held[wet, ::4] += FLOOR * stiff
+    stage.nodes = stage.nodes._replace(caution=caution, artificial_stiffness=held)
+
+
+def _together(loads: LoadSet) -> Floats:
+    """(c, 3n) load vectors, those of equal curves added up: weight and buoyancy may cancel."""
+    found = dict[Curve, Floats]()
+    for case, vector in zip(loads.cases, loads.vectors, strict=True):
+        found[case.curve] = found.get(case.curve, 0.0) + vector
+    return np.array(list(found.values())).reshape(-1, loads.vectors.shape[1])
+
+
 def _refuse_loads_on_nothing(stage: StepSystem) -> None:
     """Nodal loads on nodes without elements, and on T2D2 nodes out of their plane, move nothing."""
-    implicit = np.flatnonzero(stage.environment.supports.group == IMPLICIT)
+    supports = stage.environment.supports
+    implicit = np.flatnonzero(supports.group[: supports.size] == IMPLICIT)
     for case in stage.environment.nodal:
         loaded = implicit[case.field.ravel()[implicit] != 0.0]
         if len(loaded):

@@ -36,7 +36,7 @@ def of_block(b: int, problem: Problem) -> Problem:
     return Problem(
         Nodes(
             at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.dof_kind, nodes.mask,
-            at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b),
+            at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b), nodes.caution,
         ),
         Bars(
             bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
@@ -77,7 +77,7 @@ def march_blocks(
         motion = Motion(
             local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
             local(room.multiplier), local(start.energies), local(start.memory), local(room.u), local(room.lagged),
-            local(room.state),
+            local(room.state), local(room.power),
         )  # fmt: skip
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
@@ -91,9 +91,11 @@ def march_blocks(
             local(room.momentum), local(room.damping_force), local(room.du), local(room.multiplier), local(room.tau),
             local(room.pinned), tangent, local(room.block), local(room.inverse), local(room.reaction),
             local(room.band), local(room.unknowns), local(room.krylov), local(room.kept), local(room.whole),
-            local(room.pulls), local(room.lagged), local(room.state),
+            local(room.pulls), local(room.lagged), local(room.state), local(room.power),
         )  # fmt: skip
-        kept = Record(record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b])
+        kept = Record(
+            record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b], record.touching
+        )
         open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])
         march_lanes(
             scheme, options[4] != 0, at(limits, b), options[2], stride, one, acting, motion, work, kept, outcome[b]

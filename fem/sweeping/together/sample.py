@@ -22,7 +22,8 @@ from fem.solve.start import first_motion
 from fem.solve.step_system import limits_of
 
 OF_SYSTEM = (
-    "mesh", "materials", "sections", "springs", "dashpots", "masses", "rest_lengths", "equations", "initial_conditions",
+    "mesh", "materials", "sections", "springs", "dashpots", "masses", "rest_lengths", "seabeds", "equations",
+    "initial_conditions",
 )  # fmt: skip
 """Fields of a model that its assembled arrays come from."""
 OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom", "amplitude")
@@ -90,7 +91,7 @@ def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
             if not (is_alike(model, known.model, OF_SUPPORTS) and is_alike(step, before, ("boundaries",))):
                 initial = known.initial
                 if not is_alike(model, known.model, ("boundaries",)):
-                    initial = initial_supports(system, model.boundaries, u)
+                    initial = initial_supports(system, model, u)
                 environment = replace(environment, supports=advance_supports(system, initial, step, span, u, v))
             limits = known.limits
             if not is_alike(step, before, ("controls",)):

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from fem.forces.families import FAMILIES, registered
 from fem.forces.protocol import Family
+from fem.forces.seabed import SEABED
 from tests.forces.families.fins import FINS
 from tests.forces.families.magnet import MAGNETS
 from tests.forces.families.wind import WIND
@@ -113,7 +114,15 @@ runs the other way) and without one."""
 
 FINNED = WINDY.replace("WINDY", "FINNED")
 
-EXAMPLES: list[tuple[Family, str]] = [(MAGNETS, MAGNETIC), (WIND, WINDY), (FINS, FINNED)]
+BEDDED = (
+    MAGNETIC.replace("MAGNETS", "POINTS")
+    .replace("*BOUNDARY", "*SEABED, ELSET=LINE, ELEVATION=0.4, SLOPE=20, UPHILL=345, FRICTION=ALL\n12., 1.5, 1.\n"
+             "0.5, 0.5, 2.\n*BOUNDARY")
+    .replace("*STEP,", "*INITIAL CONDITIONS, TYPE=ANCHOR\n2, 1, 0.1\n3, 1, 0.1\n3, 3, 0.2\n*STEP,")
+)  # fmt: skip
+"""Two nodes that stay in the bottom, and stick; it rises across their line."""
+
+EXAMPLES: list[tuple[Family, str]] = [(MAGNETS, MAGNETIC), (WIND, WINDY), (FINS, FINNED), (SEABED, BEDDED)]
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
 
 

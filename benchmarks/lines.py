@@ -1,0 +1,145 @@
+"""W6: mooring lines in a current, beside MoorDyn and CableDyn: seconds of the time loop, error of the largest force.
+
+``python -m benchmarks W6 [--peer-python PYTHON]``. The error is that against our own run with 200 bars a line and a
+quarter of the increment, to which CableDyn's own fine run is compared in the same table.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.line_jobs import GRAVITY, WATER, LineJob, line_job
+from benchmarks.process import report as report_answer
+from benchmarks.process import run_process
+
+JOBS = ("line:20:0.1:600", "line:100:0.1:600", "platform:50:0.1:3600")
+FINE = {"line": "line:200:0.025:600", "platform": "platform:200:0.025:600"}
+PEERS = ("moordyn", "cabledyn")
+SAMPLE = 0.1
+"""Seconds between the points of the splines that drive fairleads."""
+
+
+def deck_text(job: LineJob) -> str:
+    """The lines as a deck: laid on the bottom in still water, then the current, then the motion."""
+    chain, count = job.chain, len(job.anchors)
+    ends, laid, bars = [], [], []
+    for k, (anchor, rest) in enumerate(zip(job.anchors, job.rest, strict=True)):
+        first, last = 1000 * k + 1, 1000 * k + 1 + job.bars
+        ends += [
+            f"{first}, {anchor[0]!r}, {anchor[1]!r}, {anchor[2]!r}",
+            f"{last}, {rest[0]!r}, {rest[1]!r}, {rest[2]!r}",
+        ]
+        laid += ["*NGEN, LINE=CATENARY, NSET=INNER", f"{first}, {last}, 1, {job.length!r}"]
+        bars += [
+            "*ELEMENT, TYPE=T3D2",
+            f"{first}, {first}, {first + 1}",
+            "*ELGEN, ELSET=LINE",
+            f"{first}, {job.bars}, 1, 1",
+        ]
+    anchors = ", ".join(str(1000 * k + 1) for k in range(count))
+    fairleads = ", ".join(str(1000 * k + 1 + job.bars) for k in range(count))
+    times = np.arange(0.0, job.dt * job.increments + 2.0 * SAMPLE, SAMPLE)
+    moved = np.array([job.fairleads(float(t))[0][0] for t in times]) - np.array(job.rest[0])
+    curves, driven = [], []
+    for axis, (amplitude, _) in enumerate(job.motion):
+        if amplitude:
+            rows = (f"{t!r}, {u!r}" for t, u in zip(times.tolist(), moved[:, axis].tolist(), strict=True))
+            curves += [f"*AMPLITUDE, NAME=Q{axis}, TIME=STEP TIME, DEFINITION=SPLINE", *rows]
+            driven += [f"*BOUNDARY, AMPLITUDE=Q{axis}", f"FAIRLEADS, {axis + 1}, {axis + 1}, 1."]
+    loads = [
+        f"LINE, GRAV, {GRAVITY!r}, 0., 0., -1.",
+        f"LINE, PB, 1., {chain.diameter!r}",
+        f"LINE, FDD, 1., {chain.diameter!r}, {chain.drag!r}",
+        f"LINE, FDT, 1., {chain.diameter!r}, {chain.drag_along!r}",
+        f"LINE, FI, 1., {chain.diameter!r}, {1.0 + chain.added!r}, {chain.added!r}",
+    ]
+    stream = ", ".join(map(repr, job.current))
+    return "\n".join([
+        "*HEADING", f"Benchmark {job.name} (python -m benchmarks W6)", "*NODE", *ends, *laid, *bars,
+        "*NSET, NSET=ANCHORS", anchors, "*NSET, NSET=FAIRLEADS", fairleads,
+        "*MATERIAL, NAME=CHAIN", "*ELASTIC", repr(chain.stiffness), "*DENSITY", repr(chain.mass),
+        "*NO COMPRESSION", "*SOLID SECTION, ELSET=LINE, MATERIAL=CHAIN, STRAIN=ENGINEERING", "1.",
+        "*AQUA", f"{-job.depth!r}, 0., {GRAVITY!r}, {WATER!r}", f"{stream}, 0.",
+        "*SEABED, ELSET=LINE", f"{job.bed[0]!r}, {job.bed[1]!r}, {chain.diameter!r}", *curves,
+        "*BOUNDARY", "ANCHORS, 1, 3", "FAIRLEADS, 1, 3",
+        "*STEP, NLGEOM, AMPLITUDE=STEP", "*STATIC", "1., 1.", "*DLOAD", *loads, "*END STEP",
+        "*STEP, NLGEOM, INC=10000000", "*DYNAMIC, DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4",
+        f"{job.dt!r}, {job.dt * job.increments!r}", "*CONTROLS, RESI_GLOB_RELA=1.E-8", *driven,
+        "*NODE PRINT, NSET=FAIRLEADS, FREQUENCY=1", "RF", "*END STEP", "",
+    ])  # fmt: skip
+
+
+def run(job: LineJob) -> dict[str, Any]:
+    """Our own time loop, of the second run in this process; largest, least and mean force of each fairlead."""
+    import fem
+    from fem.results.record import Rows, SilentSink, StepStart
+    from fem.solve.loop import solve
+
+    class Watch(SilentSink):
+        def __init__(self) -> None:
+            self.began, self.forces, self.iterations, self.notices = 0.0, list[Any](), 0, list[str]()
+
+        def begin(self, start: StepStart) -> None:
+            self.began, self.forces, self.iterations = time.perf_counter(), [], 0
+
+        def rows(self, rows: Rows) -> None:
+            self.iterations += int(rows.iterations.sum())
+            self.forces.append(np.linalg.norm(rows.of_nodes(model)["RF"], axis=-1))
+
+        def notice(self, text: str) -> None:
+            self.notices.append(text)
+
+    model = fem.parse_deck(deck_text(job), name="W6")
+    seconds = []
+    for _ in range(2):
+        watch = Watch()
+        solve(model, watch, fields=False)
+        seconds.append(time.perf_counter() - watch.began)
+    forces = np.concatenate(watch.forces)[-job.increments :]
+    kept = forces[len(forces) // 10 :]
+    return {
+        "seconds": min(seconds), "largest": kept.max(0).tolist(), "least": kept.min(0).tolist(),
+        "mean": kept.mean(0).tolist(), "iterations": watch.iterations, "notices": watch.notices,
+    }  # fmt: skip
+
+
+def report(python: str, jobs: tuple[str, ...] = JOBS, limit: float = 600.0) -> list[str]:
+    """Rows of a Markdown table, printed as they come."""
+    lines = [
+        "| job | program | s | solves an increment | largest kN | error | least | mean |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    print("\n".join(lines), flush=True)
+    exact: dict[str, float] = {}
+    for word in jobs:
+        kind = word.partition(":")[0]
+        if kind not in exact:
+            fine, _ = run_process([sys.executable, "-m", "benchmarks.lines", FINE[kind]], limit)
+            exact[kind] = max(fine.get("largest", [float("nan")]))
+        answers = {"fem": run_process([sys.executable, "-m", "benchmarks.lines", word], limit)[0]}
+        for peer in PEERS:
+            answers[peer] = run_process([python, "-m", "benchmarks.peer_lines", peer, word], limit)[0]
+        for program, answer in answers.items():
+            lines.append(row_of(line_job(word), program, answer, exact[kind]))
+            print(lines[-1], flush=True)
+    return lines
+
+
+def row_of(job: LineJob, program: str, answer: dict[str, Any], exact: float) -> str:
+    """One row; a program that failed says why."""
+    if "seconds" not in answer:
+        return f"| {job.name} | {program} | {answer.get('failed', 'no answer')} | | | | | |"
+    largest, least, mean = max(answer["largest"]), min(answer["least"]), float(np.mean(answer["mean"]))
+    solves = f"{answer['iterations'] / job.increments:.2f}" if "iterations" in answer else ""
+    return (
+        f"| {job.name} | {program} | {answer['seconds']:.2f} | {solves} | {largest / 1e3:.2f} | "
+        f"{abs(largest / exact - 1.0):.2%} | {least / 1e3:.2f} | {mean / 1e3:.2f} |"
+    )
+
+
+if __name__ == "__main__":
+    report_answer(lambda: run(line_job(sys.argv[1])))

@@ -1,0 +1,146 @@
+"""Loads of water and wind: data lines of ``*DLOAD``, ``*D ADDED MASS``, and what only the whole deck tells of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
+from fem.deck.lexical.source import Mistake
+from fem.deck.step_draft import StepDraft
+from fem.deck.surroundings.fluid import amount
+from fem.model import FluidLoad, Frequency, Mesh
+from fem.model.mesh import BARS
+
+FIELDS = {
+    "FDD": ("Cd or a drag law", "alpha_R", "A_c", "A_w"),
+    "WDD": ("Cd or a drag law", "alpha_R", "A_x", "A_y"),
+    "FDT": ("Ct", "alpha_R", "h", "A_c", "A_w"),
+    "FI": ("C_M", "C_A", "A_w", "C_At"),
+    "PB": (),
+}
+"""What follows elements, label, M, D on a data line."""
+STREAMS = {"FDD": 6, "WDD": 6, "FDT": 7}
+"""Where the amplitudes of the stream stand."""
+
+
+def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, draft: Draft) -> FluidLoad:
+    """One line of ``*DLOAD`` with a label of water or wind."""
+    row.end(4 + len(FIELDS[kind]), ", ".join(("elements", kind, "M", "D", *FIELDS[kind])))
+    blame_absent_fluid(row, kind, draft)
+    target = draft.target(row, 0, "element")
+    magnitude, diameter = row.number(2, "the magnitude M", 1.0), amount(row, 3, "the diameter D", positive=True)
+    load = FluidLoad(target, kind, magnitude, diameter, amplitude=amplitude, is_current=is_current)
+    if kind == "PB":
+        return load
+    if kind == "FI":
+        return inertia(row, load, draft)
+    field = row.field(4)
+    coefficient: float | str
+    if kind == "FDT" or field.is_number() or not field.text:
+        coefficient = amount(row, 4, FIELDS[kind][0])
+    else:
+        coefficient = field.name("a drag law")
+        draft.use("drag law", coefficient, field.place)
+    exponent = amount(row, 6, "the exponent h", 2.0) if kind == "FDT" else 2.0
+    if exponent < 1.0:
+        raise Mistake(row.field(6).place, f"the exponent h must be at least 1, got {exponent:g}")
+    follows = amount(row, 5, "alpha_R", 1.0)
+    return FluidLoad(target, kind, magnitude, diameter, coefficient, follows, exponent,
+                     streams=streams_of(row, kind, draft), amplitude=amplitude, is_current=is_current)  # fmt: skip
+
+
+def streams_of(row: Row, kind: str, draft: Draft) -> tuple[str | None, str | None]:
+    """The names of the two amplitudes of a stream; that of waves has none to act on."""
+    found: list[str | None] = []
+    for at in (STREAMS[kind], STREAMS[kind] + 1):
+        field = row.field(at)
+        found.append(field.name("an amplitude") if field.text else None)
+        if field.text:
+            draft.use("amplitude", found[-1] or "", field.place)
+    if found[1] and kind != "WDD":
+        draft.ignore(f"A_w of {kind} (there are no waves)")
+    return found[0], found[1]
+
+
+def inertia(row: Row, load: FluidLoad, draft: Draft) -> FluidLoad:
+    """``C_M, C_A, A_w, C_At`` of FI."""
+    if row.field(4).text and not row.field(5).text:
+        raise Mistake(row.field(5).place, "C_M without C_A", "C_A = C_M - 1 is what inviscid flow gives")
+    coefficient, added = amount(row, 4, "C_M"), amount(row, 5, "C_A")
+    along = amount(row, 7, "C_At") if row.field(7).text else None
+    name = row.field(6)
+    if name.text:
+        draft.use("amplitude", name.name("an amplitude"), name.place)
+        draft.ignore("A_w of FI (there are no waves)")
+    return FluidLoad(load.target, "FI", load.magnitude, load.diameter, coefficient, added=added, added_along=along,
+                     streams=(None, name.text.upper() or None), amplitude=load.amplitude,
+                     is_current=load.is_current)  # fmt: skip
+
+
+def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
+    """Mistake where nothing flows that the label could mean."""
+    card, fluid = ("WIND", draft.wind) if kind == "WDD" else ("AQUA", draft.water)
+    if fluid is None and not draft.has_failed(card):
+        raise Mistake(row.field(1).place, f"{kind} acts in {'wind' if kind == 'WDD' else 'water'}, and the deck has "
+                      f"no *{card}", f"give *{card} before the first step")  # fmt: skip
+    if fluid is not None and fluid.density == 0.0:
+        raise Mistake(row.field(1).place, f"{kind} acts in a fluid, and the density of *{card} is 0")
+
+
+@keyword("step")
+def added_mass(card: Card, draft: Draft) -> None:
+    """``elements, FI, D, C_A``: in ``*FREQUENCY``."""
+    if not isinstance(draft.open_step.procedure, Frequency):
+        raise card.mistake("*D ADDED MASS belongs to a *FREQUENCY step, below *FREQUENCY",
+                           "in *DYNAMIC give FI in *DLOAD")  # fmt: skip
+    for row in draft.rows(card):
+        with draft.guard():
+            row.end(4, "elements, FI, D, C_A")
+            label = row.field(1)
+            if label.text.upper() != "FI":
+                raise Mistake(label.place, f"expected FI, got '{label.text}'", "elements, FI, D, C_A")
+            blame_absent_fluid(row, "FI", draft)
+            target = draft.target(row, 0, "element")
+            diameter, added = amount(row, 2, "the diameter D", positive=True), amount(row, 3, "C_A")
+            load = FluidLoad(target, "ADDED MASS", 1.0, diameter, added=added)
+            draft.open_step.fluid_loads.append((load, row.place))
+
+
+def check_fluids(draft: Draft, mesh: Mesh) -> None:
+    """Loads and growth are of bars; no bar has one label twice in a step, or two growths."""
+    is_bar = mesh.is_of(*BARS)
+    grown = np.zeros(len(is_bar), np.bool_)
+    for growth, place in draft.growths:
+        with draft.guard():
+            grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
+    for step in draft.steps:
+        check_step(draft, mesh, step, is_bar)
+
+
+def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: np.ndarray) -> None:
+    """Those of one step."""
+    taken: dict[str, np.ndarray] = {}
+    for load, place in step.fluid_loads:
+        with draft.guard():
+            before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
+            before |= spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
+
+
+def spoken(
+    draft: Draft, mesh: Mesh, target: str | int, place: object, is_bar: np.ndarray, before: np.ndarray, what: str,
+    how: str,
+) -> np.ndarray:  # fmt: skip
+    """(k,) elements that a line names. Mistake where one is no bar, or is in ``before``."""
+    found = np.zeros(len(is_bar), np.bool_)
+    known = target in mesh.element_sets if isinstance(target, str) else target in mesh.element_labels
+    if known:
+        found[mesh.elements_of(target)] = True
+    for wrong, message in ((found & ~is_bar, f"{what} acts on bars (T3D2, T2D2), and element {{}} is none"),
+                           (found & before, f"element {{}} has {what} {how}")):  # fmt: skip
+        if wrong.any():
+            label = draft.as_written(int(mesh.element_labels[int(wrong.argmax())]))
+            raise Mistake(place, message.format(label))  # type: ignore[arg-type]
+    return found

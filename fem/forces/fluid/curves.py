@@ -1,0 +1,77 @@
+"""Functions of time that kernels evaluate: polynomials piece by piece, and Fourier series.
+
+They are those of ``model/curves``: an amplitude is exact at every instant a scheme asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import inner_kernel
+
+DEGREE = 6
+"""Coefficients of a piece: SMOOTH STEP has six."""
+
+
+class Curves(NamedTuple):
+    """Functions of time.
+
+    spans   (c, 4)  of each: its first piece and their number, its first term and their number
+    origins (c, 3)  what its own time is counted from; start and circular frequency of its series
+    pieces  (p, 1 + DEGREE)  own time from which a piece holds, and its coefficients from there on
+    terms   (t, 2)  of cosines and sines of 1, 2, ... times that frequency
+    """
+
+    spans: Ints
+    origins: Floats
+    pieces: Floats
+    terms: Floats
+
+
+def gathered(curves: Iterable[Any]) -> Curves:
+    """Those of ``model/curves``, in their order."""
+    spans, origins, pieces, terms = [], [], list[Any](), list[Any]()
+    for breaks, coefficients, origin, start, omega, fourier in (curve.table() for curve in curves):
+        spans.append((len(pieces), len(breaks) + 1, len(terms), len(fourier)))
+        origins.append((origin, start, omega))
+        for since, row in zip((-math.inf, *breaks), coefficients, strict=True):
+            pieces.append((since, *row, *np.zeros(DEGREE - len(row))))
+        terms += [tuple(pair) for pair in fourier]
+    return Curves(
+        np.array(spans, np.int64).reshape(-1, 4), np.array(origins, float).reshape(-1, 3),
+        np.array(pieces, float).reshape(-1, 1 + DEGREE), np.array(terms, float).reshape(-1, 2),
+    )  # fmt: skip
+
+
+@inner_kernel
+def value_at(curves: Curves, c: int, time: float) -> float:
+    """Value of curve c."""
+    own = time - curves.origins[c, 0]
+    low = curves.spans[c, 0]
+    high = low + curves.spans[c, 1]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if curves.pieces[middle, 0] <= own:
+            low = middle
+        else:
+            high = middle
+    local = own - curves.pieces[low, 0] if low > curves.spans[c, 0] else 0.0
+    value = 0.0
+    for power in range(DEGREE, 0, -1):
+        value = value * local + curves.pieces[low, power]
+    phase = own - curves.origins[c, 1]
+    for n in range(curves.spans[c, 3] if phase >= 0.0 else 0):
+        angle = (n + 1) * curves.origins[c, 2] * phase
+        term = curves.spans[c, 2] + n
+        value += curves.terms[term, 0] * math.cos(angle) + curves.terms[term, 1] * math.sin(angle)
+    return value
+
+
+def distinct(curves: Iterable[Any]) -> dict[Any, int]:
+    """Number of each different curve."""
+    return {curve: number for number, curve in enumerate(dict.fromkeys(curves))}

@@ -1,0 +1,318 @@
+"""Forces of a fluid on bars: drag by two Gauss points, buoyancy of what is not wholly wet; with their exact tangents.
+
+A bar from node i to j, x = X + u, of direction t and length l, unstressed L0; shape functions N_i = 1 - xi, N_j = xi.
+At a Gauss point, U being the velocity of the fluid (linear between the nodes, at their heights) and r = alpha_R,
+
+    v = U - r x',   v_t = v.t,   n = v - v_t t,   s = |n|
+    q = F/s n + k_t |v_t|^(h-1) v_t t,   F(s) = k_n s^2 or a table;   f_A = sum of w N_A q,   w = L0/2 (or l/2)
+
+With P = I - t t^T, R = F/s, B = (F' - R)/s^2, T = k_t |v_t|^(h-1):
+
+    G = dq/dv = R P + B n n^T + h T t t^T,    dv/du_A = N_A (dU_A/dz e_z^T - r rate I)
+    dq/dx_j = - dq/dx_i = [(T - R) v_t P + (h T - R) t n^T - B v_t n n^T]/l    through t
+
+Where the surface cuts the bar at q of its length, points and weights are those of its part [q0, q1] in the fluid, which
+moves with both nodes: dq/dz_i = (q - 1)/(z_j - z_i), dq/dz_j = - q/(z_j - z_i). Buoyancy of the whole bar times
+q1 - q0 goes to the middle c of that part, (1 - c, c) of it to the nodes. Secant forces (ENERGY MOMENTUM) are those of
+the middle of the increment, with the velocity (u1 - u0) rate.
+Sources: Morison et al., J. Pet. Tech. 2 (1950) 149; Abaqus/Aqua, Theory Guide 6.2.1 (components across and along).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel, inner_kernel
+from fem.forces.fluid.curves import Curves, value_at
+from fem.forces.fluid.stream import Streams, velocity, wetted
+from fem.forces.protocol import Tangent, Trial
+
+Vector = tuple[float, float, float]
+GAUSS = math.sqrt(3.0) / 6.0
+# Entries of rows: the bar, its medium, curves of the magnitude and of both amplitudes of the stream, rows of the drag
+# law and their number, 1 where forces are per current length
+BAR, MEDIUM, MAGNITUDE, STREAM, SECOND, LAW, COUNT, IS_CURRENT = 0, 1, 2, 3, 4, 5, 6, 7
+ROW = 8
+# Entries of numbers: L0, k_n (of a drag law, M), k_t, h, alpha_R, buoyancy per length, how much of it dead loads are
+LENGTH, NORMAL, ALONG, EXPONENT, FOLLOWS, LIFT, GIVEN = 0, 1, 2, 3, 4, 5, 6
+NUMBERS = 7
+
+
+class Fluid(NamedTuple):
+    """What flows past bars, r rows: each acts on one bar in one way.
+
+    rows    (r, ROW), numbers (r, NUMBERS): of the step, for a magnitude of 1
+    elements (q,), ends (q, 2)  the bars that a fluid touches in any step, their nodes;  first: their first pair
+    laws    (k, 2)  speed and force per length, a drag law behind the other
+    """
+
+    rows: Ints
+    numbers: Floats
+    elements: Ints
+    ends: Ints
+    first: int
+    laws: Floats
+    curves: Curves
+    streams: Streams
+
+
+class Bar(NamedTuple):
+    """A bar as the forces see it.
+
+    bar, i, j     its number, its nodes;  t, length
+    vi, vj        velocity of the fluid at its nodes less what counts of theirs;  ui, uj that of the fluid
+    slope_i, slope_j   dU/dz there
+    middle, wet   c and q1 - q0;  moves: 1 where q1 moves, -1 where q0 does, 0: neither
+    edge_i, edge_j     derivative of where it moves by the heights of the nodes
+    size          unit of force per length times length: magnitude times L0 (or l);  stretch: 1/l where it is l, else 0
+    """
+
+    bar: int
+    i: int
+    j: int
+    t: Vector
+    length: float
+    vi: Vector
+    vj: Vector
+    ui: Vector
+    uj: Vector
+    slope_i: Vector
+    slope_j: Vector
+    middle: float
+    wet: float
+    moves: float
+    edge_i: float
+    edge_j: float
+    size: float
+    stretch: float
+
+
+class Point(NamedTuple):
+    """Drag at a Gauss point: n, q, and R, B, T, h T, v_t of the formulas above."""
+
+    n: Vector
+    q: Vector
+    across: float
+    bend: float
+    along: float
+    steep: float
+    slip: float
+
+
+@called_kernel
+def evaluate(trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> float:
+    """Forces and tangents of all rows; nothing is stored."""
+    time = 0.5 * (trial.time0 + trial.time1) if trial.secant else trial.time1
+    known = (-1, -1, -1)
+    magnitude, first, second = 0.0, 0.0, 0.0
+    for r in range(own.rows.shape[0]):
+        wanted = (own.rows[r, MAGNITUDE], own.rows[r, STREAM], own.rows[r, SECOND])
+        if wanted[0] != known[0] or wanted[1] != known[1] or wanted[2] != known[2]:
+            known = wanted
+            magnitude = value_at(own.curves, wanted[0], time)
+            first, second = value_at(own.curves, wanted[1], time), value_at(own.curves, wanted[2], time)
+        if magnitude != 0.0:
+            bar = bar_now(r, magnitude, first, second, trial, own)
+            if bar.wet > 0.0 and (own.numbers[r, NORMAL] != 0.0 or own.numbers[r, ALONG] != 0.0):
+                add_drag(r, bar, trial, own, force, flow, tangent)
+            if own.numbers[r, LIFT] != 0.0 and not (bar.wet == 1.0 and own.numbers[r, GIVEN] == 1.0):
+                add_lift(r, bar, trial, own, force, flow, tangent)
+    return 0.0
+
+
+@inner_kernel
+def place_of(dof: int, trial: Trial) -> float:
+    """Where a dof is when the forces are asked for."""
+    u: float = 0.5 * (trial.u0[dof] + trial.u1[dof]) if trial.secant else trial.u1[dof]
+    place: float = trial.place[dof] + u
+    return place
+
+
+@inner_kernel
+def speed_of(dof: int, trial: Trial) -> float:
+    """Its velocity; 0 in statics."""
+    speed: float = trial.v1[dof] if trial.rate != 0.0 else 0.0
+    return (trial.u1[dof] - trial.u0[dof]) * trial.rate if trial.secant else speed
+
+
+@inner_kernel
+def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial, own: Fluid) -> Bar:
+    """The bar of row r. first, second: amplitudes of the stream."""
+    medium, up, level, follows = own.rows[r, MEDIUM], own.streams.up, own.streams.level, own.numbers[r, FOLLOWS]
+    bar = own.rows[r, BAR]
+    i, j = 3 * own.ends[bar, 0], 3 * own.ends[bar, 1]
+    dx, dy = place_of(j, trial) - place_of(i, trial), place_of(j + 1, trial) - place_of(i + 1, trial)
+    dz = place_of(j + 2, trial) - place_of(i + 2, trial)
+    length = math.sqrt(dx * dx + dy * dy + dz * dz)
+    zi, zj = place_of(i + up, trial), place_of(j + up, trial)
+    q0, q1, moves = wetted(medium, zi, zj, level)
+    edge_i, edge_j = 0.0, 0.0
+    if moves != 0.0:
+        edge_i = ((q1 if moves > 0.0 else q0) - 1.0) / (zj - zi)
+        edge_j = -(q1 if moves > 0.0 else q0) / (zj - zi)
+    ux, uy, uz, sx, sy, sz = velocity(medium, zi, first, second, own.streams)
+    wx, wy, wz, rx, ry, rz = velocity(medium, zj, first, second, own.streams)
+    vi = (
+        ux - follows * speed_of(i, trial), uy - follows * speed_of(i + 1, trial), uz - follows * speed_of(i + 2, trial)
+    )  # fmt: skip
+    vj = (
+        wx - follows * speed_of(j, trial), wy - follows * speed_of(j + 1, trial), wz - follows * speed_of(j + 2, trial)
+    )  # fmt: skip
+    is_current = own.rows[r, IS_CURRENT] != 0
+    return Bar(
+        bar, i // 3, j // 3, (dx / length, dy / length, dz / length), length, vi, vj, (ux, uy, uz), (wx, wy, wz),
+        (sx, sy, sz), (rx, ry, rz), 0.5 * (q0 + q1), q1 - q0, moves, edge_i, edge_j,
+        magnitude * (length if is_current else own.numbers[r, LENGTH]), 1.0 / length if is_current else 0.0,
+    )  # fmt: skip
+
+
+@inner_kernel
+def resistance(r: int, s: float, own: Fluid) -> tuple[float, float]:
+    """F/s and (F' - F/s)/s^2 at the speed s across the bar."""
+    first, count, normal = own.rows[r, LAW], own.rows[r, COUNT], own.numbers[r, NORMAL]
+    if count == 0:
+        return normal * s, normal / s if s > 0.0 else 0.0
+    k = first
+    while k < first + count - 2 and own.laws[k + 1, 0] < s:
+        k += 1
+    slope = normal * (own.laws[k + 1, 1] - own.laws[k, 1]) / (own.laws[k + 1, 0] - own.laws[k, 0])
+    if s == 0.0:
+        return slope, 0.0
+    ratio = (normal * own.laws[k, 1] + slope * (s - own.laws[k, 0])) / s
+    return ratio, (slope - ratio) / (s * s)
+
+
+@inner_kernel
+def drag_at(r: int, xi: float, bar: Bar, own: Fluid) -> Point:
+    """Drag at xi of the bar."""
+    t, vi, vj, exponent = bar.t, bar.vi, bar.vj, own.numbers[r, EXPONENT]
+    x, y, z = vi[0] + xi * (vj[0] - vi[0]), vi[1] + xi * (vj[1] - vi[1]), vi[2] + xi * (vj[2] - vi[2])
+    slip = x * t[0] + y * t[1] + z * t[2]
+    x, y, z = x - slip * t[0], y - slip * t[1], z - slip * t[2]
+    across, bend = resistance(r, math.sqrt(x * x + y * y + z * z), own)
+    along = own.numbers[r, ALONG]
+    along *= abs(slip) if exponent == 2.0 else abs(slip) ** (exponent - 1.0)
+    pull = along * slip
+    q = (across * x + pull * t[0], across * y + pull * t[1], across * z + pull * t[2])
+    return Point((x, y, z), q, across, bend, along, exponent * along, slip)
+
+
+@inner_kernel
+def add_drag(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
+    """Drag of one row."""
+    for g in range(2):
+        side = GAUSS if g == 1 else -GAUSS
+        xi = bar.middle + side * bar.wet
+        weight = 0.5 * bar.wet * bar.size
+        point = drag_at(r, xi, bar, own)
+        for a in range(3):
+            pull = weight * point.q[a]
+            push(3 * bar.i + a, -(1.0 - xi) * pull, force, flow)
+            push(3 * bar.j + a, -xi * pull, force, flow)
+        if tangent.block.shape[0] > 0:
+            counts = trial.weight * (0.5 if trial.secant else 1.0)
+            rate = own.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
+            add_turning(xi, counts * weight, rate, bar, point, own, tangent)
+            add_rising(xi, side, counts * weight, bar, point, own, tangent)
+
+
+@inner_kernel
+def push(dof: int, value: float, force: Floats, flow: Floats) -> None:
+    """Add to an internal force that does not come from stored energy."""
+    force[dof] += value
+    if flow.shape[0] > 0:
+        flow[dof] += value
+
+
+@inner_kernel
+def add_turning(xi: float, weight: float, rate: float, bar: Bar, point: Point, own: Fluid, tangent: Tangent) -> None:
+    """The tangent through the direction of the bar, its length and the velocities of its nodes.
+
+    weight, rate  per place of the nodes: of a secant force, half as much and twice as much
+    """
+    i, j, pair, t, n = bar.i, bar.j, own.first + bar.bar, bar.t, point.n
+    by_turn = (point.along - point.across) * point.slip / bar.length
+    by_slip = (point.steep - point.across) / bar.length
+    by_bend = -point.bend * point.slip / bar.length
+    for a in range(3):
+        for b in range(3):
+            across = (1.0 if a == b else 0.0) - t[a] * t[b]
+            turn = by_turn * across + by_slip * t[a] * n[b] + by_bend * n[a] * n[b] + bar.stretch * point.q[a] * t[b]
+            gain = rate * (point.across * across + point.bend * n[a] * n[b] + point.steep * t[a] * t[b])
+            by_i, by_j = turn + (1.0 - xi) * gain, xi * gain - turn
+            c = 3 * a + b
+            tangent.block[i, c] += weight * (1.0 - xi) * by_i
+            tangent.block[j, c] += weight * xi * by_j
+            tangent.cross[pair, c] += weight * (1.0 - xi) * by_j
+            tangent.cross[pair, 9 + c] += weight * xi * by_i
+
+
+@inner_kernel
+def gained(bar: Bar, point: Point, x: Vector) -> Vector:
+    """G x."""
+    t, n = bar.t, point.n
+    along, bent = t[0] * x[0] + t[1] * x[1] + t[2] * x[2], point.bend * (n[0] * x[0] + n[1] * x[1] + n[2] * x[2])
+    pull = (point.steep - point.across) * along
+    return (
+        point.across * x[0] + bent * n[0] + pull * t[0], point.across * x[1] + bent * n[1] + pull * t[1],
+        point.across * x[2] + bent * n[2] + pull * t[2],
+    )  # fmt: skip
+
+
+@inner_kernel
+def add_rising(xi: float, side: float, weight: float, bar: Bar, point: Point, own: Fluid, tangent: Tangent) -> None:
+    """The tangent through the heights of the nodes: the velocity of the stream there, and the surface."""
+    up, vi, vj = own.streams.up, bar.vi, bar.vj
+    is_sheared = False
+    for a in range(3):
+        is_sheared = is_sheared or bar.slope_i[a] != 0.0 or bar.slope_j[a] != 0.0
+    if not is_sheared and bar.moves == 0.0:
+        return
+    rise_i, rise_j = gained(bar, point, bar.slope_i), gained(bar, point, bar.slope_j)
+    shift = gained(bar, point, (vj[0] - vi[0], vj[1] - vi[1], vj[2] - vi[2]))
+    moved, grown = 0.5 + side * bar.moves, bar.moves / bar.wet
+    for a in range(3):
+        at_i = grown * (1.0 - xi) * point.q[a] + moved * ((1.0 - xi) * shift[a] - point.q[a])
+        at_j = grown * xi * point.q[a] + moved * (xi * shift[a] + point.q[a])
+        by_i, by_j = (1.0 - xi) * rise_i[a], xi * rise_j[a]
+        add_column(
+            a, up, -weight * ((1.0 - xi) * by_i + bar.edge_i * at_i), -weight * ((1.0 - xi) * by_j + bar.edge_j * at_i),
+            -weight * (xi * by_i + bar.edge_i * at_j), -weight * (xi * by_j + bar.edge_j * at_j), bar, own, tangent,
+        )  # fmt: skip
+
+
+@inner_kernel
+def add_column(
+    a: int, b: int, ii: float, ij: float, ji: float, jj: float, bar: Bar, own: Fluid, tangent: Tangent
+) -> None:
+    """Derivatives by component b of the displacements, of the forces along a."""
+    pair, c = own.first + bar.bar, 3 * a + b
+    tangent.block[bar.i, c] += ii
+    tangent.block[bar.j, c] += jj
+    tangent.cross[pair, c] += ij
+    tangent.cross[pair, 9 + c] += ji
+
+
+@inner_kernel
+def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
+    """Buoyancy of one row, less what dead loads are already."""
+    up, whole = own.streams.up, bar.size * own.numbers[r, LIFT]
+    base, wet, c = 0.5 * own.numbers[r, GIVEN], bar.wet, bar.middle
+    push(3 * bar.i + up, -whole * (wet * (1.0 - c) - base), force, flow)
+    push(3 * bar.j + up, -whole * (wet * c - base), force, flow)
+    if tangent.block.shape[0] == 0:
+        return
+    weight = whole * trial.weight * (0.5 if trial.secant else 1.0)
+    at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
+    if bar.moves != 0.0:
+        add_column(
+            up, up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
+            -weight * bar.edge_j * at_j, bar, own, tangent,
+        )  # fmt: skip
+    for b in range(3 if bar.stretch != 0.0 else 0):
+        lean = weight * bar.stretch * bar.t[b]
+        add_column(
+            up, b, lean * wet * (1.0 - c), -lean * wet * (1.0 - c), lean * wet * c, -lean * wet * c, bar, own, tangent
+        )  # fmt: skip

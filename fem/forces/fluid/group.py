@@ -1,0 +1,145 @@
+"""The family of forces of water and wind: what of it acts in a model, and in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.forces.fluid import drag
+from fem.forces.fluid.curves import distinct, gathered
+from fem.forces.fluid.drag import ALONG, EXPONENT, FOLLOWS, GIVEN, LENGTH, LIFT, NORMAL, Fluid
+from fem.forces.fluid.stream import WATER, WIND, Streams
+from fem.forces.protocol import Family
+
+LABELS = ("FDT", "FDD", "WDD", "PB")
+"""In the order in which they are put into rows."""
+
+
+def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
+    """The bars that water or wind acts on in any step."""
+    touched = np.zeros(len(system.family), np.bool_)
+    for step in model.steps:
+        for load in step.fluid_loads:
+            if load.kind in LABELS:
+                touched[system.elements_of(load.target)] = True
+    elements = np.flatnonzero(touched)
+    rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
+    return Fluid(
+        np.zeros((0, drag.ROW), np.int64), np.zeros((0, drag.NUMBERS)), elements,
+        np.ascontiguousarray(system.element_nodes[elements]), pair, np.array(rows, float).reshape(-1, 2), gathered(()),
+        streams_of(model),
+    )  # fmt: skip
+
+
+def streams_of(model: Any) -> Streams:
+    """Water and wind of a model."""
+    up, water, wind = model.mesh.up, model.water, model.wind
+    rows = [(z, vx, vy, vz) for vx, vy, vz, z in water.current] if water else []
+    along, across = np.zeros(3), np.zeros(3)
+    if wind:
+        first, second = (0, 1) if up == 2 else (0, 2)
+        sign = 1.0 if up == 2 else -1.0  # i and up x i, right-handed with up
+        along[first], along[second] = wind.direction[0], sign * wind.direction[1]
+        across[first], across[second] = -wind.direction[1], sign * wind.direction[0]
+        along, across = wind.speeds[0] * along, wind.speeds[1] * across
+    return Streams(
+        up, water.level if water else 0.0, np.array(rows or [(0.0, 0.0, 0.0, 0.0)], float), along, across,
+        wind.reference if wind else 1.0, wind.power if wind else 0.0,
+    )  # fmt: skip
+
+
+class Rows:
+    """Rows in the making that have all but their bars in common; what is None is open.
+
+    numbers (q, NUMBERS) of each bar
+    """
+
+    def __init__(self, key: list[Any], length: Floats) -> None:
+        self.key = key
+        self.numbers = np.zeros((len(length), drag.NUMBERS))
+        self.numbers[:, LENGTH], self.numbers[:, EXPONENT], self.numbers[:, FOLLOWS] = length, 2.0, 1.0
+
+    def takes(self, key: list[Any]) -> bool:
+        """These are such rows, too; then they have what was open."""
+        if any(one != other for one, other in zip(self.key, key, strict=True) if None not in (one, other)):
+            return False
+        self.key = [other if one is None else one for one, other in zip(self.key, key, strict=True)]
+        return True
+
+
+def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
+    """What acts in a step."""
+    if not len(own.elements):
+        return own
+    model, found = system.model, list[Rows]()
+    length = system.length0[system.family[own.elements, 1]]
+    flows = [flow for flow in environment.flows if flow.load.kind in LABELS]
+    for flow in sorted(flows, key=lambda flow: LABELS.index(flow.load.kind)):
+        load, streams = flow.load, flow.streams
+        medium = WIND if load.kind == "WDD" else WATER
+        fluid = model.wind if medium == WIND else model.water
+        law = load.coefficient if isinstance(load.coefficient, str) else ""
+        key = {
+            "PB": [None, None, None, None], "FDT": [streams, load.follows, None, load.exponent]
+        }.get(load.kind, [streams, load.follows, law, None])  # fmt: skip
+        width = flow.diameter(system)[own.elements]
+        for case in flow.cases:
+            rows = rows_for([medium, case.curve, load.is_current, *key], length, found)
+            add_numbers(load, case.field[own.elements, 0], width, fluid, rows.numbers)
+    return own._replace(**arrays_of(found, model))
+
+
+def rows_for(key: list[Any], length: Floats, found: list[Rows]) -> Rows:
+    """Those of this kind, made where there are none."""
+    for rows in found:
+        if rows.takes(key):
+            return rows
+    found.append(Rows(key, length))
+    return found[-1]
+
+
+def add_numbers(load: Any, magnitude: Floats, width: Floats, fluid: Any, numbers: Floats) -> None:
+    """What one flow adds to its rows; width (q,): its D."""
+    acts = magnitude != 0.0
+    if load.kind == "PB":
+        numbers[:, LIFT] += magnitude * fluid.density * fluid.gravity * 0.25 * np.pi * width**2
+        numbers[acts, GIVEN] = float(not load.is_current)
+        return
+    numbers[acts, FOLLOWS] = load.follows
+    if load.kind == "FDT":
+        numbers[:, ALONG] += magnitude * 0.5 * np.pi * fluid.density * width * load.coefficient
+        numbers[acts, EXPONENT] = load.exponent
+    elif isinstance(load.coefficient, str):
+        numbers[:, NORMAL] += magnitude
+    else:
+        numbers[:, NORMAL] += magnitude * 0.5 * fluid.density * width * load.coefficient
+
+
+def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
+    """The rows of a step, and their curves."""
+    curves = distinct(curve for rows in found for curve in (rows.key[1], *(rows.key[3] or ())))
+    first, places = 0, {"": (0, 0), None: (0, 0)}
+    for law in model.drag_laws.values():
+        places[law.name] = first, len(law.rows)
+        first += len(law.rows)
+    integers, numbers = [np.zeros((0, drag.ROW), np.int64)], [np.zeros((0, drag.NUMBERS))]
+    for rows in found:
+        medium, magnitude, is_current, streams, _, law, _ = rows.key
+        acts = np.flatnonzero(np.any(rows.numbers[:, [NORMAL, ALONG, LIFT]], axis=1))
+        one, other = streams or (magnitude, magnitude)  # no drag asks for them
+        same = medium, curves[magnitude], curves[one], curves[other], *places[law], int(is_current)
+        integers.append(np.column_stack([acts, np.tile(np.array(same, np.int64), (len(acts), 1))]))
+        numbers.append(rows.numbers[acts])
+    return {
+        "rows": np.ascontiguousarray(np.concatenate(integers)),
+        "numbers": np.concatenate(numbers),
+        "curves": gathered(curves),
+    }
+
+
+FLUID = Family(
+    "fluid", assemble, drag.evaluate, pairs=lambda own: own.ends, symmetric=False, in_step=in_step
+)  # fmt: skip

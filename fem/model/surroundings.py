@@ -1,0 +1,122 @@
+"""Water, wind and bottom a model stands in, and how they act on bars. Heights are along the axis that is up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fem.arrays import Floats
+
+Rows = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Water:
+    """``*AQUA``. current: rows (vx, vy, vz, elevation), elevation rising; linear between them, constant outside."""
+
+    seabed: float
+    level: float
+    gravity: float
+    density: float
+    current: tuple[tuple[float, float, float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wind:
+    """``*WIND``: (speeds[0] A_x i + speeds[1] A_y j) (height above the still level / reference)^power.
+
+    i = (direction[0], direction[1], 0), j = up x i; A_x and A_y: amplitudes of the load, 1 without
+    """
+
+    density: float
+    reference: float
+    speeds: tuple[float, float] = (1.0, 1.0)
+    direction: tuple[float, float] = (1.0, 0.0)
+    power: float = 1.0 / 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class DragLaw:
+    """``*DRAG LAW``: rows (speed, force per length), speed rising from (0, 0), which is the first; beyond the last its
+    slope goes on."""
+
+    name: str
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class MarineGrowth:
+    """``*MARINE GROWTH`` on bars of a diameter: rows (elevation, thickness, density), elevation rising; linear between
+    them, constant outside."""
+
+    element_set: str
+    diameter: float
+    rows: tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FluidLoad:
+    """``*DLOAD`` FDD, FDT, FI, PB (water), WDD (wind); ``ADDED MASS`` (``*D ADDED MASS`` of a ``*FREQUENCY``).
+
+    target      element set or label
+    magnitude   M, scaled by ``amplitude`` and ramps
+    diameter    D
+    coefficient Cd, Ct or C_M; the name of a drag law in its place
+    follows     alpha_R: how much of the velocity of the bar counts
+    exponent    h of FDT
+    added       C_A;  added_along: C_At, None: what is along the bar counts not at all
+    streams     amplitudes of the current and of waves (A_c, A_w), of the wind (A_x, A_y)
+    is_current  per current length, not per unstressed length
+    """
+
+    target: str | int
+    kind: str
+    magnitude: float
+    diameter: float
+    coefficient: float | str = 0.0
+    follows: float = 1.0
+    exponent: float = 2.0
+    added: float = 0.0
+    added_along: float | None = None
+    streams: tuple[str | None, str | None] = (None, None)
+    amplitude: str | None = None
+    is_current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Seabed:
+    """``*SEABED``: a plane bottom that pushes back the nodes of the bars of a set (None: of all bars).
+
+    elevation  of the plane at x = y = 0;  slope, uphill  [degrees] how steeply, and where to from +x, it rises
+    stiffness  K, force over area and depth;  damping  C, force over area and speed, of what sinks in
+    width      D, with half of the lengths of its bars the area of a node;  ramp  depth in which C comes to its full
+    axial, lateral  coefficients of friction along the line and across it;  slip  way to their full
+    rubs_in_statics  friction acts in static steps, too
+    """
+
+    element_set: str | None
+    elevation: float
+    stiffness: float
+    width: float
+    damping: float = 0.0
+    ramp: float = 0.0
+    axial: float = 0.0
+    lateral: float = 0.0
+    slip: float = 0.0
+    slope: float = 0.0
+    uphill: float = 0.0
+    rubs_in_statics: bool = False
+
+    def normal(self, up: int) -> Floats:
+        """(3,) away from the bottom; up: the axis against gravity."""
+        steep, towards = np.radians(self.slope), np.radians(self.uphill)
+        normal = np.array([-np.sin(steep) * np.cos(towards), -np.sin(steep) * np.sin(towards), 0.0])
+        normal[up] = np.cos(steep)
+        return normal
+
+    def depth(self, places: Floats, up: int) -> Floats:
+        """(n,) of points (n, 3) below the plane, across it."""
+        foot = np.zeros(3)
+        foot[up] = self.elevation
+        return np.asarray((foot - places) @ self.normal(up))

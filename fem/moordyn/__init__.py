@@ -1,0 +1,1 @@
+"""Decks from the input files of MoorDyn v2."""

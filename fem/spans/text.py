@@ -1,0 +1,157 @@
+"""The deck of a line between two ends: laid in equilibrium, then the stream, then the motion of its last end."""
+
+from __future__ import annotations
+
+import math
+
+from fem.spans.description import Span
+
+WATER, AIR = 1025.0, 1.225
+BOTTOM = 3e6, 3e5
+"""Force per area over depth and over speed of the bottom: MoorDyn's kBot [Pa/m] and cBot [Pa s/m]."""
+AXES = ("surge", "sway", "heave")
+MESH = """\
+*NGEN, LINE=CATENARY{measure}
+1, {last}, 1{length}
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, {bars}
+*MATERIAL, NAME=LINE
+*ELASTIC
+{stiffness}
+*DENSITY
+{mass}
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
+1."""
+LAID = """\
+** laid in equilibrium: loads at once
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC
+*NODE PRINT, NSET=ENDS
+U, RF
+*EL PRINT, ELSET=LINE
+T
+*DLOAD
+LINE, GRAV, {gravity!r}, 0., 0., -1."""
+STREAM = """\
+** the stream, and the end where its motion begins
+*STEP, NLGEOM, INC=200
+*STATIC
+0.25, 1."""
+MOVING = """\
+** the end moves as a cosine, which begins at rest
+*STEP, NLGEOM, INC=10000000
+*DYNAMIC, DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
+{dt}, {time}
+*BOUNDARY, AMPLITUDE=COSINE"""
+
+
+def deck_text(span: Span) -> str:
+    """The deck."""
+    parts = (heading_lines, parameter_lines, mesh_lines, place_lines, step_lines)
+    return "".join(f"{line}\n" for part in parts for line in part(span))
+
+
+def heading_lines(span: Span) -> list[str]:
+    """What it is, and where its numbers come from."""
+    section, distance = span.section, math.dist(span.first, span.last)
+    where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
+    by_source: dict[str, list[str]] = {}
+    for quantity, source in section.sources.items():
+        if span.is_wet or quantity in ("diameter", "mass", "stiffness", "drag", "strength"):
+            by_source.setdefault(source, []).append(quantity.replace("_", " "))
+    listed = "; ".join(f"{', '.join(quantities)}: {source}" for source, quantities in by_source.items())
+    strength = f", breaks at {section.strength:.4g} N" if section.strength else ""
+    return [
+        *("*HEADING", f"Line of {section.name}{strength}, {distance:.6g} m from end to end {where}. SI units"),
+        f"** {listed or 'numbers as given'}",
+    ]
+
+
+def parameter_lines(span: Span) -> list[str]:
+    """What may be changed for one run with --set NAME=VALUE."""
+    given = {span.measure: span.value} | dict(zip(stream_names(span), span.stream, strict=False))
+    lines = [f"{name} = {rounded(value)}" for name, value in given.items()]
+    if span.is_moving:
+        lines += [f"{name} = {rounded(part)}" for name, part in zip(AXES, span.motion, strict=True) if part]
+        lines += [f"period = {rounded(span.period)}", "omega = 2*pi/period"]
+    return ["*PARAMETER", *lines]
+
+
+def stream_names(span: Span) -> list[str]:
+    """Parameters with the velocity of the stream; the first alone where it goes along x."""
+    word = "current" if span.is_wet else "wind"
+    if not span.is_streaming:
+        return []
+    return [f"{word}_x", f"{word}_y"] if span.stream[1] else [word]
+
+
+def mesh_lines(span: Span) -> list[str]:
+    """Both ends, the line between them, what it is made of."""
+    last, is_length = span.bars + 1, span.measure == "length"
+    ends = [f"{label}, {', '.join(map(rounded, place))}" for label, place in ((1, span.first), (last, span.last))]
+    text = MESH.format(
+        measure="" if is_length else f", {span.measure.upper()}=<{span.measure}>",
+        length=", <length>" if is_length else "",
+        last=last,
+        bars=span.bars,
+        stiffness=rounded(span.section.stiffness),
+        mass=rounded(span.section.mass),
+    )
+    return ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
+
+
+def place_lines(span: Span) -> list[str]:
+    """Water and bottom, or wind; both ends held."""
+    lines = []
+    velocity = ", ".join(([f"<{name}>" for name in stream_names(span)] + ["0."])[:2])
+    if span.depth is not None:
+        lines += ["*AQUA", f"{rounded(-span.depth)}, 0., {rounded(span.gravity)}, {rounded(WATER)}"]
+        lines += [f"{velocity}, 0., 0."] if span.is_streaming else []
+        lines += ["*SEABED, ELSET=LINE"]
+        lines += [", ".join(map(rounded, (*BOTTOM, span.section.diameter)))]
+        lines += [rounded(span.friction)] if span.friction else []
+    elif span.is_streaming:
+        lines += ["*WIND", f"{AIR}, 10., {velocity}, 1., 0."]
+    if span.is_moving:
+        lines += ["*AMPLITUDE, NAME=COSINE, DEFINITION=PERIODIC", "1, <omega>, 0., 0.", "1., 0."]
+    return [*lines, "*BOUNDARY", "ENDS, 1, 3"]
+
+
+def step_lines(span: Span) -> list[str]:
+    """At rest; in the stream, with the last end where its motion begins; the motion."""
+    section, width = span.section, rounded(span.section.diameter)
+    volume = rounded(section.volume_diameter)
+    lines = LAID.format(gravity=span.gravity).splitlines()
+    lines += [f"LINE, PB, 1., {volume}"] if span.is_wet else []
+    lines.append("*END STEP")
+    if not (span.is_streaming or span.is_moving):
+        return lines
+    moved = [
+        f"{span.bars + 1}, {axis}, {axis}, <{name}>"
+        for axis, (name, part) in enumerate(zip(AXES, span.motion, strict=True), 1)
+        if part
+    ]
+    lines += STREAM.splitlines()
+    if span.is_wet:
+        lines += ["*DLOAD", f"LINE, FDD, 1., {width}, {rounded(section.drag)}"]
+        lines += [f"LINE, FDT, 1., {width}, {rounded(section.axial_drag)}"] if section.axial_drag else []
+        added = (
+            f"{rounded(1.0 + section.added_mass)}, {rounded(section.added_mass)}, , {rounded(section.axial_added_mass)}"
+        )
+        lines += [f"LINE, FI, 1., {volume}, {added}"]
+    elif span.is_streaming:
+        lines += ["*DLOAD", f"LINE, WDD, 1., {width}, {rounded(section.drag)}"]
+    lines += ["*BOUNDARY", *moved] if moved else []
+    lines.append("*END STEP")
+    if not moved:
+        return lines
+    time, dt = rounded(span.time or 10.0 * span.period), rounded(span.dt or span.period / 200.0)
+    return [*lines, *MOVING.format(time=time, dt=dt).splitlines(), *moved, "*END STEP"]
+
+
+def rounded(value: float) -> str:
+    """A number as decks have it: twelve digits are enough for what is computed from a catalogue."""
+    return repr(float(f"{value:.12g}"))

@@ -1,0 +1,115 @@
+"""``fem import moordyn``: what files say stands in the deck, or is named; what cannot be is refused by place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fem.cli import main
+from fem.moordyn.deck import chains_of
+from fem.moordyn.read import on_body, read
+
+FILE = Path(__file__).with_name("buoy.txt")
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> str:
+    deck = tmp_path_factory.mktemp("moordyn") / "buoy.inp"
+    assert main(["import", "moordyn", str(FILE), "--output", str(deck)]) == 0
+    return deck.read_text()
+
+
+def rows_after(text: str, card: str) -> list[list[str]]:
+    """Words of the data lines of the first card of that head."""
+    (_, _, rest) = text.partition(f"\n{card}")
+    lines = rest.split("\n")[1:]
+    return [line.split(", ") for line in lines[: next(k for k, line in enumerate(lines) if line.startswith("*"))]]
+
+
+def test_lines_that_meet_two_by_two_are_one() -> None:
+    """1 and 2 meet in a free point; 3, 4, 5 meet in another, where each has an end of its own."""
+    chains = chains_of(read(FILE))
+    assert [[line.label for line in chain.lines] for chain in chains] == [[1, 2], [3], [4], [5]]
+    assert [chain.points for chain in chains] == [(1, 2, 3), (7, 6), (7, 4), (7, 5)]
+    assert [chain.nodes for chain in chains] == [[1001, 1011, 1017], [3001, 3006], [4001, 4005], [5001, 5005]]
+
+
+def test_numbers_of_the_file_stand_in_the_deck(imported: str) -> None:
+    assert rows_after(imported, "*NGEN") == [["1001", "1011", "1", "80.0"], ["1011", "1017", "1", "45.0"]]
+    assert rows_after(imported, "*AQUA") == [
+        ["-50.0", "0.", "9.80665", "1000.0"],
+        ["0.0", "0.1", "0.0", "-50.0"], ["0.4", "0.2", "0.0", "-10.0"], ["0.5", "0.2", "0.0", "0.0"],
+    ]  # fmt: skip
+    assert rows_after(imported, "*SEABED, ELSET=TYPE_CHAIN") == [["100000.0", "10000.0", "0.09"], ["0.4", "0.4"]]
+    loads = dict(re.findall(r"^(TYPE_\w+, [A-Z]+), 1., (.*)$", imported, re.M))
+    assert loads == {
+        "TYPE_CHAIN, PB": "0.09", "TYPE_CHAIN, FDD": "0.09, 1.4", "TYPE_CHAIN, FDT": "0.09, 0.5",
+        "TYPE_CHAIN, FI": "0.09, 2.0, 1.0, , 0.25",
+        "TYPE_ROPE, PB": "0.08", "TYPE_ROPE, FDD": "0.08, 1.6", "TYPE_ROPE, FI": "0.08, 2.1, 1.1, , 0.0",
+    }  # fmt: skip
+    assert float(rows_after(imported, "*CLOAD")[0][2]) == pytest.approx(1000 * 9.80665 * 0.4)
+    # A half of critical damping of 8 m of chain: h sqrt(m/EA) zeta; B A / (E A).
+    betas = [float(value) for value in re.findall(r"BETA=(\S+)", imported)]
+    assert betas[:2] == pytest.approx([0.5 * 8 * np.sqrt(80 / 4e8), 2e4 / 9e6], rel=1e-8)
+    assert imported.count("*EQUATION") == 6  # two further ends at point 7
+
+
+def test_a_turned_body_carries_its_points(imported: str) -> None:
+    """A quarter turn about z takes (0, 5, 0) to (-5, 0, 0); roll, pitch, yaw as MoorDyn's Rx Ry Rz."""
+    assert [float(word) for word in {row[0]: row[1:] for row in rows_after(imported, "*NODE")}["1017"]] == (
+        pytest.approx([10 - 5, 0, -2], abs=1e-12)
+    )
+    angles = np.radians([20.0, -35.0, 50.0])
+    c, s = np.cos(angles), np.sin(angles)
+    turns = (
+        np.array([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]])
+        @ np.array([[c[1], 0, s[1]], [0, 1, 0], [-s[1], 0, c[1]]])
+        @ np.array([[c[2], -s[2], 0], [s[2], c[2], 0], [0, 0, 1]])
+    )
+    found = on_body((1.0, 2.0, 3.0), (7.0, 8.0, 9.0, 20.0, -35.0, 50.0))
+    assert found == pytest.approx(turns @ [1, 2, 3] + [7, 8, 9], rel=1e-12)
+
+
+def test_nothing_is_dropped_in_silence(imported: str) -> None:
+    for what in ("rope: no bending stiffness, EI = 100", "point 2: CdA = 1.5", "outputs of lines left out: p, pt",
+                 "WaveKin = 2 left out: waves", "left out: writeLog, dtM", "coupled points are held"):  # fmt: skip
+        assert what in imported
+    assert "** point 7 (free): node 3001, 4001, 5001" in imported
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "message"),
+    [
+        ("0.25\n", "\n", (6, 82), "has 10 columns, this one 9; MoorDyn v2 has TypeName"),
+        ("4.0e8", "ea.txt", (6, 31), "expected EA, a number, got 'ea.txt'; a file with a curve"),
+        ("2     Free ", "2     Flee ", (16, 7), "unknown attachment 'Flee'; known are Fixed, Coupled, Free and Body1"),
+        ("3     Body1", "3     Body2", (17, 7), "there is no body 2"),
+        ("1     coupled ", "1     free    ", (17, 7), "free bodies are not supported"),
+        ("1     chain ", "1     chian ", (25, 7), "there is no line type 'chian'; there are chain, rope"),
+        ("2         80 ", "R1A       80 ", (25, 27), "lines that end at rods are not supported"),
+        ("2         80 ", "9         80 ", (25, 27), "there is no point 9"),
+        ("2         80 ", "2         -8 ", (25, 37), "the natural length must be positive, got -8"),
+        ("45        6 ", "45        .5", (26, 47), "a whole number of at least 1"),
+        ("7     Connect ", "6     Connect ", (21, 1), "the point 6 is defined twice"),
+        ("1000.0 ", "heavy  ", (36, 1), "expected WtrDnsty, a number, got 'heavy'"),
+        ("- LINES -", "- ROPES -", (1, 1), "no lines in it"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_place(tmp_path, capsys, old, new, place, message):
+    text = FILE.read_text()
+    assert text.count(old) == 1
+    (tmp_path / "buoy.txt").write_text(text.replace(old, new))
+    (tmp_path / "current_profile.txt").write_text(FILE.with_name("current_profile.txt").read_text())
+    assert main(["import", "moordyn", str(tmp_path / "buoy.txt"), "--output", str(tmp_path / "out.inp")]) == 2
+    error = capsys.readouterr().err
+    assert f"buoy.txt:{place[0]}:{place[1]}: error:" in error and message in error
+    assert not (tmp_path / "out.inp").exists()
+
+
+def test_a_current_that_is_not_there_is_asked_for(tmp_path, capsys):
+    (tmp_path / "buoy.txt").write_text(FILE.read_text())
+    assert main(["import", "moordyn", str(tmp_path / "buoy.txt"), "--output", str(tmp_path / "out.inp")]) == 2
+    assert "current_profile.txt, which is not there" in capsys.readouterr().err

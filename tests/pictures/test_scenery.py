@@ -1,0 +1,88 @@
+"""Water and bottom behind the bars: where the record says, in pictures and films."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from fem.pictures.animate import Scene, Window
+from fem.pictures.figures.scenery import BOTTOM, WATER, corners_of, planes_of, with_planes
+from fem.pictures.figures.tension import shapes, tension
+from fem.pictures.folder import Results, open_results
+from fem.pictures.tension import Tensions, slack_bar
+from tests.pictures.runs import SIDEWAYS, chain
+
+BED = {"elevation": -2.0, "slope": 10.0, "uphill": 180.0}
+
+
+def placed(results: Results, level: float = 0.5, bed: dict[str, float] = BED) -> Results:
+    """In water of a level, above a bottom."""
+    record = copy.deepcopy(results.record)
+    record["settings"] |= {"water": {"level": level}, "seabeds": [bed, bed]}
+    return replace(results, record=record)
+
+
+@pytest.fixture(scope="module")
+def swing(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return open_results(chain(tmp_path_factory.mktemp("plane")))
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return open_results(chain(tmp_path_factory.mktemp("space"), extra=SIDEWAYS))
+
+
+def drawn(panel: object, colour: str) -> np.ndarray:
+    (line,) = [line for line in panel.lines if to_hex(line.get_color()) == colour.lower()]  # type: ignore[attr-defined]
+    return np.asarray(line.get_xydata())
+
+
+def test_lines_lie_on_the_planes(swing: Results) -> None:
+    """z = -2 - tan(10 degrees) x, the water at 0.5; also in the film, and within the limits of both."""
+    scene = Scene(placed(swing), 0, 5, (), Window())
+    for panel in (*[axes for axes in shapes(placed(swing)).axes if axes.get_title()], scene._panel):
+        x, z = drawn(panel, BOTTOM).T
+        assert z == pytest.approx(-2.0 - math.tan(math.radians(10.0)) * x, rel=1e-12)
+        assert drawn(panel, WATER)[:, 1].tolist() == [0.5, 0.5]
+        assert panel.get_ylim()[0] < z.min() + 0.2 and panel.get_ylim()[1] > 0.5
+        assert panel.get_xlim() == pytest.approx((x.min(), x.max()), rel=1e-9)
+
+
+def test_equal_bottoms_are_one_and_far_planes_are_left_out(swing: Results) -> None:
+    assert len(planes_of(placed(swing))) == 2 and not planes_of(swing)
+    low, high = np.array([0.0, -1.0]), np.array([3.0, 0.0])
+    far = placed(swing, 90.0, BED | {"elevation": -50.0})
+    assert [edge.tolist() for edge in with_planes(far, (0, 2), low, high)] == [[0.0, -1.0], [3.0, 0.0]]
+
+
+def test_sheets_in_space(space: Results) -> None:
+    """Of a slope along x and y, four corners in one plane."""
+    bed = BED | {"uphill": 30.0}
+    scene = Scene(placed(space, bed=bed), 0, 3, (), Window())
+    sheets = [each for each in scene._panel.collections if type(each).__name__ == "Poly3DCollection"]
+    assert len(sheets) == 2
+    corners = corners_of(planes_of(placed(space, bed=bed))[1], 2, (0, 1, 2), -np.arange(1.0, 4.0), np.arange(1.0, 4.0))
+    assert len(np.unique(corners[:, :2], axis=0)) == 4
+    rise = math.tan(math.radians(10.0)) * np.array([math.cos(math.radians(30.0)), math.sin(math.radians(30.0))])
+    assert corners[:, 2] == pytest.approx(-2.0 + corners[:, :2] @ rise, rel=1e-12)
+    assert scene.draw(0).shape[2] == 3
+
+
+def test_extremes_are_marked(swing: Results) -> None:
+    values = [line for line in tension(swing).axes[0].lines if line.get_label().startswith(("greatest", "least"))]
+    bars = [line.get_ydata() for line in tension(swing).axes[0].lines if line.get_label().startswith("bar")]
+    assert [line.get_ydata()[0] for line in values] == [np.max(bars), np.min(bars)]
+
+
+def test_an_elastic_bar_is_slack_where_it_does_not_pull() -> None:
+    time, quiet = np.arange(8.0), np.full(8, 5.0)
+    pulls = np.array([0.0, 0.0, 3.0, 0.0, 4.0, 0.0, 0.0, 0.0])
+    found = Tensions([3, 7], time, np.column_stack([pulls, quiet]))
+    assert slack_bar(found, 0) == {3: [(0.0, 1.0), (5.0, 7.0)]}  # a single instant at zero is no spell
+    assert slack_bar(found, 1) == {}
+    assert slack_bar(Tensions([3], time, np.column_stack([pulls - 1.0])), 0) == {}  # it pushes

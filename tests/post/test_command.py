@@ -1,0 +1,104 @@
+"""``fem post`` on tables: what it prints and writes, and what it asks for."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem.cli import main
+from tests.pictures.runs import chain
+
+INPUTS = Path(__file__).resolve().parents[2] / "inputs"
+
+
+def asked(capsys: pytest.CaptureFixture[str], *words: str | Path) -> dict[str, float]:
+    """Run ``fem post``; name -> number of the lines it prints."""
+    assert main(["post", *map(str, words)]) == 0
+    return {name: float(value) for name, value in re.findall(r"^ +(\w+) +(-?[\d.e+-]+)", capsys.readouterr().out, re.M)}
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def swing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return chain(tmp_path_factory.mktemp("chain"))
+
+
+def values_of(swing: Path, label: int) -> np.ndarray:
+    return np.array([float(row["T"]) for row in rows_of(swing / "elements.csv") if int(row["element"]) == label])
+
+
+def test_stats_are_those_of_the_table(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = values_of(swing, 12)
+    found = asked(capsys, "stats", swing, "--what", "T_e12")
+    expected = values.mean(), values.std(), values.min(), values.max()
+    assert [found[name] for name in ("mean", "std", "min", "max")] == pytest.approx(expected, rel=1e-12)
+    late = asked(capsys, "stats", swing, "--what", "t_e12", "--from", "0.1")
+    assert late["mean"] == pytest.approx(values[10:].mean(), rel=1e-12)
+
+
+def test_rainflow_table_gives_the_damage(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked(capsys, "rainflow", swing, "--what", "T_e13,U3_n4", "--slope", "3", "--constant", "1e6")
+    rows = rows_of(swing / "rainflow_U3_n4.csv")
+    share = sum(float(row["count"]) * float(row["range"]) ** 3 for row in rows) / 1e6
+    assert found["damage"] == pytest.approx(share, rel=1e-12)
+    assert found["cycles"] == sum(float(row["count"]) for row in rows)
+    assert found["life"] == pytest.approx(0.3 / share, rel=1e-5)
+
+
+def test_range_along_a_line_is_that_of_the_table(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked(capsys, "range", swing, "--set", "bars", "--what", "T")
+    rows = rows_of(swing / "range_T_BARS.csv")
+    assert [(row["element"], float(row["s"])) for row in rows] == [("11", 0.5), ("12", 1.5), ("13", 2.5)]
+    for row in rows:
+        values = values_of(swing, int(row["element"]))
+        assert (float(row["min"]), float(row["max"])) == (values.min(), values.max())
+        assert round(100 * float(row["time_max"])) == values.argmax()
+    assert (swing / "range_T_BARS.png").is_file()
+
+
+def test_lengths_along_a_line_are_natural_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """500 in 50 bars, though stretched they are longer."""
+    fem.run(INPUTS / "catenary.inp", output=tmp_path / "out", parameters={"stiffness": 1e6})
+    asked(capsys, "range", tmp_path / "out", "--set", "LINE", "--what", "T", "--step", "1")
+    s = [float(row["s"]) for row in rows_of(tmp_path / "out" / "range_T_LINE.csv")]
+    assert s == pytest.approx(10.0 * np.arange(50) + 5.0, rel=1e-12)
+
+
+ASKED = (
+    (("stats", "--what", "T_e11"), "elements.csv holds no T of element 11: request *EL PRINT, ELSET=... with T in"),
+    (("stats", "--what", "A1_n2"), "nodes.csv holds no A1: request *NODE PRINT, NSET=... with A in the deck"),
+    (("stats", "--what", "U1_n9"), "nodes.csv holds no U1 of node 9: request *NODE PRINT, NSET=... with U in"),
+    (("stats", "--what", "Q_e1"), "there is no number of elements Q; there are E, S, N, T"),
+    (("stats", "--what", "U1_n2", "--step", "2"), "U1 of node 2, but not at these times or in this step"),
+    (("rainflow", "--what", "T"), "write T_e12"),
+    (("rainflow", "--what", "U1_n2", "--slope", "3"), "both --slope m and --constant K"),
+    (("range", "--set", "LINE", "--what", "T"), "there is no element set LINE; there are BARS"),
+    (("range", "--set", "BARS", "--what", "T"), "elements.csv holds no T of element 11: request *EL PRINT"),
+)
+
+
+def test_what_is_missing_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    few = chain(tmp_path, output="*NODE PRINT, NSET=ALL, FREQUENCY=5\nU\n*EL PRINT, ELSET=BARS\nE")
+    for (question, *words), message in ASKED:
+        assert main(["post", question, str(few), *words]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["post", "stats", str(few), "--what", "U1_n2"]) == 0
+    assert "U1_n2 is printed up to 5 increments apart" in capsys.readouterr().out
+
+
+def test_what_was_made_of_a_run_goes_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = chain(tmp_path)
+    asked(capsys, "rainflow", folder, "--what", "T_e13", "--bins", "4")
+    assert len(rows_of(folder / "rainflow_T_e13.csv")) <= 4
+    (folder / "rainflow.txt").write_text("of the user")
+    chain(tmp_path)
+    assert not (folder / "rainflow_T_e13.csv").exists() and (folder / "rainflow.txt").exists()

@@ -1,0 +1,61 @@
+"""Statistics of numbers over time: those of sines and of distributions that are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fem.errors import CommandError
+from fem.post.series import Series
+from fem.post.stats import EULER, block_maxima, crossing_period, gumbel, rayleigh_extreme, summary
+
+
+def series(time: np.ndarray, values: np.ndarray) -> Series:
+    return Series("T_e1", np.arange(len(time), dtype=float), time, values)
+
+
+def test_of_a_sine() -> None:
+    """Ten whole periods: mean, amplitude over sqrt 2, period (chords between instants put crossings exactly)."""
+    time = np.arange(1000) * 0.02
+    found = series(time, 7.0 + 3.0 * np.sin(math.pi * time - 0.3))
+    assert found.mean == pytest.approx(7.0, abs=1e-12)
+    assert found.std == pytest.approx(3.0 / math.sqrt(2.0), rel=1e-12)
+    assert crossing_period(found) == pytest.approx(2.0, rel=1e-12)
+
+
+def test_means_are_those_over_time() -> None:
+    """Of a straight line and its square, however instants are spread: a value stands for the time around it."""
+    time = np.sort(np.random.default_rng(3).uniform(0.0, 6.0, 4000))
+    found = series(time, 2.0 * time - 1.0)
+    assert found.mean == pytest.approx(time[0] + time[-1] - 1.0, rel=1e-12)
+    assert found.std == pytest.approx(2.0 * np.ptp(time) / math.sqrt(12.0), rel=1e-5)
+
+
+def test_of_few_values() -> None:
+    assert series(np.array([2.0]), np.array([5.0])).mean == 5.0
+    assert series(np.array([1.0, 1.0]), np.array([5.0, 7.0])).mean == 6.0
+    assert math.isnan(crossing_period(series(np.arange(3.0), np.arange(3.0))))
+    with pytest.raises(CommandError, match=r"longer than Tz is needed, got 1 and 2\."):
+        summary(series(np.linspace(0, 20, 999), np.sin(3.0 * np.linspace(0, 20, 999))), 1.0, None)
+    with pytest.raises(CommandError, match="3 values, too few for 4 blocks"):
+        summary(series(np.arange(3.0), np.arange(3.0)), None, 4)
+
+
+def test_gumbel_finds_its_parameters() -> None:
+    """From evenly spread quantiles of the distribution; n^-1 of them."""
+    share = (np.arange(200_000) + 0.5) / 200_000
+    mode, beta = gumbel(40.0 - 5.0 * np.log(-np.log(share)))
+    assert (mode, beta) == pytest.approx((40.0, 5.0), rel=1e-3)
+    assert abs(EULER - np.euler_gamma) < 5e-6
+
+
+def test_largest_values_of_blocks() -> None:
+    assert block_maxima(series(np.arange(6.0), np.array([1.0, 5.0, 2.0, 3.0, 0.0, 4.0])), 2).tolist() == [5.0, 4.0]
+
+
+def test_extreme_of_a_narrow_band() -> None:
+    """Largest of N waves, by exceedance exp(-x^2/2) = 1/N of each."""
+    found = rayleigh_extreme(0.0, 1.0, 10.0, 10_000.0)
+    assert math.exp(-0.5 * found**2) == pytest.approx(1e-3, rel=1e-12)

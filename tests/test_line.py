@@ -1,0 +1,112 @@
+"""``fem line``: what its decks say, the catalogue, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+
+import numpy as np
+import pytest
+
+import fem
+from fem.cli import main
+from fem.errors import CommandError
+from fem.spans.catalogue import TABLE, section
+
+CHAIN = "--last 796,0,-14 --depth 200 --section R4-studless-142 --length 850"
+SPAN = "--last 300,40,28 --first 0,0,20 --section drake"
+
+
+def deck_of(tmp_path, words):
+    """The text that the command writes."""
+    deck = tmp_path / "line.inp"
+    assert main(["line", *words.split(), "--output", str(deck), "--force"]) == 0
+    return deck.read_text()
+
+
+@pytest.mark.parametrize(("grade", "size", "load"), [("R3", 40, 1456), ("R3S", 50, 2490), ("R4", 60, 3867)])
+def test_breaking_loads_of_chains(grade, size, load):
+    """IACS UR W22 as printed by makers [kN] (Pilotfits, offshore mooring chain)."""
+    assert section(f"{grade}-studless-{size}").strength / 1e3 == pytest.approx(load, rel=5e-4)
+    assert section(f"{grade}-studlink-{size}").strength == section(f"{grade}-studless-{size}").strength
+
+
+def test_densities_are_those_of_the_materials():
+    """Mass over displaced volume: steel, polyester; conductors of aluminium and steel weigh 3474 kg/m^3 of wire."""
+    for name, density in (("studless-100", 7850), ("studlink-100", 7850), ("polyester-180", 1380)):
+        made = section(name)
+        assert made.mass / (math.pi / 4 * made.volume_diameter**2) == pytest.approx(density, rel=0.01)
+    for name in ("drake", "gannet", "grosbeak", "dove"):
+        made = section(name)
+        area = made.stiffness / (10.755e6 * 6894.757)
+        assert made.mass / area == pytest.approx(3474, rel=2e-3)
+        assert area < math.pi / 4 * made.diameter**2 < 1.4 * area  # wires leave gaps
+
+
+def test_every_number_of_the_catalogue_has_a_source():
+    with TABLE.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 50 and all(row["source"] and row["how"] and float(row["factor"]) for row in rows)
+
+
+def test_what_is_asked_for_is_how_the_line_hangs(tmp_path):
+    """Sag from the chord at half span, tension at the last end: that of the last bar and half of its weight."""
+    model = fem.parse_deck(deck_of(tmp_path, f"{SPAN} --sag 9 --bars 40"))
+    place = model.mesh.coordinates[np.argsort(model.mesh.node_labels)]
+    assert place[[0, -1]].tolist() == [[0, 0, 20], [300, 40, 28]]
+    middle = np.interp(0.5 * math.hypot(300, 40), np.hypot(*place[:, :2].T), place[:, 2])
+    assert middle == pytest.approx(24 - 9, abs=1e-6)
+    model = fem.parse_deck(deck_of(tmp_path, f"{SPAN} --tension 25e3 --bars 40"))
+    history = fem.run(model)
+    assert np.linalg.norm(history.of_node(41, "RF")[-1]) == pytest.approx(25e3, rel=1e-6)
+    assert {rest.length for rest in model.rest_lengths} == {model.rest_lengths[0].length}
+
+
+def test_mass_and_stiffness_are_those_of_the_section(tmp_path):
+    model = fem.parse_deck(deck_of(tmp_path, "--last 30,0,8 --EA 2e6 --mass 3.5 --diameter 0.04 --length 33 --bars 3"))
+    (material,) = model.materials.values()
+    assert (material.density, material.young, model.sections[0].area) == (3.5, 2e6, 1.0)
+    assert sum(rest.length for rest in model.rest_lengths) == pytest.approx(33, rel=1e-12)
+
+
+@pytest.mark.parametrize("words", [f"{SPAN} --sag 9", CHAIN])
+def test_a_line_at_rest_takes_less_than_forty_lines(tmp_path, words):
+    assert len(deck_of(tmp_path, words).splitlines()) < 40
+
+
+def test_sizes_and_speeds_are_parameters(tmp_path):
+    text = deck_of(tmp_path, f"{CHAIN} --stream 0.5,0.2 --motion 4,0,2 --period 12")
+    given = dict(re.findall(r"^(\w+) = (\S+)$", text, re.M))
+    assert given.items() >= {"length": "850.0", "current_x": "0.5", "surge": "4.0", "heave": "2.0"}.items()
+    assert all(f"<{name}>" in text for name in given if name != "period") and "sway" not in given
+    turned = fem.parse_deck(deck_of(tmp_path, f"{SPAN} --sag 9 --bars 4"), {"sag": 12.0}).mesh.coordinates
+    assert turned[:, 2].min() < 24 - 11.9
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--last 1,0,0 --section R9-studless-30 --sag 1", "there is no section 'R9-studless-30' in the catalogue"),
+        ("--last 1,0,0 --section chain --sag 1", "polyester-MM (MM: nominal diameter in mm"),
+        ("--last 1,0,0 --EA 100 --sag 1", "or its numbers (diameter, mass)"),
+        ("--last 1,0,0 --section drake --mass 2 --sag 1", "has its own numbers: leave out mass"),
+        ("--last 0,0,0 --section drake --sag 1", "both ends of the line are in one place"),
+        (f"{CHAIN} --motion 1,0,0", "a motion takes both its amplitudes and its period"),
+        (f"{SPAN} --sag 1 --friction 1", "friction takes a bottom"),
+        ("--last 9,0,0 --section drake --sag 1 --stream 9,0", "wind blows above z = 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path, capsys, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(["line", *words.split()]) == 2
+    assert message in capsys.readouterr().err and not (tmp_path / "line.inp").exists()
+
+
+def test_decks_of_others_are_left_alone(tmp_path):
+    deck = fem.line((9, 0, 5), section="dove", sag=0.5, output=tmp_path / "line.inp")
+    assert fem.line((9, 0, 5), section="dove", sag=0.5, output=deck) == deck
+    with pytest.raises(CommandError, match="holds another deck"):
+        fem.line((9, 0, 5), section="dove", sag=0.6, output=deck)
+    with pytest.raises(CommandError, match="one of length, tension, sag"):
+        fem.line((9, 0, 5), section="dove", sag=0.6, length=11.0)
