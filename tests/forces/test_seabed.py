@@ -163,14 +163,14 @@ U, CF
 
 @pytest.mark.parametrize("slope", [0.0, 6.0])
 def test_lines_are_laid_at_rest_with_their_friction(slope):
-    """Statics moves nothing by more than the slip, in a few solves; what rests pushes back mu N along the line."""
+    """Statics moves nothing by more than the line has sunk, in a few solves; mu N pulls at what rests, along the line."""
     uphill = math.degrees(math.atan2(18.0, 62.0))
     model = parse_deck(SLOPED.format(options=", FRICTION=YES", slope=slope, uphill=uphill))
     assert "of it lie on the bottom" in model.notices[0]
     assert parse_deck(write_deck(model)) == model
     history = fem.run(model)
     assert history.iterations[-1] <= 6
-    assert np.abs(history.u[-1]).max() < 2e-3
+    assert np.abs(history.u[-1]).max() < 8e3 * 1e-2 * 9.81 / (1e6 * 0.2)
     force = np.array([history.of_node(label, "CF")[-1] for label in range(16, 19)])
     normal = force @ model.seabeds[0].normal(2)
     assert (normal > 0.0).all()
