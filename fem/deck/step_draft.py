@@ -41,5 +41,6 @@ class StepDraft:
     distributed_loads: list[DistributedLoad] = field(default_factory=list)
     fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)
     temperatures: list[Temperature] = field(default_factory=list)
+    removals: list[tuple[str | int, Place]] = field(default_factory=list)
     outputs: list[OutputRequest] = field(default_factory=list)
     output: Given | None = None
