@@ -119,6 +119,7 @@ def prepare(
         system.directed_mass,
         np.zeros((0, 9)),
         np.zeros(0),
+        system.pairs[: max(len(system.directed_mass) - len(system.labels), 0)],
     )
     coefficients, is_explicit = scheme.coefficients, scheme.is_explicit
     is_static = coefficients.wm == 0.0
