@@ -106,10 +106,10 @@ def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -
         if own.rows[r, IS_CURRENT] == 1:
             size *= square**0.5 / own.numbers[r, LENGTH]
         across = size * own.numbers[r, ACROSS]
-        along = size * own.numbers[r, ALONG] - across
+        along = (size * own.numbers[r, ALONG] - across) / square
         for a in range(3):
             for b in range(3):
-                value = (across if a == b else 0.0) + along * d[a] * d[b] / square
+                value = (across if a == b else 0.0) + along * d[a] * d[b]
                 block[i, 3 * a + b] += own.numbers[r, DIAGONAL] * value
                 block[j, 3 * a + b] += own.numbers[r, DIAGONAL] * value
                 if own.first >= 0:
