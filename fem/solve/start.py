@@ -157,17 +157,9 @@ def dense_mass(stage: StepSystem) -> Floats:
     for ends in (bars.nodes, bars.nodes[:, ::-1]) if len(bars.off_mass) else ():
         rows, columns = (3 * ends.T[:, :, None] + np.arange(3)).reshape(2, -1)
         np.add.at(matrix, (rows, columns), np.repeat(bars.off_mass, 3))
-    for (i, j), block in zip(*directed_blocks(stage), strict=True):
+    for (i, j), block in zip(*stage.directed_blocks(), strict=True):
         matrix[3 * i : 3 * i + 3, 3 * j : 3 * j + 3] += block
     return matrix
-
-
-def directed_blocks(stage: StepSystem) -> tuple[Ints, Floats]:
-    """Mass that families add: rows and columns, as numbers of nodes (q, 2), of its blocks (q, 3, 3)."""
-    nodes, count = stage.nodes, min(len(stage.nodes.directed_mass), len(stage.system.mass))
-    own, pairs = np.arange(count).repeat(2).reshape(-1, 2), nodes.mass_pairs
-    blocks = np.concatenate([nodes.directed_mass, nodes.directed_mass[count:]]).reshape(-1, 3, 3)
-    return np.concatenate([own, pairs, pairs[:, ::-1]]), blocks
 
 
 def mass_matrix(stage: StepSystem) -> Any:
@@ -187,7 +179,7 @@ def mass_matrix(stage: StepSystem) -> Any:
         (np.repeat(value, 3), ((3 * row[:, None] + axes).ravel(), (3 * column[:, None] + axes).ravel())),
         shape=(3 * count, 3 * count),
     ).tocsr()
-    nodes, blocks = directed_blocks(stage)
+    nodes, blocks = stage.directed_blocks()
     if len(blocks):
         i, j = (3 * nodes[:, :, None] + axes).transpose(1, 0, 2)
         places = i.repeat(3), np.tile(j, 3).ravel()

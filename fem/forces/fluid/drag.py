@@ -41,7 +41,7 @@ from fem.forces.fluid.immersed import (
     Bar,
     Fluid,
     Vector,
-    add_column,
+    add_entry,
     bar_now,
     push,
     speed_of,
@@ -186,10 +186,9 @@ def add_rising(xi: float, side: float, weight: float, bar: Bar, point: Point, ow
         at_i = grown * (1.0 - xi) * point.q[a] + moved * ((1.0 - xi) * shift[a] - point.q[a])
         at_j = grown * xi * point.q[a] + moved * (xi * shift[a] + point.q[a])
         by_i, by_j = (1.0 - xi) * rise_i[a], xi * rise_j[a]
-        add_column(
-            a, up, -weight * ((1.0 - xi) * by_i + bar.edge_i * at_i), -weight * ((1.0 - xi) * by_j + bar.edge_j * at_i),
-            -weight * (xi * by_i + bar.edge_i * at_j), -weight * (xi * by_j + bar.edge_j * at_j), bar, own, tangent,
-        )  # fmt: skip
+        ii, ij = (1.0 - xi) * by_i + bar.edge_i * at_i, (1.0 - xi) * by_j + bar.edge_j * at_i
+        ji, jj = xi * by_i + bar.edge_i * at_j, xi * by_j + bar.edge_j * at_j
+        add_entry(3 * a + up, -weight * ii, -weight * ij, -weight * ji, -weight * jj, bar, own, tangent)
 
 
 @inner_kernel
@@ -207,12 +206,11 @@ def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
     weight = whole * trial.weight * (0.5 if trial.secant else 1.0)
     if bar.moves != 0.0:
         at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
-        add_column(
-            own.streams.up, up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
+        add_entry(
+            4 * up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
             -weight * bar.edge_j * at_j, bar, own, tangent,
         )  # fmt: skip
     for b in range(3 if bar.stretch != 0.0 else 0):
-        lean = weight * bar.stretch * bar.t[b]
-        add_column(
-            up, b, lean * wet * (1.0 - c), -lean * wet * (1.0 - c), lean * wet * c, -lean * wet * c, bar, own, tangent
-        )  # fmt: skip
+        lean = weight * bar.stretch * bar.t[b] * wet
+        at_i, at_j = lean * (1.0 - c), lean * c
+        add_entry(3 * up + b, at_i, -at_i, at_j, -at_j, bar, own, tangent)

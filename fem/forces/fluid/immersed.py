@@ -125,11 +125,9 @@ def push(dof: int, value: float, force: Floats, flow: Floats) -> None:
 
 
 @inner_kernel
-def add_column(
-    a: int, b: int, ii: float, ij: float, ji: float, jj: float, bar: Bar, own: Fluid, tangent: Tangent
-) -> None:
-    """Derivatives by component b of the displacements, of the forces along a."""
-    pair, c = own.first + bar.bar, 3 * a + b
+def add_entry(c: int, ii: float, ij: float, ji: float, jj: float, bar: Bar, own: Fluid, tangent: Tangent) -> None:
+    """Entry c = 3 a + b of the four blocks: derivatives by component b of displacements, of the forces along a."""
+    pair = own.first + bar.bar
     tangent.block[bar.i, c] += ii
     tangent.block[bar.j, c] += jj
     tangent.cross[pair, c] += ij
