@@ -273,6 +273,8 @@ class _Builder:
 
 def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
+    if not any(one.wanted(system.model) for one in FAMILIES):
+        return system
     owns: list[Any] = []
     pairs, state, family, touching = system.pairs, system.state, system.family, system.touching
     for place, one in enumerate(FAMILIES):

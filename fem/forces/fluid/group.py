@@ -141,5 +141,6 @@ def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
 
 
 FLUID = Family(
-    "fluid", assemble, drag.evaluate, pairs=lambda own: own.ends, symmetric=False, in_step=in_step
+    "fluid", assemble, drag.evaluate, wanted=lambda model: any(step.fluid_loads for step in model.steps),
+    pairs=lambda own: own.ends, symmetric=False, in_step=in_step,
 )  # fmt: skip

@@ -104,4 +104,7 @@ def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -
                 block[j, 3 * a + b] += value
 
 
-ADDED_MASS = Family("added mass", assemble, evaluate, mass=mass, in_step=in_step, smooth=False)
+ADDED_MASS = Family(
+    "added mass", assemble, evaluate, wanted=lambda model: any(step.fluid_loads for step in model.steps), mass=mass,
+    in_step=in_step, smooth=False,
+)  # fmt: skip
