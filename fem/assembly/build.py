@@ -9,7 +9,6 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import bodies_of
-from fem.assembly.flows import growth_of
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System, absent
 from fem.errors import ModelError
 from fem.forces.bars import bar
@@ -22,6 +21,7 @@ from fem.forces.mass import SHARES
 from fem.forces.springs import Springs
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.mesh import AXIAL
+from fem.model.surroundings import growth_of
 
 Curve: TypeAlias = tuple[tuple[float, float], ...]
 """Rows (force, elongation) of a nonlinear spring."""
@@ -136,7 +136,7 @@ class _Builder:
         self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
         if self.model.growths:
-            grown = growth_of(self.model)[1][elements] / constants[bar.INV_LENGTH, chosen]
+            grown = growth_of(self.mesh, self.model.growths)[1][elements] / constants[bar.INV_LENGTH, chosen]
             bar_mass += ~self.gone[elements] * grown
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
         diagonal, off = SHARES[section.mass_rule]

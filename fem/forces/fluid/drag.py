@@ -312,7 +312,7 @@ def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
     if bar.moves != 0.0:
         at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
         add_column(
-            up, up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
+            own.streams.up, up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
             -weight * bar.edge_j * at_j, bar, own, tangent,
         )  # fmt: skip
     for b in range(3 if bar.stretch != 0.0 else 0):

@@ -38,13 +38,7 @@ def streams_of(model: Any) -> Streams:
     """Water and wind of a model."""
     up, water, wind = model.mesh.up, model.water, model.wind
     rows = [(z, vx, vy, vz) for vx, vy, vz, z in water.current] if water else []
-    along, across = np.zeros(3), np.zeros(3)
-    if wind:
-        first, second = (0, 1) if up == 2 else (0, 2)
-        sign = 1.0 if up == 2 else -1.0  # i and up x i, right-handed with up
-        along[first], along[second] = wind.direction[0], sign * wind.direction[1]
-        across[first], across[second] = -wind.direction[1], sign * wind.direction[0]
-        along, across = wind.speeds[0] * along, wind.speeds[1] * across
+    along, across = wind.vectors(up) if wind else np.zeros((2, 3))
     return Streams(
         up, water.level if water else 0.0, np.array(rows or [(0.0, 0.0, 0.0, 0.0)], float), along, across,
         wind.reference if wind else 1.0, wind.power if wind else 0.0,
