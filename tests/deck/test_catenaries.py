@@ -149,6 +149,22 @@ def test_weight_is_given_or_that_of_the_first_step():
     assert floats.mesh.coordinates[2:, 2].max() > 40.0
 
 
+WET = "*AQUA\n-100., 60., 9.81, 1025.\n*MARINE GROWTH, ELSET=LOWER, DIAMETER=0.05\n0.02, 1300.\n*BOUNDARY\n1, 1, 3"
+
+
+def test_what_water_carries_does_not_weigh():
+    """PB on the diameter with its growth: the line is that of the weights left; and it is at rest in the water."""
+    loads = "LOWER, PB, 1., 0.05\nUPPER, PB, 1., 0.03\n*NODE PRINT"
+    wet = deck(TWO).replace("*BOUNDARY\n1, 1, 3", WET).replace("*NODE PRINT", loads)
+    grown = 0.25 * np.pi * (0.09**2 - 0.05**2)
+    left = np.array([15.0 + 1300 * grown, 2.0]) - 1025 * 0.25 * np.pi * np.array([0.09**2, 0.03**2])
+    dry = deck(TWO).replace("30.\n*NO", f"{float(left[0] / 0.5)!r}\n*NO")
+    dry = dry.replace("8.\n*NO", f"{float(left[1] / 0.25)!r}\n*NO")
+    assert parse_deck(wet).mesh.coordinates == pytest.approx(parse_deck(dry).mesh.coordinates, rel=1e-9, abs=1e-9)
+    history = run_text(wet.replace("0.02, 1300.", "0., 1300."))
+    assert np.abs(history.u[-1]).max() < 1e-7
+
+
 def test_a_flat_line_hangs_along_y():
     flat = deck().replace("T3D2", "T2D2").replace("30., 40.", "30.").replace("9.81", "0.").replace(
         "NSET=LINE\n", "NSET=LINE, WEIGHT=3.\n", 1
