@@ -9,6 +9,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import bodies_of
+from fem.assembly.flows import growth_of
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System, absent
 from fem.errors import ModelError
 from fem.forces.bars import bar
@@ -16,7 +17,7 @@ from fem.forces.bars.bar import CONSTANTS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
 from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
-from fem.forces.families import FAMILIES, FIRST, acting_families, are_viscous, massive_ones, write_masses
+from fem.forces.families import FAMILIES, FIRST, acting, are_viscous, massive_ones, write_masses
 from fem.forces.mass import SHARES
 from fem.forces.springs import Springs
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
@@ -134,6 +135,9 @@ class _Builder:
         self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
         self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
+        if self.model.growths:
+            grown = growth_of(self.model)[1][elements] / constants[bar.INV_LENGTH, chosen]
+            bar_mass += ~self.gone[elements] * grown
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
         diagonal, off = SHARES[section.mass_rule]
         for end in range(2):
@@ -240,7 +244,7 @@ class _Builder:
                 labels=mesh.node_names,
                 bars=bars,
                 springs=springs,
-                families=(),
+                families=None,
                 is_passive=True,
                 has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
@@ -278,13 +282,12 @@ def with_families(system: System) -> System:
         touching = np.concatenate([touching, one.touching(own)])
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
-    if not owns:
-        return system
     families = tuple(owns)
-    acts = acting_families(families)
+    if not acting(families):
+        return system
     return replace(
-        system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state,
-        touching=touching, directed_mass=first_masses(families, system),
+        system, families=families, is_passive=False, has_flow=True, pairs=pairs, state=state, touching=touching,
+        directed_mass=first_masses(families, system),
     )  # fmt: skip
 
 

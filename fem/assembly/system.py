@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from fem.forces.bars.bar import Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR
 from fem.forces.bars.strain import GREEN, LINEAR, MEASURES
+from fem.forces.families import Groups
 from fem.forces.springs import Springs
 from fem.model import Expansion, Model
 
@@ -26,7 +26,7 @@ NOTHING = (bar.AREA, bar.YOUNG, bar.STRESS0, bar.VISCOUS, bar.STARTING, bar.COMP
 class System:
     """The assembled model. n nodes, m bars (axial elements), s springs between dofs, k elements in all.
 
-    bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``)
+    bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``) or None
     is_passive      nothing but bars, springs and dashpots acts;  has_flow: a force may not come from stored energy
     state           (s,) what families remember before anything has moved
     touching        (q, 2) nodes and states of contact forces
@@ -52,7 +52,7 @@ class System:
     labels: Ints
     bars: Bars
     springs: Springs
-    families: tuple[Any, ...]
+    families: Groups
     is_passive: bool
     has_flow: bool
     pairs: Ints

@@ -87,6 +87,7 @@ class Catenary(NamedTuple):
     """``*NGEN, LINE=CATENARY``: its pieces, end to end, and the measure that gives the length of the blank one.
 
     measure  None: all lengths are given;  weight: per natural length, None: that of the bars in the first step
+    on_bottom  SEABED: YES, NO, or nothing;  is_held  FRICTION: it lies with its friction mobilised
     """
 
     card: Card
@@ -94,6 +95,8 @@ class Catenary(NamedTuple):
     measure: str | None
     value: float
     weight: float | None
+    on_bottom: str
+    is_held: bool
 
 
 class Bed(NamedTuple):

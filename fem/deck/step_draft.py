@@ -26,7 +26,7 @@ class StepDraft:
     name: str | None = None
     title: tuple[str, ...] = ()
     max_increments: int | None = None
-    extrapolation: str = "NO"
+    extrapolation: str | None = None
     amplitude: str | None = None
     perturbation: Place | None = None
     procedure: Procedure | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from fem.arrays import Ints
 from fem.assembly.build import assemble
 from fem.assembly.cases import Span
-from fem.assembly.environment import Environment, first_environment, next_environment, thermal_rows
+from fem.assembly.environment import Environment, first_environment, next_environment, of_modes, thermal_rows
 from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
@@ -188,7 +188,8 @@ class Run:
         if isinstance(procedure, Frequency):
             bars = states.as_they_are(bars, ropes, motion.u)
             system = replace(system, bars=states.as_they_are(system.bars, ropes, motion.u))
-        stage = prepare(system, self.environment, bars, scheme, step.controls, self.solver)
+        acting = of_modes(self.environment) if isinstance(procedure, Frequency) else self.environment
+        stage = prepare(system, acting, bars, scheme, step.controls, self.solver)
         marcher: Marcher = Newton()
         if steps_over and isinstance(procedure, Dynamic):
             marcher = Moreau(stage, ropes, states.stepping_notice(step.controls, procedure.integrator, len(ropes)))

@@ -92,6 +92,8 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
         obstacle = "what *EQUATION and *MPC pass on is in no table"
     elif isinstance(step.procedure, Static) and step.procedure.riks:
         obstacle = "RIKS scales the loads"
+    elif environment.flows:
+        obstacle = "what water and wind do is in no table"
     elif system.model.failures:
         obstacle = "elements that break take their masses and loads with them"
     elif np.any(springs.constants[:, COUNT] > 0.0):
