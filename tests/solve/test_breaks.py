@@ -98,6 +98,48 @@ def test_what_is_left_moves_as_if_the_rest_had_never_been(name):
     assert not cut.of_element(4, "E")[cut.step == 2].any()
 
 
+WET = """\
+*AQUA
+-20., 10., 9.81, 0.3
+0.8, 0.4, 0., 0.
+*SEABED, ELEVATION=-0.15
+200., 5., 0.2, 0.01
+"""
+WET_LOADS = """\
+*DLOAD
+BARS, FDD, 1., 0.5, 1.2
+BARS, FDT, 1., 0.5, 0.1
+BARS, FI, 1., 0.5, 2., 1.
+BARS, PB, 1., 0.3
+"""
+
+
+def test_in_water_on_a_bottom():
+    """Drag, added mass, buoyancy and contact of what is gone go, too; those of its neighbours stay."""
+    procedure, static = "*DYNAMIC, DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA\n0.005, 0.5", "*STATIC\n0.1, 1., 1e-4, 0.2"
+    steps = [STEP.format(procedure=each, more=WET_LOADS, weighed="BARS") for each in (static, procedure)]
+    for limit in ("*FAILURE, TYPE=TIME\n4, 1.2\n2, 1.2\n", "*FAILURE, TYPE=TENSION\n4, 58.\n"):
+        cut = fem.run(parse_deck(HEAD.format(mass="LUMPED") + WET + limit + "".join(steps)))
+        broken = [event.element for event in cut.events if event.event == "break"]
+        assert broken
+        at = int(np.flatnonzero(cut.time == cut.events[-1].time)[-1])
+        motion = [(label, cut.of_node(label)[at], cut.of_node(label, "V")[at]) for label in (2, 3, 4)]
+        text = HEAD.format(mass="LUMPED") + WET
+        for kind, which in (("DISPLACEMENT", 1), ("VELOCITY", 2)):
+            rows = [(node[0], axis + 1, float(node[which][axis])) for node in motion for axis in range(3)]
+            text += f"*INITIAL CONDITIONS, TYPE={kind}\n" + "".join(f"{a}, {b}, {c!r}\n" for a, b, c in rows)
+        for element, ends in ((2, "2, 2, 3\n"), (4, "4, 4, 5\n")):
+            text = text.replace(ends, "") if element in broken else text
+        if 4 in broken:
+            text = text.replace("*NODE, NSET=FAR\n5, 8, 0, 0\n", "").replace("5, 1, 3\n", "")
+        text = text.replace("0, 0, 1, 1, 2, 1.", "0, 1, 2, 1.")
+        rest = procedure.replace("0.5", repr(float(cut.time[-1] - cut.time[at])))
+        alone = fem.run(parse_deck(text + STEP.format(procedure=rest, more=WET_LOADS, weighed="BARS")))
+        for label in (2, 3, 4):
+            expected = alone.of_node(label)
+            assert cut.of_node(label)[at:] == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
+
+
 def test_books_close_to_round_off():
     """ENERGY MOMENTUM, an element that breaks by its tension: what it stored and its motion are dissipated."""
     text = deck(DYNAMIC["energy momentum"], model="*FAILURE, TYPE=TENSION\n3, 70.\n", more="*CLOAD\n4, 1, 30.\n")
