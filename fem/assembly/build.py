@@ -151,7 +151,6 @@ class _Builder:
     def add_spring(self, item: Spring | Dashpot, stiffness: float, coefficient: float, table: Curve = ()) -> None:
         """Springs (with a table: nonlinear) and dashpots, axial or between dofs."""
         elements = self.mesh.element_sets[item.element_set]
-        is_there = ~self.gone[elements]
         chosen, nodes = self.family[elements, 1], self.nodes[elements]
         new = table_rows(table) if table else []
         first, rows = len(self.table) if new else 0, len(new)
@@ -159,7 +158,7 @@ class _Builder:
         for end, dof in enumerate(item.dofs):
             self.dofs[chosen, end] = 3 * nodes[:, end] + dof - 1
         if item.dofs:
-            self.spring_constants[chosen] = np.outer(is_there, (stiffness, coefficient, first, rows))
+            self.spring_constants[chosen] = np.outer(~self.gone[elements], (stiffness, coefficient, first, rows))
         else:
             self._set_axial(chosen, stiffness, coefficient)
             self.kinds[chosen, 1] = TABLE if rows else BILINEAR

@@ -40,7 +40,7 @@ def buoyancy_cases(system: System, flows: Iterable[Flow]) -> list[Case]:
     found, water, up = list[Case](), system.model.water, system.model.mesh.up
     for flow in flows:
         if flow.load.kind == "PB" and not flow.load.is_current and water is not None:
-            is_bar = system.family[:, 0] == BAR_FAMILY
+            is_bar = (system.family[:, 0] == BAR_FAMILY) & ~system.gone
             volume = np.zeros(len(is_bar))
             volume[is_bar] = (
                 0.25 * np.pi * flow.diameter(system)[is_bar] ** 2 * system.length0[system.family[is_bar, 1]]

@@ -77,7 +77,7 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
     elements = mesh.bars_in(bed.element_set)
     ends = mesh.element_nodes[elements]
     nodes = np.unique(ends)
-    half = 0.5 * bed.width / system.bars.constants[INV_LENGTH, system.family[elements, 1]]
+    half = ~system.gone[elements] * 0.5 * bed.width / system.bars.constants[INV_LENGTH, system.family[elements, 1]]
     area = np.bincount(ends.ravel(), np.repeat(half, 2), len(mesh.node_labels))[nodes]
     numbers = np.zeros((len(nodes), NUMBERS))
     numbers[:, STIFFNESS], numbers[:, DAMPING] = bed.stiffness * area, bed.damping * area

@@ -25,7 +25,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
         for load in step.fluid_loads:
             if load.kind in LABELS:
                 touched[system.elements_of(load.target)] = True
-    elements = np.flatnonzero(touched)
+    elements = np.flatnonzero(touched & ~system.gone)
     rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
     return Fluid(
         np.zeros((0, drag.ROW), np.int64), np.zeros((0, drag.NUMBERS)), elements,

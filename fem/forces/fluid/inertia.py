@@ -44,7 +44,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
     """The bars that have added mass in any step."""
     loads = [load for step in model.steps for load in step.fluid_loads if load.kind in KINDS]
     parts = [system.elements_of(load.target) for load in loads]
-    elements = np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
+    elements = np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *parts]), system.gone.nonzero()[0])
     ends = np.ascontiguousarray(system.element_nodes[elements])
     level = model.water.level if model.water else 0.0
     return AddedMass(
