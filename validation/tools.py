@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,12 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 import fem
+from fem.chaos.exponents import Lyapunov
 from fem.pendulums.description import Pendulum
 from fem.pendulums.text import deck_text
+from fem.sweeping.grid import make_grid
+from fem.sweeping.sweep import Sweep, carry_out, make_plan
+from fem.sweeping.table import sweep_folder
 
 Array = NDArray[np.float64]
 INPUTS = Path(__file__).resolve().parent.parent / "inputs"
@@ -97,6 +101,16 @@ def panels(title: str, x_label: str, *y_labels: str) -> tuple[Figure, Any]:
 def legend(axes: Any) -> None:
     """A legend beside the data, not on it."""
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+
+
+def swept(
+    name: str, vary: Mapping[str, Sequence[float]], fixed: Mapping[str, float], folder: Path, asked: Lyapunov
+) -> Sweep:
+    """Exponents of ``inputs/string_pendulum_<name>.inp``; an unfinished table in the folder is completed."""
+    path = INPUTS / f"string_pendulum_{name}.inp"
+    plan = make_plan(path, make_grid(vary), fixed, False, lambda _: asked)
+    with sweep_folder(folder, plan.model, plan.identity, asked.kind, asked.figures) as own:
+        return carry_out(plan, own, None, None, False)
 
 
 def exponents(title: str, parts: Mapping[str, Any]) -> Figure:

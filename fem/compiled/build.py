@@ -11,7 +11,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from fem.compiled.entry import entry_module
 from fem.compiled.folder import cache_folder
-from fem.compiled.kernel import Kernel, Kind, foreign, kinds_of
+from fem.compiled.kernel import Kernel, Kind, foreign
 from fem.compiled.kinds import result_letters, returned, type_of
 from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
@@ -73,14 +73,6 @@ def optimised(kernel: Kernel, kinds: Kind, result: Any) -> Any:
             function.linkage = "external" if function.name in (symbol, symbol + BODY) else "internal"
     CPUCodeLibrary._optimize_final_module(library)
     return module
-
-
-def assembly(kernel: Kernel, *arguments: Any) -> str:
-    """Machine code of a kernel for arguments like these, to be read."""
-    kinds = kinds_of(arguments)
-    with global_compiler_lock:
-        module = optimised(kernel, kinds, translated(kernel, argument_types(kernel, kinds)))
-        return str(contexts()[1].codegen()._tm.emit_assembly(module))
 
 
 def emit(module: Any) -> tuple[tuple[str, ...], tuple[str, ...], bytes]:

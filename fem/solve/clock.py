@@ -20,7 +20,7 @@ from fem.solve.step_system import StepSystem
 
 SHARP = 1e-9
 """Times closer than this fraction of an increment are the same time."""
-LEAST_SHARE = 1e-12
+LEAST_FRACTION = 1e-12
 """Increments are at least this fraction of total time: some thousand times its round-off."""
 QUICK_ITERATIONS = 7
 """An automatic increment grows after two in a row that needed no more solves than this: Abaqus' I_G = 4, plus the
@@ -34,7 +34,7 @@ SHORTENING = 0.1, 0.9
 """Least and largest factor of a refused increment."""
 SMALL_MOTION = 1e-6
 """Displacements below this fraction of the model's extent are no measure of local errors."""
-LONGEST_SHARE = 0.05
+LONGEST_FRACTION = 0.05
 """Longest first increment, as a fraction of its step, where ringing is left to numerical damping: it takes increments
 to die out (HHT with ALPHA=-0.05: a tenth in each)."""
 LONGEST_CHUNK = 16_384
@@ -54,7 +54,7 @@ def refuse_endless(number: int, procedure: Static | Dynamic, end: float) -> None
             f"step {number} would have more than {MOST_INCREMENTS:g} increments: its period is {procedure.period:g}, "
             f"its first increment {procedure.dt:g}"
         )
-    if not procedure.dt >= LEAST_SHARE * end:
+    if not procedure.dt >= LEAST_FRACTION * end:
         raise ModelError(
             f"step {number} ends at the total time {end:g}, in which increments of {procedure.dt:g} are lost to "
             "round-off: make the periods of the steps before it shorter (that of a *STATIC step is free)"
@@ -76,7 +76,7 @@ class Clock:
 
     Equal increments lie at start + n dt exactly (no sums); the last one is shortened where dt does not divide the
     period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
-    in dynamics (TIME ERROR=OFF) up to dt0. They land on ``instants``.
+    in dynamics (TIME ERROR=OFF) up to dt0. All land on ``instants``, after which the grid begins anew.
     """
 
     lives: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick")
@@ -122,11 +122,8 @@ class Clock:
         return times, steps
 
     def _next_stop(self) -> float:
-        if not self.is_direct:
-            ahead = int(self.instants.searchsorted(self.time + SHARP * self.dt, side="right"))
-            if ahead < len(self.instants) and self.instants[ahead] < self.end:
-                return float(self.instants[ahead])
-        return self.end
+        ahead = int(self.instants.searchsorted(self.time + SHARP * self.dt, side="right"))
+        return min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``; the last took so many iterations."""
@@ -178,7 +175,7 @@ class ErrorClock(Clock):
         self.limits, self.memory = stage.limits, motion.memory
         self.limits[[groups.LEAD, groups.CHANGE, groups.LAG, groups.EXPONENT]] = error_constants(stage.coefficients)
         self.limits[groups.DAMPS] = damps_ringing(stage.coefficients)
-        first = min(procedure.dt, LONGEST_SHARE * procedure.period) if self.limits[groups.DAMPS] else procedure.dt
+        first = min(procedure.dt, LONGEST_FRACTION * procedure.period) if self.limits[groups.DAMPS] else procedure.dt
         self.largest = procedure.dt_max or max(first, 0.01 * procedure.period)
         self.dt = min(self.dt, self.largest)
         self.limits[groups.TIME_ERROR] = controls.time_error

@@ -117,31 +117,20 @@ def sweep(
         return carry_out(plan, own, workers, scheduler, False)
 
 
-def sweep_to_files(
-    deck: str | Path, grid: Grid, parameters: Mapping[str, float], output: str | Path | None, *,
-    workers: int | None = None, scheduler: str | None = None, quiet: bool = False, force: bool = False,
-    ask: Asker = layout_of, draw: Drawer | None = None,
-) -> Sweep:  # fmt: skip
-    """``sweep`` for the command line: ``output`` None is ``results/<deck>_sweep/``, refused where another one is.
+def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> int:
+    """``sweep`` with the options of a command line; says what failed, and returns the exit code.
+
+    Without a folder among them it is ``results/<deck>_sweep/``, refused where another sweep is.
 
     ask   what to ask of each model; its table and the folder have columns and name by the answer
     draw  writes what else belongs to the table into its folder
     """
-    plan = make_plan(deck, grid, parameters, False, ask)
-    own = sweep_folder(output, plan.model, plan.identity, plan.layout.kind, plan.layout.figures, force)
+    plan = make_plan(options.deck, read_vary(options.vary), dict(options.parameters), False, ask)
+    own = sweep_folder(options.output, plan.model, plan.identity, plan.layout.kind, plan.layout.figures, options.force)
     with own:
-        found = carry_out(plan, own, workers, scheduler, not quiet)
+        found = carry_out(plan, own, options.workers, options.scheduler, not options.quiet)
         if draw is not None:
             draw(found, own.path, plan.model)
-    return found
-
-
-def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> int:
-    """``sweep_to_files`` with the options of a command line; says what failed, and returns the exit code."""
-    chosen = {name: getattr(options, name) for name in ("output", "workers", "scheduler", "quiet", "force")}
-    found = sweep_to_files(
-        options.deck, read_vary(options.vary), dict(options.parameters), **chosen, ask=ask, draw=draw
-    )
     if failures := found.failures():
         say(f"fem: error: {failures}", sys.stderr)
     return 3 if failures else 0

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from fem.compiled import kernel, number_kernel
-from fem.compiled.build import assembly
 from fem.compiled.plain.choose import is_plain
 from fem.forces.bars.bar import CONSTANTS, STORED, Bars, evaluate_bars
 from fem.solve.newton.evaluate import combine
+from tests.machine_code import assembly
 from tests.trials import trial
 
 FEATURES = dict(llvmlite.binding.get_host_cpu_features())

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from fem.chaos.exponents import Lyapunov, lyapunov
-from fem.sweeping.grid import make_grid
-from fem.sweeping.sweep import Sweep, sweep_to_files
+from fem.sweeping.sweep import Sweep
 from fem.validation import Outcome, Row, Target
 from validation import tools
 from validation.references.string_pendulum import Pendulum, rigid_exponent
@@ -82,14 +81,7 @@ DIFFERENCES = (
 def swept(name: str, folder: Path) -> Sweep:
     """One of the sweeps, in a folder of its own."""
     deck, vary, fixed, asked = SWEEPS[name]
-    return sweep_to_files(
-        tools.INPUTS / f"string_pendulum_{deck}.inp",
-        make_grid({**vary, "A": AMPLITUDES}),
-        fixed,
-        folder / f"{NAME}_{name}",
-        quiet=True,
-        ask=lambda _: asked,
-    )
+    return tools.swept(deck, {**vary, "A": AMPLITUDES}, fixed, folder / f"{NAME}_{name}", asked)
 
 
 def curves(found: Any) -> tuple[Any, Any, Any, Any]:

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from fem.chaos.exponents import Exponents, Lyapunov, lyapunov
-from fem.sweeping.grid import make_grid
-from fem.sweeping.sweep import Sweep, sweep_to_files
+from fem.sweeping.sweep import Sweep
 from fem.validation import Outcome, Row, Target
 from validation import taut_slack, tools
 from validation.references import rope
@@ -46,14 +45,7 @@ def run(folder: Path) -> Outcome:
 def swept(name: str, folder: Path) -> Sweep:
     """One of the sweeps, in a folder of its own."""
     deck, fixed, asked = SWEEPS[name]
-    return sweep_to_files(
-        tools.INPUTS / f"string_pendulum_{deck}.inp",
-        make_grid({"A": AMPLITUDES}),
-        fixed,
-        folder / f"{NAME}_{deck}",
-        quiet=True,
-        ask=lambda _: asked,
-    )
+    return tools.swept(deck, {"A": AMPLITUDES}, fixed, folder / f"{NAME}_{deck}", asked)
 
 
 def windows(found: Sweep) -> list[Row]:

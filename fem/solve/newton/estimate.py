@@ -38,7 +38,7 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import ALPHA, MINUS, PLUS, Bars, P, Q
 from fem.forces.bars.laws import TABLE
 from fem.forces.bars.strain import LINEAR
-from fem.forces.equations import condense, expand
+from fem.forces.equations import Equations, condense, expand
 from fem.forces.values import bar_point
 from fem.solve.newton.evaluate import evaluate_apart, in_increment, multiply_masses
 from fem.solve.newton.groups import (
@@ -47,6 +47,7 @@ from fem.solve.newton.groups import (
     DAMPS,
     EXPONENT,
     FILTER,
+    FRACTION,
     HIGH_LEVEL,
     LAG,
     LAST_DT,
@@ -57,7 +58,6 @@ from fem.solve.newton.groups import (
     LOW_LEVEL,
     PASSES,
     RINGS,
-    SHARE,
     SHORTEST,
     SIZE,
     TIME_ERROR,
@@ -133,9 +133,9 @@ def judge(
     level = error / dt ** limits[EXPONENT]
     enough = limits[LOW_LEVEL] if limits[LOW_LEVEL] > 0.0 else limits[HIGH_LEVEL]
     may_ring = limits[DAMPS] > 0.0 and problem.bars.rods.shape[0] == 0 and (level > enough or error > 1.0)
-    if may_ring and passes < MOST_PASSES and (passes != 1.0 or error < RINGING * memory[SHARE]):
+    if may_ring and passes < MOST_PASSES and (passes != 1.0 or error < RINGING * memory[FRACTION]):
         if passes <= 1.0:
-            memory[SHARE] = error
+            memory[FRACTION] = error
         memory[PASSES] += 1.0
         return FILTER, 0.0
     memory[PASSES] = 0.0
@@ -146,7 +146,7 @@ def judge(
     memory[SIZE], memory[LAST_DT] = size, dt
     if error > 1.0:
         return CLOSE, UNRESOLVED
-    if passes > 1.0 and memory[SHARE] > 1.0:
+    if passes > 1.0 and memory[FRACTION] > 1.0:
         memory[LEFT] = 1.0
         return CLOSE, RINGS
     return CLOSE, 0.0
@@ -195,8 +195,8 @@ def filter_system(
 
 
 @called_kernel
-def take_filtered(problem: Problem, work: Scratch) -> None:
-    """e becomes what was solved for."""
-    expand(problem.equations, work.du)
-    for dof in range(work.du.shape[0]):
-        work.momentum[dof] = work.du[dof]
+def take_filtered(equations: Equations, du: Floats, error: Floats) -> None:
+    """The error becomes what was solved for."""
+    expand(equations, du)
+    for dof in range(du.shape[0]):
+        error[dof] = du[dof]

@@ -43,9 +43,9 @@ CLOSING_STRAIN, CLOSING_NORM, CLOSING_SCALE, CLOSING_FLAGS = 6, 7, 8, 9
 LEVEL, SIZE, LAST_DT = 10, 11, 12
 # du1/dv1 of the last increment, which cables that became taut in it go by
 ONSET = 13
-# and of the estimate within an increment: how often it was filtered, its share of the allowed error after 0 or 1 times;
+# and of the estimate within an increment: how often filtered, its fraction of the allowed error after 0 or 1 times;
 # and 1 in a step that has left ringing to numerical damping
-PASSES, SHARE, LEFT = 14, 15, 16
+PASSES, FRACTION, LEFT = 14, 15, 16
 # and of an update that may be halved: R.R before it, and what part of it is left
 SQUARE, PART = 17, 18
 MEMORY = 19
@@ -100,7 +100,7 @@ class Ropes(NamedTuple):
 class Problem(NamedTuple):
     """What does not change while a chunk of increments is marched through.
 
-    families  groups of ``FAMILIES``, in their order (None in lanes, which have none)
+    families  groups of ``FAMILIES``, in their order; None where none of them acts
     is_passive  nothing but bars, springs and dashpots acts: what follows velocities can only take energy
     equations     equations between dofs
     ropes     those that are watched (empty: none)

@@ -137,7 +137,7 @@ def march(
         if phase == groups.OPEN:
             begin(scheme, k, dt, problem, loading, motion, work)
             if on_arc:
-                open_arc(arc, k, loading, work)
+                open_arc(arc, k, loading, work.load, work.known_force)
             control[groups.ITERATION] = 0
             phase = groups.TRIAL
         if phase == groups.TRIAL:
@@ -155,11 +155,11 @@ def march(
                 scale = scale_of(scheme, dt, problem, work) if limits[groups.RELATIVE] >= 0.0 else 0.0
                 good, flags = is_converged(limits, norm, scale, control[groups.ITERATION], bars, motion, work)
                 if good and on_arc:
-                    good = not strays(arc, motion, work)
+                    good = not strays(arc, motion.u, work.u)
                     if not good:
                         control[groups.ITERATION] = int(limits[groups.ITERATIONS])
-                if good and on_arc and hold_end(arc, motion, work):
-                    set_factor(arc, k, loading, work)
+                if good and on_arc and hold_end(arc, motion.u, work.u):
+                    set_factor(arc, k, loading, work.load, work.known_force)
                     control[groups.PHASE] = groups.TRIAL
                     continue
                 if not good and limits[groups.HALVES] > 0.0:
@@ -202,27 +202,27 @@ def march(
             elif phase in (groups.CORRECT, groups.LOAD_DIRECTION):
                 if on_arc:
                     if control[groups.ITERATION] == 0:
-                        predict(arc, problem, work)
+                        predict(arc, bars.rods, equations, work.du, work.tau)
                     else:
-                        combine_arc(arc, problem, work)
-                    set_factor(arc, k, loading, work)
+                        combine_arc(arc, bars.rods, equations, work.du, work.tau)
+                    set_factor(arc, k, loading, work.load, work.known_force)
                 shifted = control[groups.ITERATION] == 0 and loading.support_dofs.shape[0] > 0
                 if not correct(scheme, dt, shifted, problem, work):
                     return groups.NOT_FINITE
                 control[groups.ITERATION] += 1
                 phase = groups.TRIAL
             elif phase == groups.FILTER:
-                take_filtered(problem, work)
+                take_filtered(equations, work.du, work.momentum)
                 phase = groups.CLOSE
             elif phase == groups.PROJECT_VELOCITY:
-                move_velocities(equations, work)
+                move_velocities(equations, work.du, work.v)
                 phase = groups.PROJECT_ACCELERATION
             else:
                 move_accelerations(scheme, problem, motion, work)
                 phase = groups.CLOSE
         if phase == groups.CLOSE:
             phase = groups.OPEN
-            if ropes.bars.shape[0] > 0 and changes(ropes, bars, work):
+            if ropes.bars.shape[0] > 0 and changes(ropes, bars, work.u, work.multiplier):
                 control[groups.PHASE] = groups.OPEN
                 return groups.EVENT
             flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]
@@ -239,7 +239,7 @@ def march(
                 if scale > 0.0 and not 0.0 < memory[groups.SMALLEST_SCALE] < scale:
                     memory[groups.SMALLEST_SCALE] = scale
             if on_arc:
-                close_arc(arc, motion, work)
+                close_arc(arc, motion.u, work.u)
             record.increments[k, groups.L_FACTOR] = arc.numbers[FACTOR]
             error = close_increment(scheme, k, memory[groups.CLOSING_STRAIN], problem, loading, motion, work)
             note_increment(k, control[groups.ITERATION], norm, scale, flags, error, problem, thermal, motion, record)

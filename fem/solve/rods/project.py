@@ -157,11 +157,11 @@ def end_accelerations(k: int, nodes: Nodes, loading: Loading, work: Scratch) -> 
 
 
 @called_kernel
-def move_velocities(equations: Equations, work: Scratch) -> None:
+def move_velocities(equations: Equations, du: Floats, v: Floats) -> None:
     """v += du."""
-    expand(equations, work.du)
-    for dof in range(work.v.shape[0]):
-        work.v[dof] += work.du[dof]
+    expand(equations, du)
+    for dof in range(v.shape[0]):
+        v[dof] += du[dof]
 
 
 @inner_kernel

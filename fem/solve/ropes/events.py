@@ -27,7 +27,7 @@ from fem.solve.ropes.switching import ALLOWED, Switched
 from fem.solve.ropes.watched import Failed, copy_of, restore
 from fem.solve.step_system import NO_ROPES, loading_at
 
-RESOLUTION, SHARE = 1e-10, 1e-7
+RESOLUTION, FRACTION = 1e-10, 1e-7
 """Time to which events are located, and the same as a fraction of an increment: the smaller one holds."""
 SHORT = 1e-2
 """Fraction of an increment below which tensions are interpolated."""
@@ -165,7 +165,7 @@ class Events(Switched):
 
     @property
     def _sharp(self) -> float:
-        return min(RESOLUTION, SHARE * self.step_run.clock.dt)
+        return min(RESOLUTION, FRACTION * self.step_run.clock.dt)
 
     def _first(self, begin: float, end: float) -> tuple[float, Flags]:
         """How long it takes to the first event of the increment, and to which ropes it happens."""

@@ -7,7 +7,7 @@ from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import BASE, BASE_CONSTANT, INV_LENGTH, REF, Bars
 from fem.forces.bars.laws import RIGID
 from fem.forces.bars.strain import LINEAR
-from fem.solve.newton.groups import Ropes, Scratch
+from fem.solve.newton.groups import Ropes
 
 AWAY = 1e-13
 """Strain by which a slack rope is shorter than its length beyond doubt."""
@@ -47,20 +47,20 @@ def excesses(ropes: Ropes, bars: Bars, u: Floats, multiplier: Floats, excess: Fl
 
 
 @called_kernel
-def changes(ropes: Ropes, bars: Bars, work: Scratch) -> bool:
+def changes(ropes: Ropes, bars: Bars, u: Floats, multiplier: Floats) -> bool:
     """A taut rope would push, or a slack one is too long; notes those that moved away from their length."""
     found = False
     for r in range(ropes.bars.shape[0]):
         e = ropes.bars[r]
         if bars.kinds[e, 1] == RIGID:
-            found = found or work.multiplier[e] < 0.0
+            found = found or multiplier[e] < 0.0
         else:
-            gap = gap_of(e, work.u, bars)
+            gap = gap_of(e, u, bars)
             found = found or gap > ropes.allowance[r]
     if not found:
         for r in range(ropes.bars.shape[0]):
             e = ropes.bars[r]
             length = 1.0 / bars.constants[INV_LENGTH, e]
-            if bars.kinds[e, 1] != RIGID and gap_of(e, work.u, bars) < -AWAY * length * length:
+            if bars.kinds[e, 1] != RIGID and gap_of(e, u, bars) < -AWAY * length * length:
                 ropes.allowance[r] = 0.0
     return found

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel
 from fem.forces.bars.bar import GAP
-from fem.forces.equations import condense, expand
-from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
+from fem.forces.equations import Equations, condense, expand
+from fem.solve.newton.groups import Loading, Problem, Scratch
 
 # Entries of Arc.numbers: load factor of the last good state and of the trial state; radius (0: no arc length); c (0:
 # not chosen yet); last change of the factor; n_lambda; largest factor; dof held at the end (-1: none), its value;
@@ -60,26 +60,26 @@ def no_arc() -> Arc:
 
 
 @called_kernel
-def set_factor(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
+def set_factor(arc: Arc, k: int, loading: Loading, load: Floats, known_force: Floats) -> None:
     """Loads at the trial load factor into ``loading`` and what the equilibrium compares with."""
     factor = arc.numbers[TRIAL_FACTOR]
-    for dof in range(work.load.shape[0]):
-        work.load[dof] = 0.0
+    for dof in range(load.shape[0]):
+        load[dof] = 0.0
     for p in range(arc.base.shape[0]):
         now = arc.base[p] + factor * arc.slope[p]
         loading.weighted[k, p], loading.factors[k + 1, p] = now, now
-        for dof in range(work.load.shape[0]):
-            work.load[dof] += now * loading.vectors[p, dof]
-    for dof in range(work.load.shape[0]):
-        work.known_force[dof] = work.load[dof]
+        for dof in range(load.shape[0]):
+            load[dof] += now * loading.vectors[p, dof]
+    for dof in range(load.shape[0]):
+        known_force[dof] = load[dof]
 
 
 @called_kernel
-def open_arc(arc: Arc, k: int, loading: Loading, work: Scratch) -> None:
+def open_arc(arc: Arc, k: int, loading: Loading, load: Floats, known_force: Floats) -> None:
     """An increment starts from the last good load factor."""
     arc.numbers[TRIAL_FACTOR] = arc.numbers[FACTOR]
     arc.numbers[ENDING] = 0.0
-    set_factor(arc, k, loading, work)
+    set_factor(arc, k, loading, load, known_force)
 
 
 @called_kernel
@@ -102,14 +102,13 @@ def load_direction(arc: Arc, problem: Problem, loading: Loading, work: Scratch) 
 
 
 @called_kernel
-def predict(arc: Arc, problem: Problem, work: Scratch) -> None:
+def predict(arc: Arc, rods: Ints, equations: Equations, du: Floats, tau: Floats) -> None:
     """du along the tangent of the path: at an acute angle to the increment before, the first one with the load."""
-    bars, equations = problem.bars, problem.equations
     numbers, direction = arc.numbers, arc.direction
-    expand(equations, work.du)
+    expand(equations, du)
     square, onward = 0.0, numbers[LAST_CHANGE]
     for dof in range(direction.shape[0]):
-        direction[dof] = work.du[dof]
+        direction[dof] = du[dof]
         square += direction[dof] * direction[dof]
     if numbers[METRIC] == 0.0:
         numbers[METRIC] = 1.0 / square if square > 0.0 else 1.0
@@ -119,35 +118,34 @@ def predict(arc: Arc, problem: Problem, work: Scratch) -> None:
     if onward < 0.0:
         change = -change
     for dof in range(direction.shape[0]):
-        work.du[dof] = change * direction[dof]
-        arc.normal[dof] = numbers[METRIC] * work.du[dof]
-    for r in range(bars.rods.shape[0]):
-        work.tau[bars.rods[r]] *= change
+        du[dof] = change * direction[dof]
+        arc.normal[dof] = numbers[METRIC] * du[dof]
+    for r in range(rods.shape[0]):
+        tau[rods[r]] *= change
     numbers[NORMAL] = change
     numbers[TRIAL_FACTOR] += change
 
 
 @called_kernel
-def combine_arc(arc: Arc, problem: Problem, work: Scratch) -> None:
+def combine_arc(arc: Arc, rods: Ints, equations: Equations, du: Floats, tau: Floats) -> None:
     """du and dlambda in the plane normal to the prediction."""
-    bars, equations = problem.bars, problem.equations
-    expand(equations, work.du)
+    expand(equations, du)
     expand(equations, arc.pending)
     above, below = 0.0, arc.numbers[NORMAL]
-    for dof in range(work.du.shape[0]):
+    for dof in range(du.shape[0]):
         above += arc.normal[dof] * arc.pending[dof]
-        below += arc.normal[dof] * work.du[dof]
+        below += arc.normal[dof] * du[dof]
     change = -above / below
-    for dof in range(work.du.shape[0]):
-        work.du[dof] = arc.pending[dof] + change * work.du[dof]
-    for r in range(bars.rods.shape[0]):
-        e = bars.rods[r]
-        work.tau[e] = arc.pull[e] + change * work.tau[e]
+    for dof in range(du.shape[0]):
+        du[dof] = arc.pending[dof] + change * du[dof]
+    for r in range(rods.shape[0]):
+        e = rods[r]
+        tau[e] = arc.pull[e] + change * tau[e]
     arc.numbers[TRIAL_FACTOR] += change
 
 
 @called_kernel
-def hold_end(arc: Arc, motion: Motion, work: Scratch) -> bool:
+def hold_end(arc: Arc, u0: Floats, u1: Floats) -> bool:
     """Where the converged increment passes the end of the step, go back to it in proportion and hold it there."""
     numbers = arc.numbers
     if numbers[ENDING] == APPROACHING:
@@ -156,7 +154,7 @@ def hold_end(arc: Arc, motion: Motion, work: Scratch) -> bool:
     dof = int(numbers[DOF])
     fraction = 2.0
     if dof >= 0:
-        before, after = motion.u[dof] - numbers[VALUE], work.u[dof] - numbers[VALUE]
+        before, after = u0[dof] - numbers[VALUE], u1[dof] - numbers[VALUE]
         if before * after <= 0.0 and before != after:
             fraction = before / (before - after)
     change = numbers[TRIAL_FACTOR] - numbers[FACTOR]
@@ -169,29 +167,29 @@ def hold_end(arc: Arc, motion: Motion, work: Scratch) -> bool:
     numbers[ENDING] = APPROACHING
     numbers[NORMAL] = 1.0 if holds_factor else 0.0
     numbers[TRIAL_FACTOR] = numbers[LARGEST] if holds_factor else numbers[FACTOR] + fraction * change
-    for d in range(work.u.shape[0]):
-        work.u[d] = motion.u[d] + fraction * (work.u[d] - motion.u[d])
+    for d in range(u1.shape[0]):
+        u1[d] = u0[d] + fraction * (u1[d] - u0[d])
         arc.normal[d] = 0.0
     if not holds_factor:
         arc.normal[dof] = 1.0
-        work.u[dof] = numbers[VALUE]
+        u1[dof] = numbers[VALUE]
     return True
 
 
 @called_kernel
-def strays(arc: Arc, motion: Motion, work: Scratch) -> bool:
+def strays(arc: Arc, u0: Floats, u1: Floats) -> bool:
     """The increment ended far off its tangent: it may have gone astray where the path turns sharply."""
     square = (arc.numbers[TRIAL_FACTOR] - arc.numbers[FACTOR]) ** 2
-    for dof in range(work.u.shape[0]):
-        square += arc.numbers[METRIC] * (work.u[dof] - motion.u[dof]) ** 2
+    for dof in range(u1.shape[0]):
+        square += arc.numbers[METRIC] * (u1[dof] - u0[dof]) ** 2
     return bool(square > (FARTHEST * arc.numbers[RADIUS]) ** 2)
 
 
 @called_kernel
-def close_arc(arc: Arc, motion: Motion, work: Scratch) -> None:
+def close_arc(arc: Arc, u0: Floats, u1: Floats) -> None:
     """The trial load factor becomes the last good one."""
     numbers = arc.numbers
     numbers[LAST_CHANGE] = numbers[TRIAL_FACTOR] - numbers[FACTOR]
     numbers[FACTOR] = numbers[TRIAL_FACTOR]
     for dof in range(arc.last.shape[0]):
-        arc.last[dof] = work.u[dof] - motion.u[dof]
+        arc.last[dof] = u1[dof] - u0[dof]

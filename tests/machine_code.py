@@ -1,0 +1,19 @@
+"""Machine code of kernels, to be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.compiler_lock import global_compiler_lock
+
+from fem.compiled.build import argument_types, optimised
+from fem.compiled.kernel import kinds_of
+from fem.compiled.translate import contexts, translated
+
+
+def assembly(kernel: Any, *arguments: Any) -> str:
+    """Of a kernel for arguments like these."""
+    kinds = kinds_of(arguments)
+    with global_compiler_lock:
+        module = optimised(kernel, kinds, translated(kernel, argument_types(kernel, kinds)))
+        return str(contexts()[1].codegen()._tm.emit_assembly(module))
