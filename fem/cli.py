@@ -29,7 +29,7 @@ from fem.spans.options import add_options as add_line_options
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
 4 the machine cannot (disk full, memory spent), 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
-FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase", "tension")
+FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown")
 SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 

@@ -32,6 +32,14 @@ def test_breaking_loads_of_chains(grade, size, load):
     assert section(f"{grade}-studlink-{size}").strength == section(f"{grade}-studless-{size}").strength
 
 
+def test_stiffness_of_chains_is_that_of_their_grade():
+    """DNV-OS-E301 (2010): moduli on the area of two bars, d in mm; by hand."""
+    area = 2.0 * math.pi / 4 * 0.1**2
+    moduli = {"R3-studless": 5.0e10, "R4-studless": 5.2e10, "studless": 5.2e10, "R5-studless": 5.67e10}
+    for name, young in (moduli | {"R3-studlink": 5.6e10, "studlink": 5.6e10}).items():
+        assert section(f"{name}-100").stiffness == pytest.approx(young * area, rel=3e-4)
+
+
 def test_densities_are_those_of_the_materials():
     """Mass over displaced volume: steel, polyester; conductors of aluminium and steel weigh 3474 kg/m^3 of wire."""
     for name, density in (("studless-100", 7850), ("studlink-100", 7850), ("polyester-180", 1380)):
