@@ -32,7 +32,7 @@ from fem.solve.checkpoint import TYPES, Checkpoints, Guard, handed_on
 
 TOLD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
-TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "frequencies.csv")
+TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "frequencies.csv")
 FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
 """Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
 
@@ -257,7 +257,8 @@ def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
     """What a run may write."""
     name = deck_name(model)
     modes = [step for step, at in enumerate(model.steps, 1) if isinstance(at.procedure, Frequency)]
-    tables = TABLES if modes else TABLES[:-1]
+    kept = {"touchdown.csv": bool(model.seabeds), "frequencies.csv": bool(modes)}
+    tables = [table for table in TABLES if kept.get(table, True)]
     lists = [f"{name}.pvd", *(f"{name}_modes_step{step}.pvd" for step in modes)] if vtk else []
     listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD, NAME))
     return Names(listed, field_patterns(name) if vtk else ())

@@ -1,7 +1,7 @@
 """Random lines: does each of them start in equilibrium? ``python -m benchmarks.reliability.random_lines [COUNT]``.
 
 20 to 200 bars, 1.0001 to 3 times as long as the distance of the ends, E A from 5 to 1e7 times the weight; hanging free,
-or over a level bottom of grounded springs, from one end on it or from two above. Each is laid, and brought to rest by
+or over a level bottom, from one end on it or from two above. Each is laid, and brought to rest by
 one increment of ``*STATIC`` with plain Newton to 1e-8; what counts is the linear solves that takes.
 """
 
@@ -14,12 +14,10 @@ import numpy as np
 
 import fem
 from fem.errors import FemError
-from fem.lines.line import Line
-from fem.lines.resting import Bottom, lay
 
 MOST_SOLVES = 16
-FAR = 1e3
-"""Reach of the tables of the springs, in lengths of the line."""
+SUNK = 1e-4
+"""How deep a line lies in the bottom by its weight, in its lengths."""
 
 
 def random_line(rng: np.random.Generator, most_bars: int = 200) -> str:
@@ -31,43 +29,25 @@ def random_line(rng: np.random.Generator, most_bars: int = 200) -> str:
     stiffness, depth = weight * length * 10 ** rng.uniform(0.7, 7), rng.uniform(0.01, 0.3) * chord
     kind = rng.choice(["hanging", "from the bottom", "over the bottom"])
     if kind == "hanging":
-        return hanging(bars, span, rise, length, stiffness, weight)
+        return deck(bars, span, rise, length, stiffness, weight, "")
     rise = abs(rise) if kind == "from the bottom" else rise
     below = 0.0 if kind == "from the bottom" else depth - min(0.0, rise)
-    return resting(bars, span, rise, length, stiffness, weight, below)
+    bottom = f"*SEABED, ELSET=LINE, ELEVATION={-below!r}\n{weight / (SUNK * length)!r}, 0., 1.\n"
+    return deck(bars, span, rise, length, stiffness, weight, bottom)
 
 
-def hanging(bars: int, span: float, rise: float, length: float, stiffness: float, weight: float) -> str:
-    """By the card."""
-    nodes = f"1, 0., 0., 0.\n{bars + 1}, {span!r}, 0., {rise!r}\n*NGEN, LINE=CATENARY\n1, {bars + 1}, 1, {length!r}"
-    return deck(bars, nodes, "", stiffness, weight)
-
-
-def resting(bars: int, span: float, rise: float, length: float, stiffness: float, weight: float, below: float) -> str:
-    """By the functions behind the card; the bottom gives way by 1e-4 of the length under the weight of the line."""
-    own = np.full(bars, length / bars)
-    is_not, load = np.zeros(bars, np.bool_), np.convolve(0.5 * weight * own, [1.0, 1.0])
-    soft = load / (1e-4 * length)
-    line = Line(own, np.full(bars, stiffness), load, is_not, is_not)
-    places = lay(line, span, rise, Bottom(below, 0.0, 0.0, soft)).places
-    nodes = "\n".join(f"{k}, {x!r}, 0., {z!r}" for k, (x, z) in enumerate(places.tolist(), 1))
-    extra = [f"*REST LENGTH\nLINE, {length / bars!r}"]
-    for k in range(2, bars + 1):
-        gap, stiff, far = -below - float(places[k - 1, 1]), float(soft[k - 1]), FAR * length
-        extra.append(f"*ELEMENT, TYPE=SPRING1, ELSET=S{k}\n{bars + k}, {k}\n*SPRING, ELSET=S{k}, NONLINEAR\n3")
-        extra.append(f"{-stiff * far!r}, {gap - far!r}\n0., {gap!r}\n0., {gap + far!r}")
-    return deck(bars, nodes, "\n".join(extra) + "\n", stiffness, weight)
-
-
-def deck(bars: int, nodes: str, extra: str, stiffness: float, weight: float) -> str:
+def deck(bars: int, span: float, rise: float, length: float, stiffness: float, weight: float, bottom: str) -> str:
     """Loads at once, one increment."""
     return f"""*NODE
-{nodes}
+1, 0., 0., 0.
+{bars + 1}, {span!r}, 0., {rise!r}
+*NGEN, LINE=CATENARY
+1, {bars + 1}, 1, {length!r}
 *ELEMENT, TYPE=T3D2, ELSET=LINE
 1, 1, 2
 *ELGEN, ELSET=LINE
 1, {bars}
-{extra}*NSET, NSET=ALL, GENERATE
+{bottom}*NSET, NSET=ALL, GENERATE
 1, {bars + 1}
 *MATERIAL, NAME=M
 *ELASTIC

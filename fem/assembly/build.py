@@ -7,16 +7,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import bodies_of
-from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System
+from fem.assembly.flows import growth_of
+from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System, absent
 from fem.errors import ModelError
 from fem.forces.bars import bar
 from fem.forces.bars.bar import CONSTANTS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
 from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
-from fem.forces.families import FAMILIES, FIRST, acting_families, are_viscous, massive_ones, write_masses
+from fem.forces.families import FAMILIES, FIRST, acting, are_viscous, massive_ones, write_masses
 from fem.forces.mass import SHARES
 from fem.forces.springs import Springs
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
@@ -26,9 +27,12 @@ Curve: TypeAlias = tuple[tuple[float, float], ...]
 """Rows (force, elongation) of a nonlinear spring."""
 
 
-def assemble(model: Model) -> System:
-    """Arrays of a model. ModelError where a bar has no length."""
-    builder = _Builder(model)
+def assemble(model: Model, gone: Flags | None = None) -> System:
+    """Arrays of a model without the elements that are gone (k,), in places that do not depend on these.
+
+    ModelError where a bar has no length.
+    """
+    builder = _Builder(model, gone)
     for section in model.sections:
         builder.add_section(section)
     for spring in model.springs:
@@ -44,11 +48,12 @@ def assemble(model: Model) -> System:
 class _Builder:
     """Arrays in the making; bars in element order until ``system`` sorts them by kind."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, gone: Flags | None) -> None:
         mesh = model.mesh
         self.model, self.mesh = model, mesh
         count, total = len(mesh.node_labels), sum(len(block.labels) for block in mesh.blocks)
         self.labels = mesh.element_labels
+        self.gone = np.zeros(total, np.bool_) if gone is None else gone.copy()
         self.index = {label: index for index, label in enumerate(self.labels.tolist())}
         self.family = np.zeros((total, 2), np.int64)
         self.nodes = mesh.element_nodes
@@ -128,8 +133,11 @@ class _Builder:
         constants[bar.STARTING, chosen] = section.starting_tension
         constants[bar.RESTITUTION, chosen] = material.restitution
         self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
-        self.volume[elements] = section.area / constants[bar.INV_LENGTH, chosen]
+        self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
+        if self.model.growths:
+            grown = growth_of(self.model)[1][elements] / constants[bar.INV_LENGTH, chosen]
+            bar_mass += ~self.gone[elements] * grown
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
         diagonal, off = SHARES[section.mass_rule]
         for end in range(2):
@@ -143,6 +151,7 @@ class _Builder:
     def add_spring(self, item: Spring | Dashpot, stiffness: float, coefficient: float, table: Curve = ()) -> None:
         """Springs (with a table: nonlinear) and dashpots, axial or between dofs."""
         elements = self.mesh.element_sets[item.element_set]
+        is_there = ~self.gone[elements]
         chosen, nodes = self.family[elements, 1], self.nodes[elements]
         new = table_rows(table) if table else []
         first, rows = len(self.table) if new else 0, len(new)
@@ -150,7 +159,7 @@ class _Builder:
         for end, dof in enumerate(item.dofs):
             self.dofs[chosen, end] = 3 * nodes[:, end] + dof - 1
         if item.dofs:
-            self.spring_constants[chosen] = (stiffness, coefficient, first, rows)
+            self.spring_constants[chosen] = np.outer(is_there, (stiffness, coefficient, first, rows))
         else:
             self._set_axial(chosen, stiffness, coefficient)
             self.kinds[chosen, 1] = TABLE if rows else BILINEAR
@@ -165,9 +174,10 @@ class _Builder:
 
     def add_mass(self, elements: Ints, mass: float, alpha: float) -> None:
         """Point masses with mass-proportional damping."""
-        self.element_mass[elements], self.element_damping[elements] = mass, alpha * mass
-        np.add.at(self.mass, self.nodes[elements, 0], mass)
-        np.add.at(self.damping, self.nodes[elements, 0], alpha * mass)
+        masses = mass * ~self.gone[elements]
+        self.element_mass[elements], self.element_damping[elements] = masses, alpha * masses
+        np.add.at(self.mass, self.nodes[elements, 0], masses)
+        np.add.at(self.damping, self.nodes[elements, 0], alpha * masses)
 
     def add_initial_stress(self) -> None:
         """S_0 of the bars that initial conditions name."""
@@ -205,7 +215,7 @@ class _Builder:
         self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
         kinds, constants = self.kinds[order], np.ascontiguousarray(self.constants[:, order])
         coupled = bool(np.any(self.off_mass))
-        return Bars(
+        bars = Bars(
             nodes=np.ascontiguousarray(self.ends[order]),
             kinds=kinds,
             blocks=blocks_of(kinds, constants),
@@ -215,6 +225,7 @@ class _Builder:
             off_damping=self.off_damping[order] if coupled else np.zeros(0),
             rods=np.flatnonzero(kinds[:, 1] == RIGID),
         )
+        return absent(bars, self.family[self.gone & (self.family[:, 0] == BAR_FAMILY), 1])
 
     def system(self) -> System:
         """The finished arrays."""
@@ -234,7 +245,7 @@ class _Builder:
                 labels=mesh.node_names,
                 bars=bars,
                 springs=springs,
-                families=(),
+                families=None,
                 is_passive=True,
                 has_flow=are_viscous(bars, springs),
                 pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
@@ -249,6 +260,7 @@ class _Builder:
                 element_mass=self.element_mass,
                 element_damping=self.element_damping,
                 volume=self.volume,
+                gone=self.gone,
                 planar=self.planar,
                 expansions=tuple(self.expansions),
                 equations=equations,
@@ -271,13 +283,12 @@ def with_families(system: System) -> System:
         touching = np.concatenate([touching, one.touching(own)])
         elements = one.elements(own)
         family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
-    if not owns:
-        return system
     families = tuple(owns)
-    acts = acting_families(families)
+    if not acting(families):
+        return system
     return replace(
-        system, families=families, is_passive=not acts, has_flow=system.has_flow or acts, pairs=pairs, state=state,
-        touching=touching, directed_mass=first_masses(families, system),
+        system, families=families, is_passive=False, has_flow=True, pairs=pairs, state=state, touching=touching,
+        directed_mass=first_masses(families, system),
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -96,6 +96,11 @@ def next_environment(
         initial,
         advance_flows(before.flows, system, step, span),
     )
+
+
+def of_modes(environment: Environment) -> Environment:
+    """What acts in ``*FREQUENCY``: added mass is that of ``*D ADDED MASS`` alone."""
+    return replace(environment, flows=tuple(flow for flow in environment.flows if flow.load.kind != "FI"))
 
 
 def _entries(shape: tuple[int, int], given: Iterable[tuple[str | None, Any, Any]], last: bool = False) -> Entries:

@@ -11,7 +11,7 @@ rigid body follow its six dofs (``assembly/bodies.py``), of which the three rota
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -139,12 +139,7 @@ def no_supports(system: System) -> Supports:
     group = np.full(size + rotations, FREE, np.int64)
     held = np.zeros(size, np.bool_)
     held[2::3] = system.planar
-    used = np.zeros(len(system.labels), np.bool_)
-    used[system.element_nodes.ravel()] = True
-    for terms in system.equations:
-        used[[dof // 3 for dof, _ in terms]] = True
-    used[[node for pair in system.model.links for node in pair]] = True
-    held |= np.repeat(~used, 3)
+    held |= np.repeat(system.idle, 3)
     group[:size][held] = group[size:] = IMPLICIT
     for body in system.bodies:
         group[body.driven], group[body.dofs] = IMPLICIT, PINNED
@@ -175,6 +170,18 @@ def initial_supports(system: System, model: Model, u: Floats) -> Supports:
     u, v = nothing.with_rotations(u, np.zeros_like(u), 0.0)
     boundaries = (*model.boundaries, *model.rotations)
     return _apply(system, nothing, boundaries, Span(0.0, 1.0, ramps=False), u, v)
+
+
+def hold_idle(system: System, supports: Supports, u: Floats) -> Supports:
+    """The same, with nodes held where they are (u) that have lost all their elements; loads go into their reactions."""
+    (dofs,) = np.nonzero(np.repeat(system.idle, 3) & (supports.group[: supports.size] <= IMPLICIT))
+    dofs = dofs[np.isin(dofs // 3, system.element_nodes)]
+    if not len(dofs):
+        return supports
+    group, base, rate, value = (getattr(supports, name).copy() for name in ("group", "base", "rate", "value"))
+    group[dofs], base[dofs], rate[dofs], value[dofs] = len(supports.groups), u[dofs], 0.0, 0.0
+    groups = (*supports.groups, (0, Constant(0.0)))
+    return replace(supports, group=group, base=base, rate=rate, value=value, groups=groups)
 
 
 def _apply(

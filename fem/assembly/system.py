@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,18 +11,22 @@ from fem.assembly.bodies import Body
 from fem.forces.bars import bar
 from fem.forces.bars.bar import Bars
 from fem.forces.bars.blocks import blocks_of
-from fem.forces.bars.strain import LINEAR, MEASURES
+from fem.forces.bars.laws import BILINEAR
+from fem.forces.bars.strain import GREEN, LINEAR, MEASURES
+from fem.forces.families import Groups
 from fem.forces.springs import Springs
 from fem.model import Expansion, Model
 
 BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY = 0, 1, 2
+NOTHING = (bar.AREA, bar.YOUNG, bar.STRESS0, bar.VISCOUS, bar.STARTING, bar.COMPLIANCE)
+"""Constants of a bar that is gone are zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
     """The assembled model. n nodes, m bars (axial elements), s springs between dofs, k elements in all.
 
-    bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``)
+    bars, springs   arrays the kernels read, families the groups of all others (``forces/families.py``) or None
     is_passive      nothing but bars, springs and dashpots acts;  has_flow: a force may not come from stored energy
     state           (s,) what families remember before anything has moved
     touching        (q, 2) nodes and states of contact forces
@@ -35,6 +38,8 @@ class System:
     element_nodes   (k, 2)  node indices (the same twice for one-node elements)
     element_mass    (k,)    total mass of each element; element_damping (k,): its mass-proportional damping
     volume          (k,)    reference volume of each bar, 0 for others
+    gone            (k,)    elements that have broken or been removed: in their places in all arrays, but without force,
+                            stiffness, mass and volume
     planar          (n,)    nodes of T2D2 bars, held in z
     expansions      (index of bars, law) pairs with thermal expansion
     equations       as in the model, with dof = 3 * node + axis
@@ -47,7 +52,7 @@ class System:
     labels: Ints
     bars: Bars
     springs: Springs
-    families: tuple[Any, ...]
+    families: Groups
     is_passive: bool
     has_flow: bool
     pairs: Ints
@@ -62,6 +67,7 @@ class System:
     element_mass: Floats
     element_damping: Floats
     volume: Floats
+    gone: Flags
     planar: Flags
     expansions: tuple[tuple[Ints, Expansion], ...]
     equations: tuple[tuple[tuple[int, float], ...], ...]
@@ -84,6 +90,22 @@ class System:
     def length0(self) -> Floats:
         """(m,) unstressed lengths of the bars."""
         return np.asarray(1.0 / self.bars.constants[bar.INV_LENGTH])
+
+    @property
+    def gone_bars(self) -> Ints:
+        """Indices of the bars among the elements that are gone."""
+        bars: Ints = self.family[self.gone & (self.family[:, 0] == BAR_FAMILY), 1]
+        return bars
+
+    @property
+    def idle(self) -> Flags:
+        """(n,) nodes without any element, equation or link."""
+        idle = np.ones(len(self.labels), np.bool_)
+        idle[self.element_nodes[~self.gone].ravel()] = False
+        for terms in self.equations:
+            idle[[dof // 3 for dof, _ in terms]] = False
+        idle[[node for pair in self.model.links for node in pair]] = False
+        return idle
 
     def nodes_of(self, target: str | int) -> Ints:
         """Node indices of a set name or of one label."""
@@ -115,6 +137,22 @@ class System:
             return f"element {self.model.mesh.named(label)}"
         first, second = self.labels[self.bars.nodes[index]]
         return f"*MPC LINK of nodes {first} and {second}"
+
+
+def absent(bars: Bars, index: Ints) -> Bars:
+    """The same bars, some of them without force, stiffness and mass."""
+    if not len(index):
+        return bars
+    constants, kinds = bars.constants.copy(), bars.kinds.copy()
+    constants[np.ix_(np.array(NOTHING), index)] = 0.0
+    kinds[index] = GREEN, BILINEAR  # whose slope is finite wherever their nodes go
+    off_mass, off_damping = bars.off_mass.copy(), bars.off_damping.copy()
+    if len(off_mass):
+        off_mass[index], off_damping[index] = 0.0, 0.0
+    return bars._replace(
+        constants=constants, kinds=kinds, blocks=blocks_of(kinds, constants), off_mass=off_mass,
+        off_damping=off_damping, rods=np.setdiff1d(bars.rods, index),
+    )  # fmt: skip
 
 
 def linearised(bars: Bars, u: Floats) -> Bars:

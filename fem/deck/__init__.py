@@ -13,7 +13,7 @@ from fem.deck.handler import Handler
 from fem.deck.lexical.scanner import checked_overrides
 from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, sets
 from fem.deck.outline import OutlineReader
-from fem.deck.step_cards import controls, loads, outputs, procedures, steps
+from fem.deck.step_cards import breaks, controls, loads, outputs, procedures, steps
 from fem.deck.surroundings import fluid, seabed
 from fem.deck.surroundings import loads as fluid_loads
 from fem.deck.writer import write_deck
@@ -50,6 +50,8 @@ KEYWORDS: dict[str, Handler] = {
     "REST LENGTH": properties.rest_length,
     "SEABED": seabed.seabed,
     "RIGID BODY": conditions.rigid_body,
+    "FAILURE": breaks.failure,
+    "MODEL CHANGE": breaks.model_change,
     "AQUA": fluid.aqua,
     "WIND": fluid.wind,
     "DRAG LAW": fluid.drag_law,

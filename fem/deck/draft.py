@@ -19,7 +19,17 @@ from fem.deck.mesh_draft import ElementTable, LabelTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError
-from fem.model import Amplitude, BarSection, Boundary, Controls, EarlierState, InitialCondition, PointMass, RestLength
+from fem.model import (
+    Amplitude,
+    BarSection,
+    Boundary,
+    Controls,
+    EarlierState,
+    Failure,
+    InitialCondition,
+    PointMass,
+    RestLength,
+)
 from fem.model.surroundings import DragLaw, MarineGrowth, Seabed, Water, Wind
 
 MAX_COLLECTED = 5000
@@ -77,6 +87,7 @@ class Catenary(NamedTuple):
     """``*NGEN, LINE=CATENARY``: its pieces, end to end, and the measure that gives the length of the blank one.
 
     measure  None: all lengths are given;  weight: per natural length, None: that of the bars in the first step
+    on_bottom  SEABED: YES, NO, or nothing;  is_held  FRICTION: it lies with its friction mobilised
     """
 
     card: Card
@@ -84,6 +95,8 @@ class Catenary(NamedTuple):
     measure: str | None
     value: float
     weight: float | None
+    on_bottom: str
+    is_held: bool
 
 
 class Bed(NamedTuple):
@@ -138,6 +151,7 @@ class Draft:
         self.point_stresses: dict[str | int, float] = {}
         self.initial: list[tuple[InitialCondition, Place]] = []
         self.rest_lengths: list[tuple[RestLength, Place]] = []
+        self.failures: list[tuple[Failure, Place]] = []
         self.water: Water | None = None
         self.wind: Wind | None = None
         self.drag_laws: dict[str, DragLaw] = {}

@@ -26,7 +26,7 @@ class StepDraft:
     name: str | None = None
     title: tuple[str, ...] = ()
     max_increments: int | None = None
-    extrapolation: str = "NO"
+    extrapolation: str | None = None
     amplitude: str | None = None
     perturbation: Place | None = None
     procedure: Procedure | None = None
@@ -41,5 +41,6 @@ class StepDraft:
     distributed_loads: list[DistributedLoad] = field(default_factory=list)
     fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)
     temperatures: list[Temperature] = field(default_factory=list)
+    removals: list[tuple[str | int, Place]] = field(default_factory=list)
     outputs: list[OutputRequest] = field(default_factory=list)
     output: Given | None = None

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,45 +24,50 @@ from fem.arrays import Floats
 from fem.compiled import inner_kernel, shared_kernel
 from fem.forces.bars.bar import VISCOUS, Bars
 from fem.forces.fluid.group import FLUID
+from fem.forces.fluid.inertia import ADDED_MASS
 from fem.forces.protocol import Family
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = [FLUID, SEABED]
+FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED]
 """All of them, bars and springs apart."""
+Groups: TypeAlias = tuple[Any, ...] | None
+"""Those of all families of a model; None where none acts, so that its march has no line of them."""
 
 
-def families_in_step(owns: tuple[Any, ...], system: Any, environment: Any) -> tuple[Any, ...]:
+def in_step(owns: Groups, system: Any, environment: Any) -> Groups:
     """The groups of a step in which an environment acts."""
+    if owns is None:
+        return None
     return tuple(family.in_step(own, system, environment) for family, own in zip(FAMILIES, owns, strict=True))
 
 
-def acting_families(owns: tuple[Any, ...]) -> bool:
-    """A model with these groups has any family."""
-    return any(family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
+def acting(owns: Groups) -> list[tuple[Family, Any]]:
+    """Families that act in a model with these groups, and their groups; the model has no groups where none does."""
+    pairs = [] if owns is None else zip(FAMILIES, owns, strict=True)
+    return [(family, own) for family, own in pairs if family.acts(own)]
 
 
-def are_symmetric(owns: tuple[Any, ...]) -> bool:
+def are_symmetric(owns: Groups) -> bool:
     """All families that act have symmetric tangents."""
-    return all(family.symmetric or not family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
+    return all(family.symmetric for family, _ in acting(owns))
 
 
-def have_kinks(owns: tuple[Any, ...]) -> bool:
+def have_kinks(owns: Groups) -> bool:
     """Some that acts has kinks."""
-    return any(family.kinked and family.acts(own) for family, own in zip(FAMILIES, owns, strict=True))
+    return any(family.kinked for family, _ in acting(owns))
 
 
-def rough_ones(owns: tuple[Any, ...]) -> list[str]:
+def rough_ones(owns: Groups) -> list[str]:
     """Names of those that act and have no tangent map."""
-    found = [(one, own) for one, own in zip(FAMILIES, owns, strict=True) if one.acts(own)]
-    return [one.name for one, own in found if not one.smooth or len(one.states(own))]
+    return [family.name for family, own in acting(owns) if not family.smooth or len(family.states(own))]
 
 
-def massive_ones(owns: tuple[Any, ...]) -> list[str]:
+def massive_ones(owns: Groups) -> list[str]:
     """Names of those that add mass."""
-    return [family.name for family, own in zip(FAMILIES, owns, strict=True) if family.is_massive(own)]
+    return [family.name for family, _ in acting(owns) if family.mass is not None]
 
 
 def are_viscous(bars: Bars, springs: Springs) -> bool:
@@ -73,7 +78,7 @@ def are_viscous(bars: Bars, springs: Springs) -> bool:
 def asking_all(head: str, before: str, each: str, after: str) -> Any:
     """A kernel that asks springs, then all families: text, as no loop of a kernel goes over groups of several kinds."""
     asked = [each.format(number=FIRST + k, place=k) for k in range(len(FAMILIES))]
-    if asked:  # lanes have none of them
+    if asked:  # lanes and most models have none of them
         asked = ["    if families is not None:", *asked]
     lines = [f"def {head}:", before, *asked, after]
     known: dict[str, Any] = {"__name__": __name__, "of_springs": evaluate_springs, "spring_values": spring_values}

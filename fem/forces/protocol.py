@@ -109,7 +109,3 @@ class Family:
     def acts(self, own: Any) -> bool:
         """A model has some of it."""
         return any(each.size for each in own if isinstance(each, np.ndarray))
-
-    def is_massive(self, own: Any) -> bool:
-        """It adds mass to nodes of a model."""
-        return self.mass is not None and self.acts(own)

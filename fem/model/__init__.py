@@ -18,7 +18,7 @@ from fem.model.loads import (
     Temperature,
 )
 from fem.model.mesh import ElementBlock, Mesh
-from fem.model.properties import BarSection, Dashpot, Expansion, Material, PointMass, RestLength, Spring
+from fem.model.properties import BarSection, Dashpot, Expansion, Failure, Material, PointMass, RestLength, Spring
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -66,6 +66,7 @@ class Model(ArrayData):
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
     rest_lengths: tuple[RestLength, ...] = ()
+    failures: tuple[Failure, ...] = ()
     seabeds: tuple[Seabed, ...] = ()
     water: Water | None = None
     wind: Wind | None = None
@@ -116,7 +117,7 @@ class Model(ArrayData):
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
-__all__ += ["RigidBody"]
+__all__ += ["Failure", "RigidBody"]
 __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
 __all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Seabed", "Water", "Wind"]

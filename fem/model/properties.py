@@ -96,6 +96,19 @@ class RestLength:
     length: float
 
 
+FAILURES = {"TENSION": "T", "STRAIN": "E", "TIME": ""}
+"""Kinds of ``*FAILURE``, and the quantity of elements that each of them watches (total time: none)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """``*FAILURE``: each element of a set, or one, is gone once T, E or total time has reached the value."""
+
+    target: str | int
+    kind: str
+    value: float
+
+
 def snap_time(length0: Floats, density: Floats, young: Floats) -> Floats:
     """(m,) L0/(2 c), c = sqrt(E/rho): what a wave needs through half of a bar; 0 without mass.
 

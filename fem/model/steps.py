@@ -133,6 +133,8 @@ class OutputRequest:
 class Step:
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
+    removals   elements (sets, or one) that are gone from its start on
+
     amplitude  of what has none of its own: STEP (at once) or RAMP; None: as the procedure has it
 
     nlgeom and controls are the values in force, stickiness already resolved by the reader.
@@ -153,6 +155,7 @@ class Step:
     distributed_loads: tuple[DistributedLoad, ...] = ()
     fluid_loads: tuple[FluidLoad, ...] = ()
     temperatures: tuple[Temperature, ...] = ()
+    removals: tuple[str | int, ...] = ()
     outputs: tuple[OutputRequest, ...] = ()
 
     @property

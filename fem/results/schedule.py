@@ -132,7 +132,8 @@ class Schedule:
         procedure = model.steps[step_index].procedure
         period = 0.0 if isinstance(procedure, Frequency) else procedure.period
         node_sets = printed(model, requests, "NODE PRINT")
-        self.nodes = model.with_pinned(union(node_sets))
+        above = [model.mesh.element_nodes[model.mesh.bars_in(bed.element_set)].ravel() for bed in model.seabeds]
+        self.nodes = model.with_pinned(union([*node_sets, *above]))  # all nodes of lines on a bottom: ``touchdown.csv``
         self.elements = union(printed(model, requests, "EL PRINT"))
         self._model, self._first = model, next((nodes for nodes in node_sets if nodes.size), None)
         marked = {request.pace: request for request in requests if request.marks}.values()

@@ -18,7 +18,8 @@ from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.model.quantities import ENERGIES, QUANTITIES, meant
 from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
-from fem.results.schedule import Cadence, is_active, request_cadence, target_indices, union
+from fem.results.schedule import NEVER, Cadence, is_active, request_cadence, target_indices, union
+from fem.results.surroundings.touchdown import COLUMNS, bed_lines, touchdown_lines
 
 HEAD = ("step", "increment", "time")
 INCREMENT = ("dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)
@@ -165,6 +166,9 @@ class TableSink(SilentSink):
         increments, nodes, elements = ([name for names in of.values() for name in names] for of in self._variables)
         heads = {"increments": (*HEAD, *increments), "nodes": (*HEAD, "node", *nodes)}
         heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT)}
+        self._lines, self._touches = bed_lines(model), [Cadence(NEVER)]
+        if model.seabeds:
+            heads["touchdown"] = (*HEAD, *COLUMNS)
         if any(isinstance(step.procedure, Frequency) for step in model.steps):
             heads["frequencies"] = FREQUENCY
         sizes = before["tables"]["sizes"] if before else {}
@@ -177,6 +181,9 @@ class TableSink(SilentSink):
         self._finish_step()
         requests = outputs_in_force(self._model.steps, start.step - 1)
         self._prints_ends = all(request.kind != "NODE PRINT" for request in requests)
+        prints = [each for each in requests if each.kind == "NODE PRINT" and is_active(each)]
+        self._touches = [request_cadence(each, self._model, start.time, start.period) for each in prints]
+        self._touches = self._touches or [Cadence(NEVER)]
         tables = zip(self._tables.values(), self._labels, PRINTS, self._variables, strict=False)
         self._printers = [
             Printer(table, labels, self._grouped(kind, requests, start), variables)
@@ -192,6 +199,8 @@ class TableSink(SilentSink):
         increments.add(rows, np.zeros(1, np.int64), of_increments)
         for printer, values in zip(others, (rows.of_nodes(self._model), rows.of_elements(self._model)), strict=True):
             printer.add(rows, values.indices, values.columns)
+        if self._lines and len(rows.increment):
+            self._print_touchdown(rows)
 
     def frame(self, frame: Frame) -> None:
         if self._prints_ends:
@@ -234,7 +243,7 @@ class TableSink(SilentSink):
                 table.close()
 
     def _cadences(self) -> list[Cadence]:
-        return [cadence for printer in self._printers for cadence in printer.cadences]
+        return [*(cadence for printer in self._printers for cadence in printer.cadences), *self._touches]
 
     def _grouped(self, kind: str, requests: Sequence[OutputRequest], start: StepStart) -> list[Request]:
         """The active requests of a kind, those of equal cadence together."""
@@ -254,6 +263,20 @@ class TableSink(SilentSink):
         if request.kind == "ENERGY PRINT":
             return np.zeros(1, np.int64), frozenset(self._variables[0] if start.step in self._arcs else INCREMENT)
         return target_indices(self._model.mesh, request), meant(request.kind, request.variables)
+
+    def _print_touchdown(self, rows: Rows) -> None:
+        """Where lines leave the bottom, whenever nodes are printed; without that at the ends of steps."""
+        due = np.any([each.due(rows.increment, rows.time, rows.is_end) for each in self._touches], axis=0)
+        (chosen,) = np.nonzero(due)
+        for line in self._lines:
+            places = (
+                self._model.mesh.coordinates[line.nodes]
+                + rows.motion[chosen][:, 0, np.searchsorted(rows.nodes, line.nodes)]
+            )
+            cells = touchdown_lines(line, places, self._model.mesh.up)
+            for row, text in zip(chosen.tolist(), cells, strict=True):
+                head = rows.step, int(rows.increment[row]), float(rows.time[row])
+                self._tables["touchdown"].add_line(",".join((*map(str, head), text)))
 
     def _print_frame(self) -> None:
         """U of all nodes: what ``nodes.csv`` holds without ``*NODE PRINT``."""

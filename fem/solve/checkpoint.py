@@ -31,6 +31,7 @@ from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
 from fem.solve.statics.riks import settled
 from fem.solve.step_system import StepSystem
+from fem.solve.watch.breaks import rebuild
 
 TYPES: dict[str, type] = {
     kind.__name__: kind for kind in (Amplitude, Bars, Body, Case, Constant, Environment, Follow, Frame, Ramp, Supports)
@@ -81,9 +82,9 @@ class Checkpoints:
         if start is None:
             refuse_earlier(run.model)
             return 1
-        run.environment, run.linear_bars, run.has_started = (start[name] for name in RUN)
         run.progress.time, run.progress.increment = start["time"], start["increment"]
         put_back(run.progress.motion, start["motion"])
+        take_over(run, start)
         if self.before is None:
             return 1
         self._sink = run.sink
@@ -147,7 +148,7 @@ class Checkpoints:
         self._kept = time.monotonic()
 
 
-RUN = ("environment", "linear_bars", "has_started")
+RUN = ("environment", "linear_bars", "gone", "has_started")
 """What steps hand on to the next one besides motion and time."""
 
 
@@ -182,8 +183,22 @@ def state_of_step(m: OneStep) -> dict[str, Any]:
     return found | {"limits": m.stage.limits.copy(), "solvers": [solver_of(*pair) for pair in stages_of(m)]}
 
 
+def take_over(run: OneRun, state: Mapping[str, Any]) -> None:
+    """What steps hand on, into a run; its arrays are then those of what is left of the model."""
+    for name in RUN:
+        setattr(run, name, state[name])
+    if run.gone.any():
+        run.take_out()
+
+
 def restore_step(m: OneStep, state: Mapping[str, Any]) -> None:
     """Give them back."""
+    if not np.array_equal(m.whole.gone, state["run"]["gone"]):  # something has broken in this step
+        for name, part in m.living():
+            if name in ("step", "progress", "motion"):
+                put_back(part, state[name])
+        take_over(m.whole, state["run"])
+        rebuild(m)
     for name, part in m.living():
         put_back(part, state[name])
     if m.watched:

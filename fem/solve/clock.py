@@ -76,7 +76,7 @@ class Clock:
 
     Equal increments lie at start + n dt exactly (no sums); the last one is shortened where dt does not divide the
     period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
-    in dynamics (TIME ERROR=OFF) up to dt0. They land on ``instants``.
+    in dynamics (TIME ERROR=OFF) up to dt0. All land on ``instants``, after which the grid begins anew.
     """
 
     lives: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick")
@@ -122,11 +122,8 @@ class Clock:
         return times, steps
 
     def _next_stop(self) -> float:
-        if not self.is_direct:
-            ahead = int(self.instants.searchsorted(self.time + SHARP * self.dt, side="right"))
-            if ahead < len(self.instants) and self.instants[ahead] < self.end:
-                return float(self.instants[ahead])
-        return self.end
+        ahead = int(self.instants.searchsorted(self.time + SHARP * self.dt, side="right"))
+        return min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``; the last took so many iterations."""

@@ -11,7 +11,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import Environment
 from fem.assembly.system import System
 from fem.forces.bars.bar import Bars
-from fem.model import Model, Step
+from fem.model import Dynamic, Model, Static, Step
 from fem.results.record import Sink, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.clock import Clock, Progress
@@ -42,10 +42,15 @@ class OneRun(Protocol):
     progress: Progress
     environment: Environment
     linear_bars: Bars | None
+    gone: Flags
     has_started: bool
+    fallen: list[tuple[int, float]]
 
     @property
     def checkpoints(self) -> Keeper: ...
+    def stage_of(self, step: Step) -> tuple[StepSystem, Marcher]: ...
+    def break_off(self, elements: Ints) -> list[tuple[int, float]]: ...
+    def take_out(self) -> None: ...
 
 
 class WatchedRopes(Protocol):
@@ -70,6 +75,12 @@ class RopeStart(Protocol):
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem: ...
     def open(self, motion: Motion, is_first: bool) -> StepSystem: ...
     def tell(self) -> None: ...
+
+
+class Limits(Protocol):
+    """At what elements break (``watch/breaks.py``)."""
+
+    elements: Ints
 
 
 class OneStep(Protocol):
@@ -100,9 +111,20 @@ class OneStep(Protocol):
     def whole(self) -> OneRun: ...
     @property
     def watched(self) -> WatchedRopes | None: ...
+    @property
+    def at_start(self) -> RopeStart | None: ...
+    @property
+    def breaks(self) -> Limits: ...
 
     def notify(self, text: str) -> None:
         """Pass on a notice, once."""
+
+    def take(self, stage: StepSystem, marcher: Marcher) -> None:
+        """What it goes on with."""
+
+    def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
+        """Velocities, forces and accelerations that fit; the stage for the states of ropes, and what acts now."""
+        ...
 
     def living(self) -> Iterator[tuple[str, Any]]:
         """All that changes while it goes on, under names."""

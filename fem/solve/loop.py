@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from fem.arrays import Ints
 from fem.assembly.build import assemble
 from fem.assembly.cases import Span
-from fem.assembly.environment import Environment, first_environment, next_environment
-from fem.assembly.system import System, linearised
+from fem.assembly.environment import Environment, first_environment, next_environment, of_modes, thermal_rows
+from fem.assembly.supports import hold_idle
+from fem.assembly.system import System, absent, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bars.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Static, Step
-from fem.results.record import Sink, StepStart
+from fem.results.record import Event, Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule
 from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.checkpoint import Checkpoints
@@ -25,6 +27,7 @@ from fem.solve.explicit.driver import Explicit
 from fem.solve.increment import Marcher
 from fem.solve.linear.choice import SOLVERS
 from fem.solve.modes.find import find_modes
+from fem.solve.newton import groups
 from fem.solve.newton.driver import Newton
 from fem.solve.outcome import acting_of
 from fem.solve.ropes import states
@@ -35,6 +38,7 @@ from fem.solve.statics.arc import no_arc
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading_at, prepare
+from fem.solve.watch.breaks import Breaks, energies_of
 
 
 def solve(
@@ -112,6 +116,7 @@ class Run:
         self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
+        self.gone = self.system.gone
         self.has_started = False
         self.checkpoints = checkpoints or Checkpoints()
 
@@ -126,17 +131,51 @@ class Run:
 
     def _step(self, number: int, step: Step) -> None:
         procedure, motion = step.procedure, self.progress.motion
+        removed = [index for target in step.removals for index in self.system.elements_of(target).tolist()]
+        self.fallen = self.break_off(np.array(sorted({*removed} - {*self.gone.nonzero()[0].tolist()}), np.int64))
         is_static = not isinstance(procedure, Dynamic)
         period = 0.0 if isinstance(procedure, Frequency) else procedure.period
         span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)
         self.environment = next_environment(
             self.system, self.environment, step, span, motion.u, motion.v, motion.reaction
         )
+        self.hold_idle()
+        if isinstance(procedure, Static):
+            self._stop()
+        stage, marcher = self.stage_of(step)
+        self.progress.increment = 0
+        if isinstance(marcher, Explicit) and isinstance(procedure, Dynamic):
+            instant = loading_at(stage, motion, span.start)
+            procedure = marcher.choose(procedure, motion, instant.thermal_end[0])
+        if isinstance(procedure, Frequency):
+            self._frequency(number, step, procedure, stage)
+            return
+        refuse_endless(number, procedure, span.end)
+        riks = procedure.riks if isinstance(procedure, Static) else None
+        expected = None if riks else expected_increments(procedure)
+        schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.fields)
+        breaks, arc = Breaks(self.model), no_arc()
+        instants = breaks.instants if procedure.direct else np.union1d(schedule.instants, breaks.instants)
+        clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, instants)
+        if riks and isinstance(procedure, Static):
+            arc = make_arc(stage, motion, span, riks)
+            clock = ArcClock(procedure, step.controls, span.start, arc)
+        if isinstance(procedure, Dynamic) and not procedure.direct and step.controls.time_error:
+            clock = ErrorClock(procedure, step.controls, span.start, instants, stage, motion)
+        name = "STATIC" if is_static else "DYNAMIC"
+        start = StepStart(
+            number, step.name, name, span.start, period, expected, stage.choice.text, acting_of(stage, step)
+        )
+        self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, marcher, breaks), procedure)
+        if riks:
+            self.environment = settled(self.environment, arc)
+
+    def stage_of(self, step: Step) -> tuple[StepSystem, Marcher]:
+        """A step made ready with what is left of the model, and what takes it through its increments."""
+        procedure, motion = step.procedure, self.progress.motion
         scheme = equilibrium()
         if isinstance(procedure, Dynamic):
             scheme = SCHEMES[procedure.integrator](procedure)
-        elif isinstance(procedure, Static):
-            self._stop()
         system, bars, ropes = self.system, self._bars_of(step), states.ropes_of(self.system)
         states.refuse_ropes(system, ropes, procedure)
         steps_over = states.steps_over_impacts(step.controls, scheme, ropes)
@@ -149,36 +188,41 @@ class Run:
         if isinstance(procedure, Frequency):
             bars = states.as_they_are(bars, ropes, motion.u)
             system = replace(system, bars=states.as_they_are(system.bars, ropes, motion.u))
-        stage = prepare(system, self.environment, bars, scheme, step.controls, self.solver)
-        self.progress.increment = 0
+        acting = of_modes(self.environment) if isinstance(procedure, Frequency) else self.environment
+        stage = prepare(system, acting, bars, scheme, step.controls, self.solver)
         marcher: Marcher = Newton()
         if steps_over and isinstance(procedure, Dynamic):
             marcher = Moreau(stage, ropes, states.stepping_notice(step.controls, procedure.integrator, len(ropes)))
-        if stage.is_explicit and isinstance(procedure, Dynamic):
-            marcher = explicit = Explicit(stage)
-            instant = loading_at(stage, motion, span.start)
-            procedure = explicit.choose(procedure, motion, instant.thermal_end[0])
-        if isinstance(procedure, Frequency):
-            self._frequency(number, step, procedure, stage)
-            return
-        refuse_endless(number, procedure, span.end)
-        riks = procedure.riks if isinstance(procedure, Static) else None
-        expected = None if riks else expected_increments(procedure)
-        schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.fields)
-        arc = no_arc()
-        clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, schedule.instants)
-        if riks and isinstance(procedure, Static):
-            arc = make_arc(stage, motion, span, riks)
-            clock = ArcClock(procedure, step.controls, span.start, arc)
-        if isinstance(procedure, Dynamic) and not procedure.direct and step.controls.time_error:
-            clock = ErrorClock(procedure, step.controls, span.start, schedule.instants, stage, motion)
-        name = "STATIC" if is_static else "DYNAMIC"
-        start = StepStart(
-            number, step.name, name, span.start, period, expected, stage.choice.text, acting_of(stage, step)
-        )
-        self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, marcher), procedure)
-        if riks:
-            self.environment = settled(self.environment, arc)
+        if stage.is_explicit:
+            marcher = Explicit(stage)
+        return stage, marcher
+
+    def break_off(self, elements: Ints) -> list[tuple[int, float]]:
+        """Take elements (indices) out of the model from now on; their labels, and the energies that go with them."""
+        if not len(elements):
+            return []
+        motion, now = self.progress.motion, np.array([self.progress.time])
+        bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
+        lost = energies_of(self.system, bars, elements, motion, thermal)
+        motion.energies[[groups.WORK, groups.DISSIPATED]] += lost.sum()  # of the work from outside, all leaves again
+        self.gone = self.gone.copy()
+        self.gone[elements] = True
+        self.take_out()
+        return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
+
+    def take_out(self) -> None:
+        """Bring the arrays of the model in line with what is gone."""
+        self.system = replace(assemble(self.model, self.gone), has_flow=self.system.has_flow)
+        self.progress.motion.multiplier[self.system.gone_bars] = 0.0
+        if self.linear_bars is not None:
+            self.linear_bars = absent(self.linear_bars, self.system.gone_bars)
+        self.hold_idle()
+
+    def hold_idle(self) -> None:
+        """Nodes that have lost all their elements stay where they are."""
+        if self.gone.any():
+            supports = hold_idle(self.system, self.environment.supports, self.progress.motion.u)
+            self.environment = replace(self.environment, supports=supports)
 
     def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
         """A step that is ready to go; ``fem/chaos`` goes through the last one in its own way."""
@@ -207,6 +251,8 @@ class Run:
         at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
         evaluate_start(stage, at_rest, instant)
         self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))
+        for label, lost in self.fallen:
+            self.sink.event(Event(number, 0, now, label, "break", lost))
         modes, notice = find_modes(stage, procedure.modes, number, now)
         if notice:
             self.sink.notice(f"step {number}: {notice}")

@@ -79,6 +79,7 @@ def frame_of(stage: StepSystem, number: int, progress: Progress, thermal: Floats
     kept = record(stage, 1, np.arange(len(system.labels)), np.arange(len(system.family)))
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, progress.motion, kept)
     gather_reactions(system.bodies, kept.nodes, kept.kinematics)
+    kept.values[:, system.gone] = 0.0
     return Frame(number, progress.increment, progress.time, kept.kinematics[0], kept.values[0], is_end, is_due)
 
 
@@ -91,6 +92,10 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
         obstacle = "what *EQUATION and *MPC pass on is in no table"
     elif isinstance(step.procedure, Static) and step.procedure.riks:
         obstacle = "RIKS scales the loads"
+    elif environment.flows:
+        obstacle = "what water and wind do is in no table"
+    elif system.model.failures:
+        obstacle = "elements that break take their masses and loads with them"
     elif np.any(springs.constants[:, COUNT] > 0.0):
         obstacle = "forces of tabulated springs between dofs do not follow from the motion alone"
     elif stage.is_explicit and np.any(springs.constants[:, DAMPING]):

@@ -42,7 +42,7 @@ def first_motion(system: System) -> Motion:
     multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
     flow, state = groups.room(system.size if system.has_flow else 0), groups.room(len(system.state))
     state[:] = system.state
-    power = groups.room(int(len(system.families) > 0))
+    power = groups.room(int(system.families is not None))
     return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
 
 

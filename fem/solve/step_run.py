@@ -17,6 +17,7 @@ from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve import start
 from fem.solve.advice import automatic_notice, out_of_increments, overflow_message, snap_notice
+from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BALANCES
 from fem.solve.increment import Marcher, OneRun, WatchedRopes
@@ -36,6 +37,7 @@ from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, loading_at, record
+from fem.solve.watch.breaks import Breaks, break_off, tell_broken
 from fem.solve.watch.energy import EnergyWatch
 
 CHUNK_NUMBERS = 2_000_000
@@ -52,25 +54,32 @@ class StepRun:
 
     def __init__(
         self, run: OneRun, number: int, step: Step, stage: StepSystem, clock: Clock | ArcClock, arc: Arc,
-        schedule: Schedule, start: StepStart, marcher: Marcher,
+        schedule: Schedule, start: StepStart, marcher: Marcher, breaks: Breaks,
     ) -> None:  # fmt: skip
-        self.whole, self.number, self.step, self.stage = run, number, step, stage
-        self.clock, self.arc, self.schedule, self.start, self.marcher = clock, arc, schedule, start, marcher
+        self.whole, self.number, self.step, self.breaks = run, number, step, breaks
+        self.clock, self.arc, self.schedule, self.start = clock, arc, schedule, start
         self.most = step.max_increments or (MOST_OF_AN_ARC if len(arc.last) else MOST_INCREMENTS)
-        self.sink, self.progress, self.system = run.sink, run.progress, run.system
-        extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
-        stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
-        everything = np.arange(len(self.system.labels)), np.arange(len(self.system.family))
+        self.sink, self.progress = run.sink, run.progress
+        everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
-        self.thermal = np.zeros(len(self.system.bars.nodes))
+        self.elements = np.union1d(self.elements, breaks.elements)
+        self.thermal = np.zeros(len(run.system.bars.nodes))
         self.numbers = numbers_in(record(stage, 1, self.nodes, self.elements)) + 4
         self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))
-        self.numbers += len(self.thermal) if self.system.expansions else 0
+        self.numbers += len(self.thermal) if run.system.expansions else 0
         self.notices: dict[str, None] = {}
         self.has_begun = self.has_jumped = False
-        self.watch = EnergyWatch(stage, step)
         self.patience = Patience(self.notify)
-        stages = stages_of(stage, step.controls, run.solver)
+        self.watch = EnergyWatch(stage, step)
+        self.take(stage, marcher)
+
+    def take(self, stage: StepSystem, marcher: Marcher) -> None:
+        """What the step goes on with."""
+        self.stage, self.marcher, self.system = stage, marcher, self.whole.system
+        self.watch.stage = stage
+        extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
+        stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
+        stages = stages_of(stage, self.step.controls, self.whole.solver)
         self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
         self.active = ActiveSet(self, stages) if stages and not stage.is_dynamic else None
         self.watched = self.events or self.active
@@ -99,10 +108,39 @@ class StepRun:
         if self.clock.is_static and stage.coefficients.extrapolation:
             self.notify("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
         start.start_dependents(stage, motion.u, "displacement", start.no_length(self.system))
+        carried, is_first = motion.u.copy(), not self.whole.has_started
+        stage, instant = self.settle(procedure, now, is_first)
+        if isinstance(procedure, Dynamic):
+            self.notify(snap_notice(stage, self.clock.dt))
+            self.notify(coarse_swing(self.system.model, procedure))
+            if isinstance(self.clock, ErrorClock):
+                self.notify(automatic_notice(self.clock))
+        jumped = motion.u.copy()
+        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
+        shown = self.at_start.open(motion, is_first) if self.at_start else stage
+        self.watch.open(motion)
+        self.whole.has_started = True
+        self.sink.begin(self.start)
+        for text in self.notices:
+            self.sink.notice(f"step {self.number}: {text}")
+        self.has_begun = True
+        tell_broken(self, self.whole.fallen)
+        first = record(stage, 1, self.nodes, self.elements)
+        motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
+        error, self.thermal = motion.energies[groups.ERROR0], instant.thermal_end[0]
+        note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
+        self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
+        self._send_frame(is_end=False)
+        motion.u[:] = jumped
+        if self.at_start:
+            self.at_start.tell()
+
+    def settle(self, procedure: Static | Dynamic, now: float, is_first: bool) -> tuple[StepSystem, Loading]:
+        """Velocities, forces and accelerations that fit the stage, what acts now, and the stage for states of ropes."""
+        motion, before = self.progress.motion, self.progress.motion.v.copy()
         if self.active:
             self.active.start(motion, now)
         stage = self.stage
-        before, carried, is_first = motion.v.copy(), motion.u.copy(), not self.whole.has_started
         if isinstance(procedure, Dynamic):
             if self.at_start:
                 self.at_start.hold(motion, now)
@@ -130,28 +168,7 @@ class StepRun:
             stage = self.at_start.begin(stage, motion, instant)
         if isinstance(procedure, Dynamic):
             self.notify(start.initial_acceleration(stage, motion, held, procedure))
-            self.notify(snap_notice(stage, self.clock.dt))
-            self.notify(coarse_swing(self.system.model, procedure))
-            if isinstance(self.clock, ErrorClock):
-                self.notify(automatic_notice(self.clock))
-        jumped = motion.u.copy()
-        start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
-        shown = self.at_start.open(motion, is_first) if self.at_start else stage
-        self.watch.open(motion)
-        self.whole.has_started = True
-        self.sink.begin(self.start)
-        for text in self.notices:
-            self.sink.notice(f"step {self.number}: {text}")
-        self.has_begun = True
-        first = record(stage, 1, self.nodes, self.elements)
-        motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
-        error, self.thermal = motion.energies[groups.ERROR0], instant.thermal_end[0]
-        note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
-        self._send_rows(first, np.ones(1, np.bool_), np.array([now]), np.zeros(1))
-        self._send_frame(is_end=False)
-        motion.u[:] = jumped
-        if self.at_start:
-            self.at_start.tell()
+        return stage, instant
 
     def notify(self, text: str) -> None:
         """Pass on a notice, once; what is found before the step begins waits until it does."""
@@ -172,11 +189,12 @@ class StepRun:
         following = min(self.schedule.next_field(done), self.whole.checkpoints.following(done), self.most)
         return max(1, min(count, following - done))
 
-    def advance(self) -> None:
-        """A chunk of increments; raises where it cannot go on."""
+    def advance(self, most: int = LONGEST_CHUNK) -> None:
+        """A chunk of increments, so many at most; raises where it cannot go on."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(out_of_increments(self, self.most))
-        times, steps = self.clock.plan(self._count())
+        saved = state_of_step(self) if len(self.breaks.elements) else {}
+        times, steps = self.clock.plan(min(most, self._count()))
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]
         chunk = loading(self.stage, self.progress.motion, times, steps)
@@ -189,8 +207,15 @@ class StepRun:
         spent = wall.perf_counter() - began
         done = int(control[groups.INCREMENT])
         if done:
+            reached = self.breaks.reached(self, kept, times[1 : done + 1])
+            if reached[: done - 1].any():
+                restore_step(self, saved)
+                self.advance(1 + int(reached.any(axis=1).argmax()))
+                return
             self._accept(kept, due[:done], times, steps, chunk)
             self.progress.pace(spent, done + BALANCES > self.progress.chunk)
+            if break_off(self, reached[-1]):
+                return
         if reason == groups.DRIFT:
             self.notify(self.watch.leaves(self.progress, self.clock.dt))
         if reason == groups.EVENT and self.watched:
@@ -205,6 +230,7 @@ class StepRun:
         except Failed as failure:
             return failure.reason, failure.control
         self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
+        break_off(self, self.breaks.reached(self, kept, times[1:2])[0])
         return groups.DONE, np.zeros(groups.CONTROL, np.int64)
 
     def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
@@ -231,6 +257,7 @@ class StepRun:
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
         gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
+        kept.values[:, self.whole.gone[self.elements]] = 0.0
         good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0

@@ -14,7 +14,7 @@ from fem.assembly.system import System
 from fem.forces.bars import bar
 from fem.forces.bars.bar import STORED, Bars
 from fem.forces.equations import Equations
-from fem.forces.families import are_symmetric, families_in_step, have_kinks
+from fem.forces.families import are_symmetric, have_kinks, in_step
 from fem.forces.protocol import Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
@@ -106,7 +106,7 @@ def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> StepSystem:
     """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
-    system = replace(system, families=families_in_step(system.families, system, environment))
+    system = replace(system, families=in_step(system.families, system, environment))
     equations = eliminate(system, environment.supports.supported)
     free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
     free[equations.slave] = 2
@@ -176,7 +176,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     shapes: dict[str, int | tuple[int, int]] = {
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
-        "power": int(len(system.families) > 0),
+        "power": int(system.families is not None),
         "block": (count, 9),
         "inverse": (
             count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0,

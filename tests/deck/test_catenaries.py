@@ -149,6 +149,22 @@ def test_weight_is_given_or_that_of_the_first_step():
     assert floats.mesh.coordinates[2:, 2].max() > 40.0
 
 
+WET = "*AQUA\n-100., 60., 9.81, 1025.\n*MARINE GROWTH, ELSET=LOWER, DIAMETER=0.05\n0.02, 1300.\n*BOUNDARY\n1, 1, 3"
+
+
+def test_what_water_carries_does_not_weigh():
+    """PB on the diameter with its growth: the line is that of the weights left; and it is at rest in the water."""
+    loads = "LOWER, PB, 1., 0.05\nUPPER, PB, 1., 0.03\n*NODE PRINT"
+    wet = deck(TWO).replace("*BOUNDARY\n1, 1, 3", WET).replace("*NODE PRINT", loads)
+    grown = 0.25 * np.pi * (0.09**2 - 0.05**2)
+    left = np.array([15.0 + 1300 * grown, 2.0]) - 1025 * 0.25 * np.pi * np.array([0.09**2, 0.03**2])
+    dry = deck(TWO).replace("30.\n*NO", f"{float(left[0] / 0.5)!r}\n*NO")
+    dry = dry.replace("8.\n*NO", f"{float(left[1] / 0.25)!r}\n*NO")
+    assert parse_deck(wet).mesh.coordinates == pytest.approx(parse_deck(dry).mesh.coordinates, rel=1e-9, abs=1e-9)
+    history = run_text(wet.replace("0.02, 1300.", "0., 1300."))
+    assert np.abs(history.u[-1]).max() < 1e-7
+
+
 def test_a_flat_line_hangs_along_y():
     flat = deck().replace("T3D2", "T2D2").replace("30., 40.", "30.").replace("9.81", "0.").replace(
         "NSET=LINE\n", "NSET=LINE, WEIGHT=3.\n", 1
@@ -198,8 +214,8 @@ def test_a_deck_of_further_steps_lays_the_line_under_its_first_weight(tmp_path):
         ("9.81", "0.", "the line has no weight"),
         ("LINE, GRAV", "UPPER, GRAV, 9.81, 0., 1., 0.\nLOWER, GRAV", "points in different directions"),
         ("NSET=LINE\n", "NSET=LINE, TENSION=9000.\n", "TENSION and something else both say how long"),
-        ("NSET=LINE\n", "NSET=LINE, SEABED=YES\n", "SEABED=YES is planned, not yet supported"),
-        ("NSET=LINE\n", "NSET=LINE, FRICTION=YES\n", "FRICTION=YES is planned, not yet supported"),
+        ("NSET=LINE\n", "NSET=LINE, SEABED=YES\n", "SEABED=YES, but the bars of the line are above no *SEABED"),
+        ("NSET=LINE\n", "NSET=LINE, FRICTION=YES\n", "FRICTION=YES, but the bars of the line are above no"),
         (", <length>", "", "a natural length is missing"),
         (", <length>", ", -3", "the natural length must be positive, got -3"),
         ("NSET=LINE\n1, 21, 1, <length>", "NSET=LINE, TENSION=10.\n1, 21", "is not possible: the least is 6824.72"),

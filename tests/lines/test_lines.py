@@ -193,7 +193,7 @@ def test_ends_below_the_bottom_and_buoyant_lines_on_it_are_refused():
 def test_lengths_that_are_asked_for_give_what_was_asked(measure, stiffness):
     """Any line's own figures lead back to its length (the shorter one of two)."""
     line = line_of(25, 31.0, stiffness, 5.0)
-    value = MEASURES[measure](line, hang(line, 28.0, 6.0))
+    value = MEASURES[measure](line, hung(line))
     found = natural_length(lambda length: line_of(25, length, stiffness, 5.0), hung, 0.0, 28.0, 6.0, measure, value)
     assert found == pytest.approx(31.0, rel=1e-9)
 

@@ -6,9 +6,8 @@ The card is read with the mesh; where its nodes are follows when sections, mater
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,34 +16,21 @@ from fem.deck.draft import Catenary, Draft, Piece
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
-from fem.deck.step_cards.loads import distributed
 from fem.deck.surroundings.lying import anchors, ground_below
+from fem.deck.surroundings.weighing import Bars, upwards, weights
 from fem.lines.hanging import hang
 from fem.lines.length import MEASURES, horizontal_tension, natural_length
 from fem.lines.line import Line, LineError, Shape
 from fem.model import BarSection, RestLength, Static
 from fem.model.mesh import BARS
 
-PARALLEL = 1e-12
-
-
-class Bars(NamedTuple):
-    """The bars of a line from its first node to its last.
-
-    labels (n,);  area, young (n,), infinite where a bar keeps its length;  density (n,);  strain (n,) measures;
-    is_flat  all lie in the plane z = 0
-    """
-
-    labels: Ints
-    area: Floats
-    young: Floats
-    density: Floats
-    strain: np.ndarray
-    is_flat: bool
+PASSES = 4
+"""Of lines in water: how heavy a bar is follows from where it is."""
 
 
 def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) -> None:
     """``first, last, increment, natural length``, one line per piece."""
+    on_bottom = card.word("SEABED", ("YES", "NO"), ""), card.word("FRICTION", ("YES", "NO"), "NO") == "YES"
     found = [Piece(labels, length_of(row), row) for row, labels in pieces]
     for one, other in pairwise(found):
         if one.labels[-1] != other.labels[0]:
@@ -64,7 +50,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
                       "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG=")  # fmt: skip
     value = card.positive(asked[0]) if asked else 0.0
     weight = card.number("WEIGHT") if card.has("WEIGHT") else None
-    draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight))
+    draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight, *on_bottom))
 
 
 def length_of(row: Row) -> float | None:
@@ -95,31 +81,24 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     if ends is None or bars is None:
         draft.failed.add("NGEN")
         return
-    weight, up = weights(draft, catenary, bars)
+    up = upwards(draft, catenary, bars)
     span, rise, axes = plane_of(ends, up)
-    ground = ground_below(draft, catenary, bars.labels, ends[0], axes, 1 if bars.is_flat else 2)
-    counts = [len(piece.labels) - 1 for piece in pieces]
-    lengths = [piece.length or 0.0 for piece in pieces]
-
-    def made(blank: float) -> Line:
-        length = np.repeat([(own or blank) / n for own, n in zip(lengths, counts, strict=True)], counts)
-        load = np.convolve(0.5 * weight * length, [1.0, 1.0])
-        return Line(length, bars.area * bars.young, load, bars.strain == "GREEN", bars.strain == "LOG")
+    ground = ground_below(draft, catenary, bars.labels, ends[0], axes, bars.up)
 
     def rest(line: Line) -> Shape:
         return ground.rest(line, span, rise) if ground else hang(line, span, rise)
 
-    try:
-        blank = 0.0
-        if catenary.measure is not None:
-            blank = natural_length(made, rest, sum(lengths), span, rise, catenary.measure, catenary.value)
-        line = made(blank)
-        shape = rest(line)
-    except LineError as error:
-        raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
-    for mistake in draft.nodes.add(labels[1:-1], ends[0] + shape.places[1:-1] @ axes, lambda _: place):
+    places = np.linspace(0.0, 1.0, len(labels))[:, None] * np.array([span, rise])
+    for _ in range(PASSES if draft.water else 1):  # what is in the water, and has grown there, weighs otherwise
+        try:
+            line = line_of(catenary, bars, weights(draft, catenary, bars, ends[0] + places @ axes), rest, span, rise)
+            shape = rest(line)
+        except LineError as error:
+            raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
+        places = shape.places
+    for mistake in draft.nodes.add(labels[1:-1], ends[0] + places[1:-1] @ axes, lambda _: place):
         draft.report(mistake)
-    rows = [piece.row for piece, count in zip(pieces, counts, strict=True) for _ in range(count)]
+    rows = [piece.row for piece in pieces for _ in piece.labels[1:]]
     for label, length, row in zip(bars.labels.tolist(), line.length.tolist(), rows, strict=True):
         draft.rest_lengths.append((RestLength(label, length), row.place))
     lying = 0.0
@@ -128,6 +107,23 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         along = np.array([math.cos(ground.bottom.slope), math.sin(ground.bottom.slope)]) @ axes
         draft.initial += [(held, place) for held in anchors(labels, ground.holds(line, shape), along)]
     tell(draft, catenary, line, shape, lying)
+
+
+def line_of(
+    catenary: Catenary, bars: Bars, weight: Floats, rest: Callable[[Line], Shape], span: float, rise: float
+) -> Line:
+    """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest."""
+    counts = [len(piece.labels) - 1 for piece in catenary.pieces]
+    lengths = [piece.length or 0.0 for piece in catenary.pieces]
+
+    def made(blank: float) -> Line:
+        length = np.repeat([(own or blank) / n for own, n in zip(lengths, counts, strict=True)], counts)
+        load = np.convolve(0.5 * weight * length, [1.0, 1.0])
+        return Line(length, bars.area * bars.young, load, bars.strain == "GREEN", bars.strain == "LOG")
+
+    if catenary.measure is None:
+        return made(0.0)
+    return made(natural_length(made, rest, sum(lengths), span, rise, catenary.measure, catenary.value))
 
 
 def plane_of(ends: Floats, up: Floats) -> tuple[float, float, Floats]:
@@ -188,35 +184,8 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     return Bars(
         found, np.array([section.area for section in sections if section]), np.array(young, float),
         np.array([given.get("density", 0.0) for given in numbers], float),
-        np.array([section.strain for section in sections if section]), flat,
+        np.array([section.strain for section in sections if section]), 1 if flat else 2,
     )  # fmt: skip
-
-
-def weights(draft: Draft, catenary: Catenary, bars: Bars) -> tuple[Floats, Floats]:
-    """(n,) weight per natural length of each bar, and the direction (3,) that is up.
-
-    The first step of a deck that goes on with the model of another one is that of the other one.
-    """
-    gravity = np.zeros((len(bars.labels), 3))
-    loads = [distributed(row, None, draft) for card in draft.earlier_loads for row in draft.rows(card)]
-    for load in loads or (draft.steps[0].distributed_loads if draft.steps else ()):
-        if load.kind == "GRAV":
-            target = load.target
-            members = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
-            acts = np.ones(len(gravity), np.bool_) if target is None else np.isin(bars.labels, members)
-            gravity[acts] += load.value * np.array(load.direction)
-    size = np.linalg.norm(gravity, axis=1)
-    up = np.array([0.0, 1.0, 0.0]) if bars.is_flat else np.array([0.0, 0.0, 1.0])
-    if size.any():
-        up = -gravity[size.argmax()] / size.max()
-        if np.abs(gravity + size[:, None] * up).max() > PARALLEL * size.max():
-            raise catenary.card.mistake("GRAV of the first step points in different directions along the line")
-    given = catenary.weight
-    weight = bars.density * bars.area * size if given is None else np.full(len(size), given)
-    if not weight.any():
-        hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
-        raise catenary.card.mistake("the line has no weight", hint)
-    return weight, up
 
 
 def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:

@@ -194,6 +194,37 @@ def column(draft: Draft, mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:
     return index[found]
 
 
+def check_removals(draft: Draft, mesh: Mesh) -> None:
+    """An element is removed once, and breaks by itself only before that; one failure of each kind."""
+    elements, begin, last = Lookup(mesh.element_labels), 0.0, np.full(len(mesh.element_labels), np.inf)
+    for number, step in enumerate(draft.steps):
+        if draft.failures and getattr(step.procedure, "riks", None) and step.procedure_place:
+            hint = "leave out RIKS: then each part of the load waits for what breaks"
+            draft.report(Mistake(step.procedure_place, "*STATIC, RIKS does not follow *FAILURE", hint))
+        for target, place in step.removals:
+            index = members(mesh.element_sets, elements, target)
+            for element in index[last[index] < np.inf][:1]:
+                gone = f"element {draft.as_written(int(mesh.element_labels[element]))} has been removed before"
+                draft.report(Mistake(place, gone))
+            last[index] = begin if number else -np.inf
+        begin += getattr(step.procedure, "period", 0.0)
+    known: set[tuple[str, int]] = set()
+    for entry, place in draft.failures:
+        index = members(mesh.element_sets, elements, entry.target)
+        for element in index.tolist():
+            name = f"element {draft.as_written(int(mesh.element_labels[element]))}"
+            if (entry.kind, element) in known:
+                draft.report(Mistake(place, f"{name} gets a second {entry.kind.lower()} to break at"))
+            elif last[element] <= (entry.value if entry.kind == "TIME" else -np.inf):
+                draft.report(Mistake(place, f"{name} never breaks by itself: *MODEL CHANGE removes it before"))
+            elif entry.kind != "TIME" and mesh.is_of("MASS")[element]:
+                draft.report(Mistake(place, f"{name} is a point mass, which has no {entry.kind.lower()}"))
+            else:
+                known.add((entry.kind, element))
+                continue
+            break
+
+
 def check_bars(draft: Draft, mesh: Mesh) -> None:
     """Initial stresses and rest lengths are those of bars; a bar has one rest length."""
     is_bar = mesh.is_of(*BARS)

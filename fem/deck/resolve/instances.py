@@ -123,11 +123,13 @@ def with_targets(model: Model, final: Callable[[int], int]) -> Model:
             procedure = replace(procedure, riks=changed([procedure.riks])[0])
         lists = ("boundaries", "rotations", "nodal_loads", "distributed_loads", "fluid_loads", "temperatures")
         entries: dict[str, Any] = {name: changed(getattr(step, name)) for name in lists}
-        steps.append(replace(step, procedure=procedure, **entries))
+        removals = tuple(final(each) if isinstance(each, int) else each for each in step.removals)
+        steps.append(replace(step, procedure=procedure, removals=removals, **entries))
     return replace(
         model,
         boundaries=changed(model.boundaries),
         rotations=changed(model.rotations),
+        failures=changed(model.failures),
         bodies=tuple(replace(body, node=final(body.node)) for body in model.bodies),
         initial_conditions=changed(model.initial_conditions),
         steps=tuple(steps),

@@ -10,7 +10,14 @@ from fem.deck.draft import Draft
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.source import Mistake, Place
 from fem.deck.resolve.axes import in_axes
-from fem.deck.resolve.constraints import build_bodies, build_equations, build_links, check_bars, check_supports
+from fem.deck.resolve.constraints import (
+    build_bodies,
+    build_equations,
+    build_links,
+    check_bars,
+    check_removals,
+    check_supports,
+)
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
@@ -43,6 +50,7 @@ def build_model(draft: Draft, end: Place) -> Model:
     check_supports(draft, mesh)
     bodies = build_bodies(draft, mesh)
     check_bars(draft, mesh)
+    check_removals(draft, mesh)
     check_fluids(draft, mesh)
     seabeds = build_seabeds(draft, mesh)
     if not draft.mistakes:
@@ -60,6 +68,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
         rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
+        failures=tuple(entry for entry, _ in draft.failures),
         seabeds=seabeds,
         water=draft.water,
         wind=draft.wind,

@@ -75,5 +75,6 @@ def build_step(draft: StepDraft) -> Step:
         controls=in_force(draft.controls, draft.procedure),
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
+        removals=tuple(target for target, _ in draft.removals),
         fluid_loads=tuple(entry for entry, _ in draft.fluid_loads),
     )

@@ -8,7 +8,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake
 from fem.deck.step_cards.outputs import add_default_output
 from fem.deck.step_draft import StepDraft
-from fem.model import Frequency, Static
+from fem.model import Dynamic, Frequency, Static
 from fem.model.steps import EXTRAPOLATIONS
 
 
@@ -36,7 +36,8 @@ def step(card: Card, draft: Draft) -> None:
         draft.step.perturbation = card.parameters["PERTURBATION"].place
     draft.step.name = card.name("NAME")
     draft.step.max_increments = card.integer("INC")
-    draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
+    if card.has("EXTRAPOLATION"):
+        draft.step.extrapolation = card.word("EXTRAPOLATION", EXTRAPOLATIONS, "NO")
     if card.has("AMPLITUDE"):
         draft.step.amplitude = card.word("AMPLITUDE", ("STEP", "RAMP"), "STEP")
 
@@ -70,6 +71,9 @@ def close_step(draft: Draft) -> None:
     if isinstance(step.procedure, Static) and step.procedure.riks and step.amplitude == "STEP":
         draft.report(Mistake(step.place, "AMPLITUDE=STEP with *STATIC, RIKS", "the arc length finds the load factor"))
     draft.steps.append(step)
+    if step.extrapolation is None:  # drag follows velocities, which a first guess without motion turns around
+        flows_past = isinstance(step.procedure, Dynamic) and any(each.fluid_loads for each in draft.steps)
+        step.extrapolation = "PARABOLIC" if flows_past else "NO"
     if not step.nlgeom:
         draft.notice(
             f"step {len(draft.steps)} is geometrically linear, as in Abaqus and CalculiX without NLGEOM=YES "

@@ -116,8 +116,16 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
     for growth, place in draft.growths:
         with draft.guard():
             grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
+    given = [load for step in draft.steps for load, _ in step.fluid_loads]
+    if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind != "WDD"):
+        draft.notice("FI and an amplitude of the stream: a stream that varies in time has no acceleration, "
+                     "as waves have, and exerts no inertia force")  # fmt: skip
+    kinds = set[str]()
     for step in draft.steps:
         check_step(draft, mesh, step, is_bar)
+        kinds |= {load.kind for load, _ in step.fluid_loads}
+        if isinstance(step.procedure, Frequency) and "FI" in kinds:
+            draft.notice("*FREQUENCY: FI of earlier steps adds no mass there, *D ADDED MASS does")
 
 
 def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: np.ndarray) -> None:

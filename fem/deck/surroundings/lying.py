@@ -63,12 +63,11 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Ints, start: Floats, ax
     axes    (2, 3) across, from the first end to the last, and against gravity;  up  the axis that is up in the model
     """
     card = catenary.card
-    wish = card.word("SEABED", ("YES", "NO"), "") if card.has("SEABED") else ""
     below = beds_below(draft, bars)
     found = sorted({at for at in below.tolist() if at >= 0})
-    if wish == "NO" or not found:
-        asked = next((name for name in ("SEABED", "FRICTION") if card.word(name, ("YES", "NO"), "NO") == "YES"), None)
-        if asked and not draft.has_failed("SEABED"):
+    if catenary.on_bottom == "NO" or not found:
+        asked = "FRICTION" if catenary.is_held else "SEABED"
+        if (catenary.is_held or catenary.on_bottom == "YES") and not draft.has_failed("SEABED"):
             raise Mistake(card.field(asked).place, f"{asked}=YES, but the bars of the line are above no *SEABED")
         return None
     beds = [elevated(draft, draft.seabeds[at]) for at in found]
@@ -78,7 +77,7 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Ints, start: Floats, ax
     if abs(axes[1][up] - 1.0) > PARALLEL:
         raise card.mistake(f"a line that may touch the bottom needs gravity against {'xyz'[up]}")
     bottom, slip = bottom_of(one, start, axes, up), 0.0
-    if card.word("FRICTION", ("YES", "NO"), "NO") == "YES":
+    if catenary.is_held:
         bottom, slip = with_friction(draft, catenary, beds, bottom)
     if abs(one.normal(up) @ np.cross(*axes)) > PARALLEL:
         draft.notice(f"{card.place}: the bottom rises across the line, which is laid as if it did not: it is not at "

@@ -93,7 +93,7 @@ def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar:
 def check_depth(card: Card, draft: Draft, bed: Seabed, mesh: Mesh, elements: Ints) -> None:
     """No node begins far below the plane."""
     nodes = np.unique(mesh.element_nodes[elements])
-    if not len(nodes):
+    if not len(nodes) or draft.has_failed("NODE", "NGEN", "NFILL", "ELEMENT", "ELGEN", "INCLUDE"):
         return
     depth = bed.depth(mesh.coordinates[nodes], mesh.up)
     deepest = int(depth.argmax())

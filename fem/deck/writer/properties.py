@@ -28,6 +28,8 @@ def property_lines(model: Model) -> list[str]:
         lines += [card("MASS", ELSET=mass.element_set, ALPHA=mass.alpha or None), number(mass.mass)]
     if model.rest_lengths:
         lines += ["*REST LENGTH", *(f"{field(rest.target)}, {number(rest.length)}" for rest in model.rest_lengths)]
+    for failure in model.failures:
+        lines += [card("FAILURE", TYPE=failure.kind), f"{field(failure.target)}, {number(failure.value)}"]
     for bed in model.seabeds:
         head = card(
             "SEABED", ELSET=bed.element_set, ELEVATION=bed.elevation, SLOPE=bed.slope, UPHILL=bed.uphill,

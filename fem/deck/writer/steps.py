@@ -31,6 +31,7 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
         lines += controls_lines(step.controls)
         lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
         lines += load_lines(step)
+        lines += ["*MODEL CHANGE, REMOVE", *map(field, step.removals)] if step.removals else []
         lines += [line for request in step.outputs for line in output_lines(request)]
         lines.append("*END STEP")
     return lines

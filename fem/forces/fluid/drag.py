@@ -211,6 +211,7 @@ def add_drag(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
             pull = weight * point.q[a]
             push(3 * bar.i + a, -(1.0 - xi) * pull, force, flow)
             push(3 * bar.j + a, -xi * pull, force, flow)
+            trial.power[0] += pull * (bar.ui[a] + xi * (bar.uj[a] - bar.ui[a]))
         if tangent.block.shape[0] > 0:
             counts = trial.weight * (0.5 if trial.secant else 1.0)
             rate = own.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
@@ -300,13 +301,16 @@ def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
     """Buoyancy of one row, less what dead loads are already."""
     up, whole = own.streams.up, bar.size * own.numbers[r, LIFT]
     base, wet, c = 0.5 * own.numbers[r, GIVEN], bar.wet, bar.middle
-    push(3 * bar.i + up, -whole * (wet * (1.0 - c) - base), force, flow)
-    push(3 * bar.j + up, -whole * (wet * c - base), force, flow)
+    at_i, at_j = whole * (wet * (1.0 - c) - base), whole * (wet * c - base)
+    push(3 * bar.i + up, -at_i, force, flow)
+    push(3 * bar.j + up, -at_j, force, flow)
+    # nothing of it is lost: what it does is work from outside
+    trial.power[0] += at_i * speed_of(3 * bar.i + up, trial) + at_j * speed_of(3 * bar.j + up, trial)
     if tangent.block.shape[0] == 0:
         return
     weight = whole * trial.weight * (0.5 if trial.secant else 1.0)
-    at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
     if bar.moves != 0.0:
+        at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
         add_column(
             up, up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
             -weight * bar.edge_j * at_j, bar, own, tangent,

@@ -23,6 +23,9 @@ from fem.pictures.tension import Tensions, read_tensions, slack_bar, slack_spell
 MOST_ROPES = 20
 MOST_STEPS = 4
 INSTANTS = 6
+GRIDS = ((2, 3), (3, 2), (6, 1), (1, 6))
+WIDTH, HEIGHT = 11.0, 8.4
+"""Inches, of the figure of shapes."""
 SLACK = "#f6e4c3"
 
 
@@ -181,10 +184,10 @@ def shapes(results: Results) -> Figure:
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     low, high = with_planes(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
-    flat = half[0] / half[1] if len(axes) == 2 else 1.0
     margins = ConstrainedLayoutEngine(w_pad=0.04 if len(axes) == 2 else 0.3)
-    rows, columns = (INSTANTS, 1) if flat > 2.5 else (1, INSTANTS) if flat < 0.4 else (2, INSTANTS // 2)
-    figure = Figure(figsize=(11.0, 8.4 if columns == 1 else 6.8), layout=margins)
+    rows, columns = max(GRIDS, key=lambda grid: panel_size(grid, half)) if len(axes) == 2 else (2, INSTANTS // 2)
+    height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if len(axes) == 2 else 6.8
+    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins)
     figure.suptitle(style.shortened(results.heading), fontsize=style.TITLE)
     kind: dict[str, Any] = {"aspect": "equal"} if len(axes) == 2 else {"projection": "3d"}
     grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
@@ -203,6 +206,12 @@ def shapes(results: Results) -> Figure:
         )
         dress(results, panel, axes, 0.5 * (low + high), half)
     return figure
+
+
+def panel_size(grid: tuple[int, int], half: Floats) -> float:
+    """How large the model is in each panel of rows and columns; titles and numbers take their place."""
+    rows, columns = grid
+    return float(min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]))
 
 
 def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:

@@ -52,17 +52,21 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     if system.equations:
         return None
     count, nodes, pairs = len(system.labels), system.bars.nodes, system.pairs
+    is_there = np.ones(len(nodes), np.bool_)
+    is_there[system.gone_bars] = False
     if len(pairs):
-        nodes = np.concatenate([nodes, _alone(pairs, nodes, count)])
-    ends = np.concatenate([nodes[:, 0], nodes[:, 1]])
-    others = np.concatenate([nodes[:, 1], nodes[:, 0]])
-    links = np.tile(np.arange(len(nodes)), 2)
+        alone = _alone(pairs, nodes[is_there], count)
+        nodes, is_there = np.concatenate([nodes, alone]), np.concatenate([is_there, np.ones(len(alone), np.bool_)])
+    (present,) = is_there.nonzero()
+    ends = np.concatenate([nodes[present, 0], nodes[present, 1]])
+    others = np.concatenate([nodes[present, 1], nodes[present, 0]])
+    links = np.tile(present, 2)
     order = np.argsort(ends, kind="stable")
     first = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=count))]).astype(np.int64)
     roots = np.argsort(free.reshape(-1, 3).sum(axis=1), kind="stable")
     sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
     _spread(first, others[order], links[order], roots, sequence, parent, via)
-    if len(nodes) != np.count_nonzero(via >= 0):
+    if len(present) != np.count_nonzero(via >= 0):
         return None
     if count <= IN_CACHE and len(system.bars.rods) == 0:
         roots = np.concatenate([[_middle(sequence, parent)], roots])

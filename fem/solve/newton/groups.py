@@ -100,7 +100,7 @@ class Ropes(NamedTuple):
 class Problem(NamedTuple):
     """What does not change while a chunk of increments is marched through.
 
-    families  groups of ``FAMILIES``, in their order (None in lanes, which have none)
+    families  groups of ``FAMILIES``, in their order; None where none of them acts
     is_passive  nothing but bars, springs and dashpots acts: what follows velocities can only take energy
     equations     equations between dofs
     ropes     those that are watched (empty: none)

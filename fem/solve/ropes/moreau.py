@@ -117,6 +117,7 @@ class Moreau(Marcher):
     def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Advance through a chunk."""
         fraction, motion = float(self.stage.limits[groups.DRIFT_FRACTION]), step.progress.motion
+        self.happened.clear()  # what a chunk brought that is gone through again
         while control[groups.INCREMENT] < len(chunk.dt):
             k = int(control[groups.INCREMENT])
             error = self._increment(k, chunk, motion, kept)

@@ -55,6 +55,8 @@ def can_run_in_lanes(model: Model) -> str:
         return "its step is *DYNAMIC, EXPLICIT"
     if step.max_increments is not None and step.max_increments < (expected_increments(step.procedure) or 0):
         return "INC= ends the step early"
+    if model.failures or step.removals:
+        return "it has elements that break"
     if model.bodies:
         return "it has rigid bodies"
     if model.equations:

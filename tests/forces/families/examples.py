@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from fem.forces.families import FAMILIES, registered
+from fem.forces.fluid.group import FLUID
+from fem.forces.fluid.inertia import ADDED_MASS
 from fem.forces.protocol import Family
 from fem.forces.seabed import SEABED
 from tests.forces.families.fins import FINS
 from tests.forces.families.magnet import MAGNETS
-from tests.forces.families.wind import WIND
 
 MAGNETIC = """*NODE
 1, 0, 0, 0
@@ -54,12 +55,12 @@ E, S
 *END STEP
 """
 
-WINDY = """*NODE
+FRAME = """*NODE
 1, 0, 0, 0
 2, 1, 0, 0
 3, 2, 0, 0
 4, 2, 0, 1
-*ELEMENT, TYPE=T3D2, ELSET=WINDY
+*ELEMENT, TYPE=T3D2, ELSET=BARS
 1, 1, 2
 2, 3, 2
 *ELEMENT, TYPE=SPRING2, ELSET=ACROSS
@@ -91,7 +92,7 @@ WINDY = """*NODE
 60.
 *DENSITY
 2.
-*SOLID SECTION, ELSET=WINDY, MATERIAL=M
+*SOLID SECTION, ELSET=BARS, MATERIAL=M
 1.
 *BOUNDARY
 1, 1, 3
@@ -112,7 +113,36 @@ E, S
 """Two bars and, beyond them, a node that springs alone join: pairs beside a bar (two of them beside the second, which
 runs the other way) and without one."""
 
-FINNED = WINDY.replace("WINDY", "FINNED")
+FINNED = FRAME.replace("BARS", "FINNED")
+FLUIDS = """*AQUA
+-5., 0.1, 3., 2.
+0.8, 0.5, -0.3, -0.4
+0.3, 0.9, 0.1, 0.6
+*WIND
+0.5, 2., 1.5, 1., 0.6, 0.8, 0.5
+*DRAG LAW, NAME=LAW
+0.2, 0.1
+1., 0.6
+"""
+FLOWS = """*DLOAD
+BARS, FDD, 1., 0.6, 1.2, 0.9
+BARS, FDT, 1., 0.6, 0.3, 0.9
+1, PB, 1., 0.6
+*DLOAD, LENGTH=CURRENT
+1, WDD, 1., 0.5, LAW
+2, WDD, 1., 0.5, 1.5
+2, PB, 1., 0.6
+"""
+IMMERSED = FRAME.replace("2, 1, 0, 0", "2, 1, 0, 0.4").replace("3, 2, 0, 0", "3, 2, 0.1, -0.3")
+"""The surface z = 0.1 goes through both bars."""
+
+
+def in_fluids(loads: str) -> str:
+    """The frame in water and wind."""
+    return IMMERSED.replace("*BOUNDARY", FLUIDS + "*BOUNDARY").replace("*NODE PRINT", loads + "*NODE PRINT")
+
+
+FLOWING, DRAGGED = in_fluids(FLOWS), in_fluids("*DLOAD\nBARS, FI, 1., 0.6, 2., 1., , 0.2\n")
 
 BEDDED = (
     MAGNETIC.replace("MAGNETS", "POINTS")
@@ -122,7 +152,9 @@ BEDDED = (
 )  # fmt: skip
 """Two nodes that stay in the bottom, and stick; it rises across their line."""
 
-EXAMPLES: list[tuple[Family, str]] = [(MAGNETS, MAGNETIC), (WIND, WINDY), (FINS, FINNED), (SEABED, BEDDED)]
+EXAMPLES: list[tuple[Family, str]] = [
+    (MAGNETS, MAGNETIC), (FLUID, FLOWING), (ADDED_MASS, DRAGGED), (FINS, FINNED), (SEABED, BEDDED),
+]  # fmt: skip
 """A deck with a place for the procedure (and step cards after it); time about 1, energies about 1."""
 
 

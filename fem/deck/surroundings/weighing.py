@@ -1,0 +1,108 @@
+"""How heavy the bars of a line are that is laid in equilibrium: by the first step, and in water."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.deck.draft import Catenary, Draft
+from fem.deck.step_cards.loads import distributed, kind_of
+from fem.deck.surroundings.loads import FIELDS, fluid_load
+from fem.model import DistributedLoad, FluidLoad
+
+PARALLEL = 1e-12
+
+
+class Bars(NamedTuple):
+    """The bars of a line from its first node to its last.
+
+    labels (n,);  area, young (n,), infinite where a bar keeps its length;  density (n,);  strain (n,) measures;
+    up  the axis that is up: y where all lie in the plane z = 0
+    """
+
+    labels: Ints
+    area: Floats
+    young: Floats
+    density: Floats
+    strain: np.ndarray
+    up: int
+
+
+def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
+    """Of the first step; of a deck that goes on with the model of another one, those of that one."""
+    if not draft.earlier_loads:
+        step = draft.steps[0] if draft.steps else None
+        return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
+    rows = [row for card in draft.earlier_loads for row in draft.rows(card)]
+    dead = [distributed(row, None, draft) for row in rows if kind_of(row) not in FIELDS]
+    return dead, [fluid_load(row, "PB", None, False, draft) for row in rows if kind_of(row) == "PB"]
+
+
+def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
+    """(n,) which bars a load acts on."""
+    if target is None:
+        return np.ones(len(bars.labels), np.bool_)
+    named = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
+    return np.asarray(np.isin(bars.labels, named))
+
+
+def gravity_on(draft: Draft, bars: Bars) -> Floats:
+    """(n, 3) acceleration of gravity that acts on each bar."""
+    gravity = np.zeros((len(bars.labels), 3))
+    for load in dead_loads(draft)[0]:
+        if load.kind == "GRAV":
+            gravity[members(draft, bars, load.target)] += load.value * np.array(load.direction)
+    return gravity
+
+
+def upwards(draft: Draft, catenary: Catenary, bars: Bars) -> Floats:
+    """(3,) against gravity; what is up in the model where there is none."""
+    gravity = gravity_on(draft, bars)
+    size = np.linalg.norm(gravity, axis=1)
+    if not size.any():
+        return np.asarray(np.eye(3)[bars.up])
+    up: Floats = -gravity[size.argmax()] / size.max()
+    if np.abs(gravity + size[:, None] * up).max() > PARALLEL * size.max():
+        raise catenary.card.mistake("GRAV of the first step points in different directions along the line")
+    return up
+
+
+def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Floats:
+    """(n,) weight per natural length of each bar, between nodes at ``places`` (n+1, 3); in water what it has there."""
+    given = catenary.weight
+    weight = np.full(len(bars.labels), given) if given is not None else weights_in_water(draft, bars, places)
+    if not weight.any():
+        hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
+        raise catenary.card.mistake("the line has no weight", hint)
+    return np.asarray(weight)
+
+
+def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
+    """(n,) by gravity, with what has grown on the bars, less the water they displace."""
+    size = np.linalg.norm(gravity_on(draft, bars), axis=1)
+    heights = places[:, bars.up]
+    layer, mass = growth_at(draft, bars, 0.5 * (heights[1:] + heights[:-1]))
+    weight = (bars.density * bars.area + mass) * size
+    low, high = np.minimum(heights[1:], heights[:-1]), np.maximum(heights[1:], heights[:-1])
+    for load in dead_loads(draft)[1]:
+        if load.kind == "PB" and draft.water is not None:
+            deep = draft.water.level - low
+            wet = np.clip(np.divide(deep, high - low, out=np.sign(deep), where=high > low), 0.0, 1.0)
+            area = 0.25 * np.pi * (load.diameter + 2.0 * layer) ** 2
+            lift = load.magnitude * draft.water.density * draft.water.gravity * area * wet
+            weight -= np.where(members(draft, bars, load.target), lift, 0.0)
+    return np.asarray(weight)
+
+
+def growth_at(draft: Draft, bars: Bars, heights: Floats) -> tuple[Floats, Floats]:
+    """(n,) thickness of what has grown on bars at heights, and its mass per length."""
+    layer, mass = np.zeros(len(heights)), np.zeros(len(heights))
+    for growth, _ in draft.growths:
+        elevation, thickness, density = np.array(growth.rows).T
+        own = np.interp(heights, elevation, thickness)
+        area = 0.25 * np.pi * ((growth.diameter + 2.0 * own) ** 2 - growth.diameter**2)
+        grown = members(draft, bars, growth.element_set)
+        layer[grown], mass[grown] = own[grown], (np.interp(heights, elevation, density) * area)[grown]
+    return layer, mass

@@ -1,0 +1,107 @@
+"""Added mass: what water around bars weighs on their acceleration across themselves, and, where asked for, along.
+
+A bar of direction t, of which the part q1 - q0 is wet, drags along m (C_A (I - t t^T) + C_At t t^T) (q1 - q0),
+m = M rho pi D^2/4 L0: half of it at each node (Abaqus/Aqua FI, Morison's inertia term). A stream does not accelerate:
+there is no other inertia force.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel
+from fem.forces.fluid.curves import Curves, distinct, gathered, value_at
+from fem.forces.fluid.stream import WATER, wetted
+from fem.forces.protocol import Family, Tangent, Trial
+
+KINDS = ("FI", "ADDED MASS")
+# Entries of rows: the bar, the curve of its magnitude, 1 where forces are per current length
+BAR, MAGNITUDE, IS_CURRENT = 0, 1, 2
+# Entries of numbers: mass across and along at each node, for a magnitude of 1; L0
+ACROSS, ALONG, LENGTH = 0, 1, 2
+
+
+class AddedMass(NamedTuple):
+    """Bars with added mass, r rows.
+
+    rows (r, 3), numbers (r, 3): of the step;  elements (q,), ends (q, 2)  the bars that have it in any step, their
+    nodes;  up, level: the axis that is up, the still level
+    """
+
+    rows: Ints
+    numbers: Floats
+    elements: Ints
+    ends: Ints
+    curves: Curves
+    up: int
+    level: float
+
+
+def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
+    """The bars that have added mass in any step."""
+    loads = [load for step in model.steps for load in step.fluid_loads if load.kind in KINDS]
+    parts = [system.elements_of(load.target) for load in loads]
+    elements = np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
+    ends = np.ascontiguousarray(system.element_nodes[elements])
+    level = model.water.level if model.water else 0.0
+    return AddedMass(
+        np.zeros((0, 3), np.int64), np.zeros((0, 3)), elements, ends, gathered(()), model.mesh.up, level
+    )  # fmt: skip
+
+
+def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
+    """What acts in a step."""
+    flows = [flow for flow in environment.flows if flow.load.kind in KINDS]
+    curves = distinct(case.curve for flow in flows for case in flow.cases)
+    rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, 3))]
+    length = system.length0[system.family[own.elements, 1]]
+    for flow in flows:
+        load, width = flow.load, flow.diameter(system)[own.elements]
+        for case in flow.cases:
+            half = case.field[own.elements, 0] * system.model.water.density * 0.125 * np.pi * width**2 * length
+            acts = np.flatnonzero(half)
+            same = np.tile([curves[case.curve], int(load.is_current)], (len(acts), 1))
+            rows.append(np.column_stack([acts, same]))
+            numbers.append(
+                np.column_stack([half * load.added, half * (load.added_along or 0.0), length])[acts]
+            )  # fmt: skip
+    return own._replace(
+        rows=np.ascontiguousarray(np.concatenate(rows)), numbers=np.concatenate(numbers), curves=gathered(curves)
+    )
+
+
+@called_kernel
+def evaluate(trial: Trial, own: AddedMass, force: Floats, flow: Floats, tangent: Tangent) -> float:
+    """No force but inertia."""
+    return 0.0
+
+
+@called_kernel
+def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -> None:
+    """That of all rows."""
+    for r in range(own.rows.shape[0]):
+        i, j = own.ends[own.rows[r, BAR], 0], own.ends[own.rows[r, BAR], 1]
+        d = (
+            place[3 * j] + u[3 * j] - place[3 * i] - u[3 * i],
+            place[3 * j + 1] + u[3 * j + 1] - place[3 * i + 1] - u[3 * i + 1],
+            place[3 * j + 2] + u[3 * j + 2] - place[3 * i + 2] - u[3 * i + 2],
+        )
+        square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
+        zi, zj = place[3 * i + own.up] + u[3 * i + own.up], place[3 * j + own.up] + u[3 * j + own.up]
+        first, last, _ = wetted(WATER, zi, zj, own.level)
+        size = value_at(own.curves, own.rows[r, MAGNITUDE], time) * (last - first)
+        if own.rows[r, IS_CURRENT] == 1:
+            size *= square**0.5 / own.numbers[r, LENGTH]
+        across = size * own.numbers[r, ACROSS]
+        along = size * own.numbers[r, ALONG] - across
+        for a in range(3):
+            for b in range(3):
+                value = (across if a == b else 0.0) + along * d[a] * d[b] / square
+                block[i, 3 * a + b] += value
+                block[j, 3 * a + b] += value
+
+
+ADDED_MASS = Family("added mass", assemble, evaluate, mass=mass, in_step=in_step, smooth=False)
