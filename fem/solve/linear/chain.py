@@ -76,6 +76,28 @@ class Tree(NamedTuple):
 LEAF, FIRST = 1, 2
 
 
+class LinearSystem(NamedTuple):
+    """K du = residual, and room to eliminate in.
+
+    free     (3n,)   1.0 free, 0.0 fixed
+    tangent          K of the bars and pairs
+    block    (n, 9)  its nodal blocks without the bars and what a diagonal adds; overwritten
+    residual (3n,)   right-hand side, kept
+    inverse  (n, 9; JOINED with pairs), pinned (n or 0, PINNED)  scratch
+    du       (3n,)   out, zero at fixed dofs; on the way the reduced right-hand side
+    tau      (m,)    out, change of the multipliers of rods
+    """
+
+    free: Floats
+    tangent: Tangent
+    block: Floats
+    residual: Floats
+    inverse: Floats
+    pinned: Floats
+    du: Floats
+    tau: Floats
+
+
 @inner_kernel
 def clear(i: Index, block: Floats, du: Floats) -> None:
     """Nothing has been handed over to node i."""
@@ -107,22 +129,17 @@ def hold(
 
 @number_kernel
 def solve_chain(
-    symmetric: bool, has_pairs: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent,
-    block: Floats, residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
-) -> bool:  # fmt: skip
+    symmetric: bool, has_pairs: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, linear: LinearSystem
+) -> bool:
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
-    symmetric         K is: p = q, and only upper halves of blocks are kept up
-    has_pairs         there are: blocks are filled, and K counts as unsymmetric. Both are literals: the rest falls away
-    is_filled         ``block`` holds something; False: only room. Memory is then gone through once less
-    diagonal          adds to it
-    tangent            of the bars and pairs
-    free     (3n,)     1.0 free, 0.0 fixed;  residual (3n,) right-hand side, kept
-    block    (n, 9)    nodal blocks of the effective tangent without the bars and the diagonal; overwritten
-    inverse  (n, 9; JOINED with pairs), pinned (n or 0, PINNED)  scratch
-    du       (3n,)     out, zero at fixed dofs; on the way the reduced right-hand side
-    tau      (m,)      out, change of the multipliers of rods
+    symmetric  K is: p = q, and only upper halves of blocks are kept up
+    has_pairs  there are: blocks are filled, and K counts as unsymmetric. Both are literals: the rest falls away
+    is_filled  ``linear.block`` holds something; False: only room. Memory is then gone through once less
+    diagonal   adds to it
     """
+    free, tangent, block, residual = linear.free, linear.tangent, linear.block, linear.residual
+    inverse, pinned, du, tau = linear.inverse, linear.pinned, linear.du, linear.tau
     sequence, parent, link, bar_tangent, off = tree.sequence, tree.parent, tree.link, tangent.bar_tangent, tangent.off
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
@@ -287,22 +304,14 @@ def solve_chain(
 
 
 @called_kernel
-def solve_unsymmetric_chain(
-    is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent, block: Floats,
-    residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
-) -> bool:  # fmt: skip
+def solve_unsymmetric_chain(is_filled: bool, tree: Tree, diagonal: Diagonal, linear: LinearSystem) -> bool:
     """``solve_chain`` for any K."""
-    if tangent.pairs.shape[0] > 0:
-        return solve_joined_chain(tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau)
-    return solve_chain(
-        False, False, is_filled, tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau
-    )
+    if linear.tangent.pairs.shape[0] > 0:
+        return solve_joined_chain(tree, diagonal, linear)
+    return solve_chain(False, False, is_filled, tree, diagonal, linear)
 
 
 @called_kernel
-def solve_joined_chain(
-    tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent, block: Floats, residual: Floats, inverse: Floats,
-    pinned: Floats, du: Floats, tau: Floats,
-) -> bool:  # fmt: skip
+def solve_joined_chain(tree: Tree, diagonal: Diagonal, linear: LinearSystem) -> bool:
     """``solve_chain`` where pairs couple nodes."""
-    return solve_chain(False, True, True, tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau)
+    return solve_chain(False, True, True, tree, diagonal, linear)
