@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,10 @@ from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
 from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
 from fem.forces.families import FAMILIES, FIRST, acting, are_viscous, massive_ones, write_masses
 from fem.forces.mass import SHARES
-from fem.forces.springs import Springs
+from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.mesh import AXIAL
 from fem.model.surroundings import growth_of
-
-Curve: TypeAlias = tuple[tuple[float, float], ...]
-"""Rows (force, elongation) of a nonlinear spring."""
 
 
 def assemble(model: Model, gone: Flags | None = None) -> System:
@@ -300,16 +297,3 @@ def first_masses(families: tuple[Any, ...], system: System) -> Floats:
     block, size = np.zeros((len(system.labels), 9)), system.size
     write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), block)
     return block
-
-
-def table_rows(table: Curve) -> list[tuple[float, float, float]]:
-    """Rows elongation, force, energy of a law given as (force, elongation), with a row at elongation 0."""
-    force, x = np.array(table, float).T
-    if not np.any(x == 0.0):
-        place = int(np.searchsorted(x, 0.0))
-        force, x = np.insert(force, place, np.interp(0.0, x, force)), np.insert(x, place, 0.0)
-    piece = 0.5 * (force[1:] + force[:-1]) * np.diff(x)
-    zero = int(np.flatnonzero(x == 0.0)[0])
-    before = -np.cumsum(piece[:zero][::-1])[::-1]
-    energy = np.concatenate([before, [0.0], np.cumsum(piece[zero:])])
-    return list(zip(x.tolist(), force.tolist(), energy.tolist(), strict=True))

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Index, Ints
+from fem.arrays import Floats, Index
 from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
@@ -45,35 +45,8 @@ from fem.solve.linear.block import (
     times,
     times_transposed,
 )
+from fem.solve.linear.ordering import FIRST, LEAF, Tree
 from fem.solve.rods.waiting import BEFORE, LAST, NOT_WAITING, STIFF, WAITING, pin, unpin, wait
-
-
-class Tree(NamedTuple):
-    """Elimination order of a forest.
-
-    sequence (n,)  nodes, leaves first
-    parent   (n,)  node that takes over the equations of a node, -1 at a root
-    link     (n,)  bar between a node and its parent, -1 at a root, or where pairs alone join the two
-    sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
-    child    (n,)  the first child of a node, -1 for none (empty where there are no rods)
-    sibling  (n,)  the next child of the same parent, -1 for none (likewise)
-    pair     (n,)  the first pair of ``Tangent.pairs`` between a node and its parent, -1 for none (empty: no pairs)
-    further  (p,)  the next pair between the same two nodes, -1 for none
-    role     (n,)  LEAF: no node hands over to it; FIRST: it is the first to hand over to its parent
-    """
-
-    sequence: Ints
-    parent: Ints
-    link: Ints
-    sign: Floats
-    child: Ints
-    sibling: Ints
-    pair: Ints
-    further: Ints
-    role: Ints
-
-
-LEAF, FIRST = 1, 2
 
 
 class LinearSystem(NamedTuple):
