@@ -286,14 +286,17 @@ def with_families(system: System) -> System:
         return system
     return replace(
         system, families=families, is_passive=False, has_flow=True, pairs=pairs, state=state, touching=touching,
-        directed_mass=first_masses(families, system),
+        directed_mass=first_masses(families, system, pairs),
     )  # fmt: skip
 
 
-def first_masses(families: tuple[Any, ...], system: System) -> Floats:
-    """(n, 9) mass that families give to nodes in the reference position; empty where none does."""
+def first_masses(families: tuple[Any, ...], system: System, pairs: Ints) -> Floats:
+    """(n, 9) mass that families give to nodes in the reference position, (n + p, 9) with that between the nodes of
+    ``pairs`` where it couples any; empty where there is none.
+    """
     if not massive_ones(families):
         return system.directed_mass
-    block, size = np.zeros((len(system.labels), 9)), system.size
+    couples = any(len(family.pairs(own)) for family, own in acting(families) if family.mass is not None)
+    block, size = np.zeros((len(system.labels) + couples * len(pairs), 9)), system.size
     write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), block)
     return block

@@ -16,15 +16,16 @@ CALM = 0.4
 
 
 def describe_fluids(model: Model, bars: Bars) -> list[str]:
-    """A line for every set that water or wind drags along."""
+    """A line for every set that water or wind acts on."""
     lines = []
     loads = [load for step in model.steps for load in step.fluid_loads]
-    drags = {(load.target, load.kind): load for load in loads if load.kind in ("FDD", "WDD")}
-    for (target, kind), drag in drags.items():
+    found = {(load.target, load.kind): load for load in loads if load.kind in ("FDD", "WDD")}
+    lifted = {(load.target, "FDD"): load for load in loads if load.kind == "PB"}
+    for (target, kind), load in (lifted | found).items():
         chosen = np.flatnonzero(np.isin(bars.elements, model.mesh.elements_of(target)))
         if len(chosen):
             name = "in water" if kind == "FDD" else "in wind"
-            lines.append(f"{name:<12}{target}: {_numbers(model, bars, chosen, drag, loads)}")
+            lines.append(f"{name:<12}{target}: {_numbers(model, bars, chosen, load, loads)}")
     return lines
 
 
@@ -40,8 +41,11 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
             area = 0.25 * np.pi * (load.diameter + 2.0 * thickness) ** 2
             weight = weight - np.where(wet, load.magnitude * water.density * water.gravity * area, 0.0)
     weight = np.where(np.abs(weight) < NOTHING * bars.density[chosen] * bars.area[chosen] * gravity, 0.0, weight)
+    text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in all"
+    if drag.kind == "PB":
+        return text
     speed = _fastest(model, drag, model.mesh.coordinates[bars.connectivity[chosen], model.mesh.up])
-    text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in all; stream up to {speed:.4g}"
+    text += f"; stream up to {speed:.4g}"
     if isinstance(drag.coefficient, str):
         law = model.drag_laws[drag.coefficient].rows
         slope = (law[-1][1] - law[-2][1]) / (law[-1][0] - law[-2][0])

@@ -139,7 +139,13 @@ def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: np.ndarray) ->
     for load, place in step.fluid_loads:
         with draft.guard():
             before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
-            before |= spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
+            found = spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
+            before |= found
+            if load.kind == "PB" and draft.water is not None:
+                height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
+                if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
+                    draft.notice("PB on horizontal bars at the surface: they are wholly wet or wholly dry, so that "
+                                 "their buoyancy jumps there")  # fmt: skip
 
 
 def spoken(

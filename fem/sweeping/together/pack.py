@@ -92,7 +92,7 @@ def fleet(
         per_dof([system.mass for system in systems]),
         per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1),
         fixed(np.zeros(0)), fixed(stage.nodes.dof_kind), fixed(stage.nodes.mask), zeros(1, 0, 9, WIDTH, known=2),
-        zeros(1, 0, 9, WIDTH, known=2), fixed(np.zeros(0)),
+        zeros(1, 0, 9, WIDTH, known=2), fixed(np.zeros(0)), fixed(np.zeros((0, 2), np.int64)),
     )  # fmt: skip
     record: Any = Record(
         zeros(blocks, rows, INCREMENT_ROW, WIDTH, known=1), fixed(probes),
