@@ -10,7 +10,6 @@ A family has a group of arrays (a NamedTuple) that says what it acts on, and a k
     mass(own, time, place, u, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u; a family
                                        with pairs may add to its rows of block (n + p, 9), between their nodes
 
-The first field of a group is an array: where it is empty, the kernel is not called.
 Its energy, its place in every integrator and linear solver, restarts and tables follow from these.
 """
 
@@ -105,8 +104,7 @@ def _evaluate() -> Any:
     return asking_all(
         "evaluate_all(trial, springs, families, force, flow, tangent)",
         "    energy = of_springs(trial, springs, force, flow, tangent) if springs.dofs.shape[0] > 0 else 0.0",
-        "        if families[{place}][0].shape[0] > 0:\n"
-        "            energy += evaluate_{place}(trial, families[{place}], force, flow, tangent)",
+        "        energy += evaluate_{place}(trial, families[{place}], force, flow, tangent)",
         "    return energy",
     )
 
