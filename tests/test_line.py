@@ -118,3 +118,16 @@ def test_decks_of_others_are_left_alone(tmp_path):
         fem.line((9, 0, 5), section="dove", sag=0.6, output=deck)
     with pytest.raises(CommandError, match="one of length, tension, sag"):
         fem.line((9, 0, 5), section="dove", sag=0.6, length=11.0)
+
+
+def test_a_moored_line_follows_its_end(tmp_path):
+    """Over a bottom, in a current, moved: what is said of its start holds, and the end is where the cosine puts it."""
+    words = f"{CHAIN} --bars 12 --stream 0.5,0 --motion 4,0,2 --period 12 --friction 0.6 --time 1.2"
+    history = fem.run(fem.parse_deck(deck_of(tmp_path, words)))
+    pull = float(re.search(r"(\S+) at node 13", str(history.notices)).group(1).rstrip(","))
+    start = np.flatnonzero(history.of_step(1))[-1]
+    assert np.linalg.norm(history.of_node(13, "RF")[start]) == pytest.approx(pull, rel=2e-3)  # the bottom gives way
+    rows = np.flatnonzero(history.of_step(3))
+    cosine = np.cos(2 * math.pi * (history.time[rows] - 2.0) / 12)
+    assert history.of_node(13)[rows] == pytest.approx(np.outer(cosine, [4, 0, 2]), abs=1e-9)
+    assert history.of_node(13, "RF")[rows[-1], 0] > 0.0
