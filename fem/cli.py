@@ -216,7 +216,7 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
         if not options.run:
             return 0
         code = run_command(parser().parse_args(["run", str(deck)]))
-        if getattr(options, "motion", None):
+        if getattr(options, "motion", None) or getattr(options, "record", None):
             from fem.pictures.plot import plot
             from fem.results.run_record import RESULTS
 
