@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,10 @@ from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
 from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
 from fem.forces.families import FAMILIES, FIRST, acting, are_viscous, massive_ones, write_masses
 from fem.forces.mass import SHARES
-from fem.forces.springs import Springs
+from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.mesh import AXIAL
 from fem.model.surroundings import growth_of
-
-Curve: TypeAlias = tuple[tuple[float, float], ...]
-"""Rows (force, elongation) of a nonlinear spring."""
 
 
 def assemble(model: Model, gone: Flags | None = None) -> System:
@@ -151,7 +148,6 @@ class _Builder:
     def add_spring(self, item: Spring | Dashpot, stiffness: float, coefficient: float, table: Curve = ()) -> None:
         """Springs (with a table: nonlinear) and dashpots, axial or between dofs."""
         elements = self.mesh.element_sets[item.element_set]
-        is_there = ~self.gone[elements]
         chosen, nodes = self.family[elements, 1], self.nodes[elements]
         new = table_rows(table) if table else []
         first, rows = len(self.table) if new else 0, len(new)
@@ -159,7 +155,7 @@ class _Builder:
         for end, dof in enumerate(item.dofs):
             self.dofs[chosen, end] = 3 * nodes[:, end] + dof - 1
         if item.dofs:
-            self.spring_constants[chosen] = np.outer(is_there, (stiffness, coefficient, first, rows))
+            self.spring_constants[chosen] = np.outer(~self.gone[elements], (stiffness, coefficient, first, rows))
         else:
             self._set_axial(chosen, stiffness, coefficient)
             self.kinds[chosen, 1] = TABLE if rows else BILINEAR
@@ -273,6 +269,8 @@ class _Builder:
 
 def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
+    if not any(one.wanted(system.model) for one in FAMILIES):
+        return system
     owns: list[Any] = []
     pairs, state, family, touching = system.pairs, system.state, system.family, system.touching
     for place, one in enumerate(FAMILIES):
@@ -302,16 +300,3 @@ def first_masses(families: tuple[Any, ...], system: System, pairs: Ints) -> Floa
     block, size = np.zeros((len(system.labels) + couples * len(pairs), 9)), system.size
     write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), block)
     return block
-
-
-def table_rows(table: Curve) -> list[tuple[float, float, float]]:
-    """Rows elongation, force, energy of a law given as (force, elongation), with a row at elongation 0."""
-    force, x = np.array(table, float).T
-    if not np.any(x == 0.0):
-        place = int(np.searchsorted(x, 0.0))
-        force, x = np.insert(force, place, np.interp(0.0, x, force)), np.insert(x, place, 0.0)
-    piece = 0.5 * (force[1:] + force[:-1]) * np.diff(x)
-    zero = int(np.flatnonzero(x == 0.0)[0])
-    before = -np.cumsum(piece[:zero][::-1])[::-1]
-    energy = np.concatenate([before, [0.0], np.cumsum(piece[zero:])])
-    return list(zip(x.tolist(), force.tolist(), energy.tolist(), strict=True))

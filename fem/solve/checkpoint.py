@@ -187,13 +187,13 @@ def take_over(run: OneRun, state: Mapping[str, Any]) -> None:
     """What steps hand on, into a run; its arrays are then those of what is left of the model."""
     for name in RUN:
         setattr(run, name, state[name])
-    if run.gone.any():
+    if not np.array_equal(run.gone, run.system.gone):
         run.take_out()
 
 
 def restore_step(m: OneStep, state: Mapping[str, Any]) -> None:
     """Give them back."""
-    if not np.array_equal(m.whole.gone, state["run"]["gone"]):  # something has broken in this step
+    if not np.array_equal(m.system.gone, state["run"]["gone"]):  # something has broken in this step
         for name, part in m.living():
             if name in ("step", "progress", "motion"):
                 put_back(part, state[name])

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.deck.draft import Catenary, Draft
+from fem.deck.draft import Draft
+from fem.deck.mesh_draft import Catenary
 from fem.deck.step_cards.loads import load_of
 from fem.model import DistributedLoad, FluidLoad
 

@@ -146,5 +146,6 @@ def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
 
 
 FLUID = Family(
-    "fluid", assemble, evaluate, pairs=lambda own: own.ends, symmetric=False, in_step=in_step
+    "fluid", assemble, evaluate, wanted=lambda model: any(step.fluid_loads for step in model.steps),
+    pairs=lambda own: own.ends, symmetric=False, in_step=in_step,
 )  # fmt: skip

@@ -117,6 +117,7 @@ def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -
 
 
 ADDED_MASS = Family(
-    "added mass", assemble, evaluate, mass=mass, pairs=lambda own: own.ends if own.first >= 0 else NO_PAIRS,
+    "added mass", assemble, evaluate, wanted=lambda model: any(step.fluid_loads for step in model.steps), mass=mass,
+    pairs=lambda own: own.ends if own.first >= 0 else NO_PAIRS,
     in_step=in_step, smooth=False,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from fem.forces.bars.bar import Bars
 from fem.forces.equations import Equations
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.solve.linear.chain import Tree
+from fem.solve.linear.ordering import Tree
 
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7

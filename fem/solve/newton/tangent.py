@@ -6,6 +6,7 @@ from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bars.bar import GAP, Q
 from fem.forces.equations import condense
 from fem.solve.linear.block import Diagonal, isotropic
+from fem.solve.linear.chain import LinearSystem
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
@@ -22,6 +23,14 @@ def diagonal_of(phase: int, is_bare: bool, scheme: Coefficients, dt: float, node
         if phase in (groups.CORRECT, groups.LOAD_DIRECTION):
             by_mass, by_damping = scheme.wm * scheme.au / (dt * dt), scheme.wc * scheme.vu / dt
     return Diagonal(nodes.mass, nodes.damping, by_mass, by_damping)
+
+
+@inner_kernel
+def linear_system(nodes: Nodes, work: Scratch) -> LinearSystem:
+    """What an elimination along chains solves."""
+    return LinearSystem(
+        nodes.mask, work.tangent, work.block, work.residual, work.inverse, work.pinned, work.du, work.tau
+    )
 
 
 @shared_kernel

@@ -15,7 +15,7 @@ from fem.forces.equations import Equations
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
-from fem.solve.linear.chain import Tree
+from fem.solve.linear.ordering import Tree
 from fem.solve.newton import groups
 from fem.solve.newton.groups import INCREMENT_ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
 from fem.solve.step_system import NO_ROPES, StepSystem, scratch
