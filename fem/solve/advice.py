@@ -15,6 +15,8 @@ from fem.solve.newton.convergence import ROD_STRAIN
 from fem.solve.newton.groups import DAMPS, INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
 from fem.solve.step_system import StepSystem
 
+SOFT = 0.1
+"""Part of the contact width by which lines may sink into a bottom without a notice."""
 AT_FLOOR_REMARK = (
     "some increments converged to round-off only: the residual stopped falling above the given tolerance, which the "
     "stiffness of the bars puts out of reach"
@@ -212,3 +214,21 @@ def snap_notice(stage: StepSystem, dt: float) -> str:
         f"lines can go slack here: increments longer than {time[shortest]:.3g} (half a wave passage through element "
         f"{label}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a slack line becomes taut"
     )
+
+
+def soft_bottom_notice(stage: StepSystem) -> str:
+    """Where a line that rests on a bottom sinks into it by a good part of its width, which moves where it leaves it."""
+    mesh, up = stage.system.model.mesh, stage.system.model.mesh.up
+    weight = stage.loads.vectors[stage.loads.is_gravity == 1].sum(axis=0).reshape(-1, 3)
+    for bed in stage.system.model.seabeds:
+        elements = mesh.bars_in(bed.element_set)
+        ends, length = mesh.element_nodes[elements], stage.system.length0[stage.system.family[elements, 1]]
+        area = 0.5 * bed.width * np.bincount(ends.ravel(), np.repeat(length, 2), len(weight))
+        nodes = np.flatnonzero(area > 0.0)
+        sunk = float((-weight[nodes] @ bed.normal(up) / (bed.stiffness * area[nodes])).max(initial=0.0))
+        if sunk > SOFT * bed.width:
+            return (
+                f"the bottom is soft: what rests on it sinks in by up to {sunk:.3g}, {sunk / bed.width:.2g} of the "
+                "contact width, and lines leave it elsewhere; a larger K of *SEABED holds them up"
+            )
+    return ""

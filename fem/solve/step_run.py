@@ -16,7 +16,7 @@ from fem.model.swings import coarse_swing
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve import start
-from fem.solve.advice import automatic_notice, out_of_increments, overflow_message, snap_notice
+from fem.solve.advice import automatic_notice, out_of_increments, overflow_message, snap_notice, soft_bottom_notice
 from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BALANCES
@@ -164,6 +164,7 @@ class StepRun:
         if self.events:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         self.notify(self.marcher.notice)
+        self.notify(soft_bottom_notice(stage))
         self.marcher.refuse(held, motion)
         if self.at_start:
             stage = self.at_start.begin(stage, motion, instant)

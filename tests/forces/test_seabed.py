@@ -212,3 +212,10 @@ def test_updates_are_halved_where_the_residual_does_not_fall(monkeypatch):
     monkeypatch.setattr(step_system, "FIRST_HALVED", 0.0)
     with pytest.raises(NoConvergence):
         run_text(text)
+
+
+@pytest.mark.parametrize("stiffness, is_told", [(1e4, False), (9e3, True)])
+def test_a_soft_bottom_is_told(stiffness, is_told):
+    """From a tenth of the contact width on: w/(K D) = D/10 at K = 10 w/D^2."""
+    history = run_text(chain(bottom=f"{10 * stiffness!r}, 0., 0.1", dt=1e-2, period=1e-2))
+    assert any("sinks in by up to" in text for text in history.notices) == is_told
