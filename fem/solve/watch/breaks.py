@@ -43,16 +43,20 @@ class Breaks:
         self.columns: Ints = np.repeat(np.array(columns, np.int64), sizes)
 
     @property
+    def watched(self) -> Ints:
+        """Elements whose T or E is looked at after every increment."""
+        return np.unique(self.elements[self.columns >= 0])
+
+    @property
     def instants(self) -> Floats:
         """Rising total times at which an element breaks: increments end there."""
         return np.unique(self.values[self.columns < 0])
 
     def reached(self, step: OneStep, kept: Record, time: Floats) -> Flags:
         """(k, f) limits that are reached at the ends (k,) of the first increments that are kept."""
-        if not len(self.elements):
-            return np.zeros((len(time), 0), np.bool_)
-        now = kept.values[: len(time), step.elements.searchsorted(self.elements), self.columns]
-        now = np.where(self.columns < 0, time[:, None], now)
+        now, looked_at = np.repeat(time[:, None], len(self.elements), axis=1), self.columns >= 0
+        places = step.elements.searchsorted(self.elements[looked_at])
+        now[:, looked_at] = kept.values[: len(time), places, self.columns[looked_at]]
         return np.asarray((now >= self.values) & ~step.whole.gone[self.elements])
 
 
