@@ -242,7 +242,7 @@ def coefficient(
 
 
 SEABED = Family(
-    "seabed", assemble, evaluate,
+    "seabed", assemble, evaluate, wanted=lambda model: bool(model.seabeds),
     states=lambda own: np.column_stack([own.anchors, np.zeros_like(own.anchors)]).ravel(),
     touching=lambda own: np.column_stack([own.nodes, own.first + REMEMBERED * np.arange(len(own.nodes)) + 3]),
     symmetric=False, smooth=False, kinked=True,
