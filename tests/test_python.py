@@ -15,11 +15,13 @@ import pytest
 
 import fem
 from fem.arrays import Columns
+from fem.model.quantities import NODAL
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(name for name in fem.__all__ if inspect.isfunction(getattr(fem, name)))
-EVERYTHING = "*NODE PRINT, NSET=BOTH\nU, V, A, RF, COORD\n*EL PRINT, ELSET=BAR\nE, S, N, T\n"
+NODES = ", ".join(quantity.name for quantity in NODAL)
+EVERYTHING = f"*NODE PRINT, NSET=BOTH\n{NODES}\n*EL PRINT, ELSET=BAR\nE, S, N, T\n"
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +86,7 @@ def test_a_name_that_is_not_there_is_answered_by_those_that_are(history):
     motion, _ = history
     for wrong, names in (
         (lambda: motion.of_node(7), "there is no node 7; there are 1, 2"),
-        (lambda: motion.of_node(2, "W"), "no quantity W; there are U, V, A, RF, COORD"),
+        (lambda: motion.of_node(2, "W"), f"no quantity W; there are {NODES}"),
         (lambda: motion.of_element(5), "no element 5; there are 1"),
         (lambda: motion.of_element(1, "F"), "no quantity F; there are E, S, N, T"),
         (lambda: motion.of_energy("heat"), "no energy heat; there are kinetic, strain"),

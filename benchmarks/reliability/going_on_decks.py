@@ -180,6 +180,17 @@ def broken(material: str, size: int, first: str, second: str, controls: str) -> 
     return hanging(material, steps, limits)
 
 
+def vessel(size: int) -> str:
+    """A chain whose first node moves with a body that turns, in two steps."""
+    body = "*NODE\n50, -1., 0., 1.\n*NSET, NSET=PIN\n1\n*RIGID BODY, REF NODE=50, PIN NSET=PIN\n"
+    spline = SWING.replace("PERIODIC", "SPLINE, TIME=TOTAL TIME").replace(
+        "1, 9., 0., 0.\n0., 1.", "0, 0, .1, .3, .3, -1, 1, 1"
+    )
+    turns = "*BOUNDARY, AMPLITUDE=SWING\n50, 1, 1, 0.05\n50, 5, 5, 0.1\n"
+    steps = step(dynamic("NEWMARK", 0.002, size), turns) + step(dynamic("HHT", 0.002, size))
+    return hanging(SLACK, steps, body + spline).replace("1, 1, 3\nNALL, 2\n", "50, 1, 3\n")
+
+
 def decks(size: int) -> dict[str, str]:
     """By name; ``size``: about the number of increments of each."""
     drive = "*BOUNDARY, AMPLITUDE=SWING\n1, 1, 1, 0.05\n"
@@ -207,6 +218,7 @@ def decks(size: int) -> dict[str, str]:
         "drifting": hanging(SLACK, step(dynamic("HHT", 0.05, size), "*CONTROLS, ENERGY DRIFT=OFF\n")),
         "broken": broken(SLACK, size, "HHT", "CENTRAL DIFFERENCE", off),
         "broken ropes": broken(ROPE, size, "NEWMARK", "ENERGY MOMENTUM", event),
+        "vessel": vessel(size),
         "damped": hanging(SLACK, step(dynamic("ENERGY MOMENTUM", 0.002, size), off), "", ", STARTING TENSION=1."),
     }
 

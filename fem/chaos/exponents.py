@@ -115,6 +115,8 @@ class Lyapunov:
     def exponents(self, model: Model) -> Exponents:
         """Of one model. CommandError: it has no such motion; NoConvergence: the march failed."""
         model = lasting(model, self.time)
+        if model.failures:
+            raise CommandError("elements that break (*FAILURE) leave no motion that goes on as it was: no exponents")
         is_two = self.method == "two"
         grown = two_growth(model, self.every) if is_two else tangent_growth(model, self.count, self.every)
         first = math.ceil(self.transient * len(grown))

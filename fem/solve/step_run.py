@@ -62,8 +62,8 @@ class StepRun:
         self.sink, self.progress = run.sink, run.progress
         everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
-        if len(breaks.elements):
-            self.elements = np.union1d(self.elements, breaks.elements)
+        if len(breaks.watched):
+            self.elements = np.union1d(self.elements, breaks.watched)
         self.thermal = np.zeros(len(run.system.bars.nodes))
         self.numbers = numbers_in(record(stage, 1, self.nodes, self.elements)) + 4
         self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))
@@ -195,7 +195,7 @@ class StepRun:
         """A chunk of increments, so many at most; raises where it cannot go on."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(out_of_increments(self, self.most))
-        saved = state_of_step(self) if len(self.breaks.elements) else {}
+        saved = state_of_step(self) if len(self.breaks.watched) else {}
         times, steps = self.clock.plan(min(most, self._count()))
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]

@@ -8,6 +8,9 @@ import pytest
 import fem
 from fem.deck import parse_deck, write_deck
 from fem.solve.clock import Progress
+from fem.solve.increment import Marcher
+from fem.solve.step_run import StepRun
+from fem.solve.step_system import StepSystem
 
 HEAD = """\
 *NODE, NSET=ALL
@@ -323,3 +326,70 @@ def test_decks_with_breaks_are_written_and_read_again():
     )
     assert parse_deck(write_deck(model)) == model
     assert model.steps[2].removals == ("POINT", 4)
+
+
+@pytest.mark.parametrize("kind", ["SPRING1", "SPRING2", "SPRINGA", "DASHPOT1"])
+def test_springs_and_dashpots_break(kind):
+    """A mass on one: then it goes on with the velocity it had; the energy of the spring is dissipated."""
+    nodes = "2" if kind.endswith("1") else "1, 2"
+    dofs = {"1": "1", "2": "1, 1", "A": ""}[kind[-1]]
+    text = f"""\
+*NODE
+1, 0, 0, 0
+2, 2, 0, 0
+*ELEMENT, TYPE={kind}, ELSET=S
+1, {nodes}
+*ELEMENT, TYPE=MASS, ELSET=M
+9, 2
+*MASS, ELSET=M
+2.
+*{kind.rstrip("12A")}, ELSET=S
+{dofs}
+3.
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+*INITIAL CONDITIONS, TYPE=VELOCITY
+2, 1, 1.
+*FAILURE, TYPE=TIME
+1, 0.5
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, ALPHA=0
+0.01, 1.
+*END STEP
+"""
+    history = fem.run(parse_deck(text))
+    (event,), at = history.events, int(np.flatnonzero(history.time == 0.5)[0])
+    u, v = history.of_node(2)[:, 0], history.of_node(2, "V")[:, 0]
+    assert u[at:] == pytest.approx(u[at] + v[at] * (history.time[at:] - 0.5), abs=1e-12)
+    assert event.energy_loss == pytest.approx(0.0 if kind == "DASHPOT1" else 1.5 * u[at] ** 2)
+    assert np.ptp(history.energy_error) < 1e-3
+    assert not history.of_element(1, "T")[at + 1 :].any()
+
+
+def test_linear_steps_lose_elements_too():
+    """Geometrically linear: the bars about the reference position that are gone are gone there, too."""
+    text = HEAD.format(mass="LUMPED") + "*FAILURE, TYPE=TIME\n4, 0.2\n"
+    text += STEP.format(procedure=DYNAMIC["energy momentum"], more="", weighed="BARS").replace("NLGEOM,", "NLGEOM=NO,")
+    history = fem.run(parse_deck(text))
+    at = int(np.flatnonzero(history.time == 0.2)[0])
+    assert history.of_element(4, "T")[at] > 1.0
+    assert not history.of_element(4, "T")[at + 1 :].any()
+    assert np.abs(history.energy_error).max() < 1e-10 * np.abs(history.of_energy("external_work")).max()
+
+
+def test_a_net_that_parts_is_solved_along_its_chains():
+    """A ring of bars is no tree; without one of them it is."""
+    stages: list[str] = []
+    take = StepRun.take
+
+    def noted(self: StepRun, stage: StepSystem, marcher: Marcher) -> None:
+        stages.append(stage.choice.text)
+        take(self, stage, marcher)
+
+    text = deck(DYNAMIC["newmark"], model="*FAILURE, TYPE=TIME\n4, 1.2\n").replace("4, 4, 5\n", "4, 4, 2\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StepRun, "take", noted)
+        fem.run(parse_deck(text.replace("5, 1, 3\n", "")))
+    assert not stages[1].startswith("chain")
+    assert stages[2].startswith("chain")

@@ -32,6 +32,7 @@ class Breaks:
     """The limits of all elements that may break.
 
     elements (f,)  indices;  values (f,) of the limits;  columns (f,) of the quantity, -1: total time
+    watched        elements whose T or E is looked at after every increment
     """
 
     def __init__(self, model: Model) -> None:
@@ -41,6 +42,7 @@ class Breaks:
         self.elements: Ints = np.concatenate([np.zeros(0, np.int64), *(elements for elements, _ in found)])
         self.values: Floats = np.repeat([each.value for _, each in found], sizes)
         self.columns: Ints = np.repeat(np.array(columns, np.int64), sizes)
+        self.watched: Ints = np.unique(self.elements[self.columns >= 0]) if found else self.elements
 
     @property
     def instants(self) -> Floats:
@@ -51,8 +53,9 @@ class Breaks:
         """(k, f) limits that are reached at the ends (k,) of the first increments that are kept."""
         if not len(self.elements):
             return np.zeros((len(time), 0), np.bool_)
-        now = kept.values[: len(time), step.elements.searchsorted(self.elements), self.columns]
-        now = np.where(self.columns < 0, time[:, None], now)
+        now, looked_at = np.repeat(time[:, None], len(self.elements), axis=1), self.columns >= 0
+        places = step.elements.searchsorted(self.elements[looked_at])
+        now[:, looked_at] = kept.values[: len(time), places, self.columns[looked_at]]
         return np.asarray((now >= self.values) & ~step.whole.gone[self.elements])
 
 
