@@ -163,7 +163,7 @@ U, CF
 
 @pytest.mark.parametrize("slope", [0.0, 6.0])
 def test_lines_are_laid_at_rest_with_their_friction(slope):
-    """Statics moves nothing by more than the line has sunk, in a few solves; mu N pulls at what rests, along the line."""
+    """Statics moves nothing by more than the line has sunk, in a few solves; mu N pulls at what rests."""
     uphill = math.degrees(math.atan2(18.0, 62.0))
     model = parse_deck(SLOPED.format(options=", FRICTION=YES", slope=slope, uphill=uphill))
     assert "of it lie on the bottom" in model.notices[0]
