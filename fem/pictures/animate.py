@@ -33,7 +33,7 @@ BESIDE, ABOVE = 2.2, 1.5
 """Inches: bounds of width and height of a picture; what is beside and above the motion."""
 TRAILS = ("#009E73", "#CC79A7", "#E69F00", "#000000")
 MOST_FRAMES = 10_000
-MARKED = 60
+MARKED = 40
 """Nodes get a mark of their own up to so many."""
 NO_COLOURS = "without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)"
 
