@@ -1,8 +1,9 @@
-"""Type aliases for the arrays that travel through the program (all C-contiguous), and tables of them."""
+"""Type aliases for the arrays that travel through the program (all C-contiguous), tables of them, their equality."""
 
 from __future__ import annotations
 
 import textwrap
+from dataclasses import fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,3 +31,31 @@ class Columns(dict[str, NDArray[Any]]):
         rows = len(next(iter(self.values()), ()))
         text = textwrap.shorten(f"{rows} rows of {', '.join(self)}", 400, placeholder=" ...")
         return textwrap.fill(text, 100, subsequent_indent="  ")
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equal values, arrays compared element by element, containers item by item."""
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        return np.array_equal(np.asarray(left), np.asarray(right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+class ArrayData:
+    """Base of frozen dataclasses (``eq=False``) whose fields may be arrays."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(
+            same(getattr(self, field.name), getattr(other, field.name))
+            for field in fields(self)  # type: ignore[arg-type]
+            if field.compare
+        )
+
+    __hash__ = None  # type: ignore[assignment]

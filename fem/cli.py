@@ -29,7 +29,7 @@ from fem.spans.options import add_options as add_line_options
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
 4 the machine cannot (disk full, memory spent), 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
-FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase", "tension")
+FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown")
 SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 
@@ -216,7 +216,7 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
         if not options.run:
             return 0
         code = run_command(parser().parse_args(["run", str(deck)]))
-        if getattr(options, "motion", None):
+        if getattr(options, "motion", None) or getattr(options, "record", None):
             from fem.pictures.plot import plot
             from fem.results.run_record import RESULTS
 

@@ -32,6 +32,14 @@ def test_breaking_loads_of_chains(grade, size, load):
     assert section(f"{grade}-studlink-{size}").strength == section(f"{grade}-studless-{size}").strength
 
 
+def test_stiffness_of_chains_is_that_of_their_grade():
+    """DNV-OS-E301 (2010): moduli on the area of two bars, d in mm; by hand."""
+    area = 2.0 * math.pi / 4 * 0.1**2
+    moduli = {"R3-studless": 5.0e10, "R4-studless": 5.2e10, "studless": 5.2e10, "R5-studless": 5.67e10}
+    for name, young in (moduli | {"R3-studlink": 5.6e10, "studlink": 5.6e10}).items():
+        assert section(f"{name}-100").stiffness == pytest.approx(young * area, rel=3e-4)
+
+
 def test_densities_are_those_of_the_materials():
     """Mass over displaced volume: steel, polyester; conductors of aluminium and steel weigh 3474 kg/m^3 of wire."""
     for name, density in (("studless-100", 7850), ("studlink-100", 7850), ("polyester-180", 1380)):
@@ -110,3 +118,45 @@ def test_decks_of_others_are_left_alone(tmp_path):
         fem.line((9, 0, 5), section="dove", sag=0.6, output=deck)
     with pytest.raises(CommandError, match="one of length, tension, sag"):
         fem.line((9, 0, 5), section="dove", sag=0.6, length=11.0)
+
+
+def test_a_moored_line_follows_its_end(tmp_path):
+    """Over a bottom, in a current, moved: what is said of its start holds, and the end is where the cosine puts it."""
+    words = f"{CHAIN} --bars 12 --stream 0.5,0 --motion 4,0,2 --period 12 --friction 0.6 --time 1.2"
+    history = fem.run(fem.parse_deck(deck_of(tmp_path, words)))
+    pull = float(re.search(r"(\S+) at node 13", str(history.notices)).group(1).rstrip(","))
+    start = np.flatnonzero(history.of_step(1))[-1]
+    assert np.linalg.norm(history.of_node(13, "RF")[start]) == pytest.approx(pull, rel=2e-3)  # the bottom gives way
+    rows = np.flatnonzero(history.of_step(3))
+    cosine = np.cos(2 * math.pi * (history.time[rows] - 2.0) / 12)
+    assert history.of_node(13)[rows] == pytest.approx(np.outer(cosine, [4, 0, 2]), abs=1e-9)
+    assert history.of_node(13, "RF")[rows[-1], 0] > 0.0
+
+
+RECORD = "time, Surge, heave\n" + "".join(f"{t / 10}, {3 - t / 10}, {0.2 * t}\n" for t in range(13))
+
+
+def test_the_end_follows_a_record(tmp_path):
+    """A table beside the deck: straight lines in time, which splines keep; the line begins where they do."""
+    (tmp_path / "motion.csv").write_text(RECORD)
+    deck_of(tmp_path, f"{CHAIN} --bars 8 --record {tmp_path / 'motion.csv'}")
+    history = fem.run(tmp_path / "line.inp")
+    rows = np.flatnonzero(history.of_step(3))
+    since = history.time[rows] - 2.0
+    assert since[-1] == pytest.approx(1.2)
+    assert history.of_node(9)[rows] == pytest.approx(np.column_stack([3 - since, 0 * since, 2 * since]), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (RECORD.replace("0.0,", "-1.0,", 1), "begins at time -1; the motion of a line begins at 0"),
+        (RECORD.replace("Surge, heave", "x, y"), "has no column surge, sway or heave"),
+        (RECORD.replace("3.0", "three"), "is not a table of numbers"),
+        ("", "has no column surge"),
+    ],
+)
+def test_records_that_are_none(tmp_path, text, message):
+    (tmp_path / "motion.csv").write_text(text)
+    with pytest.raises(CommandError, match=message):
+        fem.line((9, 0, 5), section="dove", sag=0.5, record=tmp_path / "motion.csv", output=tmp_path / "line.inp")

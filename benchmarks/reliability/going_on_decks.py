@@ -171,6 +171,15 @@ def several(count: int) -> str:
     return hanging(f"{ELASTIC}\n*EXPANSION\n1e-5", static + modes + motion + rest + modes, taut + SWING, height=0.0)
 
 
+def broken(material: str, size: int, first: str, second: str, controls: str) -> str:
+    """Links part at the start of a step, within one, and by their pull; those behind them fall."""
+    dt = 2e-4 if material == SLACK else 1.2 / size
+    steps = step(dynamic(first, dt, size), controls) + step(dynamic(second, dt, size), "*MODEL CHANGE, REMOVE\n2\n")
+    steps = steps.replace("DIRECT, TIME INTEGRATOR=CENTRAL DIFFERENCE", "DIRECT, EXPLICIT")
+    limits = f"*FAILURE, TYPE=TIME\n5, {0.4123 * dt * size!r}\n*FAILURE, TYPE=TENSION\n4, 5.\n3, 12.\n"
+    return hanging(material, steps, limits)
+
+
 def decks(size: int) -> dict[str, str]:
     """By name; ``size``: about the number of increments of each."""
     drive = "*BOUNDARY, AMPLITUDE=SWING\n1, 1, 1, 0.05\n"
@@ -196,6 +205,8 @@ def decks(size: int) -> dict[str, str]:
         "snapping": snapping(size),
         "doubled ropes": doubled(size),
         "drifting": hanging(SLACK, step(dynamic("HHT", 0.05, size), "*CONTROLS, ENERGY DRIFT=OFF\n")),
+        "broken": broken(SLACK, size, "HHT", "CENTRAL DIFFERENCE", off),
+        "broken ropes": broken(ROPE, size, "NEWMARK", "ENERGY MOMENTUM", event),
         "damped": hanging(SLACK, step(dynamic("ENERGY MOMENTUM", 0.002, size), off), "", ", STARTING TENSION=1."),
     }
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import bodies_of
-from fem.assembly.flows import growth_of
 from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System, absent
 from fem.errors import ModelError
 from fem.forces.bars import bar
@@ -19,12 +18,10 @@ from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
 from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
 from fem.forces.families import FAMILIES, FIRST, acting, are_viscous, massive_ones, write_masses
 from fem.forces.mass import SHARES
-from fem.forces.springs import Springs
+from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.mesh import AXIAL
-
-Curve: TypeAlias = tuple[tuple[float, float], ...]
-"""Rows (force, elongation) of a nonlinear spring."""
+from fem.model.surroundings import growth_of
 
 
 def assemble(model: Model, gone: Flags | None = None) -> System:
@@ -136,7 +133,7 @@ class _Builder:
         self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
         if self.model.growths:
-            grown = growth_of(self.model)[1][elements] / constants[bar.INV_LENGTH, chosen]
+            grown = growth_of(self.mesh, self.model.growths)[1][elements] / constants[bar.INV_LENGTH, chosen]
             bar_mass += ~self.gone[elements] * grown
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
         diagonal, off = SHARES[section.mass_rule]
@@ -151,7 +148,6 @@ class _Builder:
     def add_spring(self, item: Spring | Dashpot, stiffness: float, coefficient: float, table: Curve = ()) -> None:
         """Springs (with a table: nonlinear) and dashpots, axial or between dofs."""
         elements = self.mesh.element_sets[item.element_set]
-        is_there = ~self.gone[elements]
         chosen, nodes = self.family[elements, 1], self.nodes[elements]
         new = table_rows(table) if table else []
         first, rows = len(self.table) if new else 0, len(new)
@@ -159,7 +155,7 @@ class _Builder:
         for end, dof in enumerate(item.dofs):
             self.dofs[chosen, end] = 3 * nodes[:, end] + dof - 1
         if item.dofs:
-            self.spring_constants[chosen] = np.outer(is_there, (stiffness, coefficient, first, rows))
+            self.spring_constants[chosen] = np.outer(~self.gone[elements], (stiffness, coefficient, first, rows))
         else:
             self._set_axial(chosen, stiffness, coefficient)
             self.kinds[chosen, 1] = TABLE if rows else BILINEAR
@@ -273,6 +269,8 @@ class _Builder:
 
 def with_families(system: System) -> System:
     """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
+    if not any(one.wanted(system.model) for one in FAMILIES):
+        return system
     owns: list[Any] = []
     pairs, state, family, touching = system.pairs, system.state, system.family, system.touching
     for place, one in enumerate(FAMILIES):
@@ -288,27 +286,17 @@ def with_families(system: System) -> System:
         return system
     return replace(
         system, families=families, is_passive=False, has_flow=True, pairs=pairs, state=state, touching=touching,
-        directed_mass=first_masses(families, system),
+        directed_mass=first_masses(families, system, pairs),
     )  # fmt: skip
 
 
-def first_masses(families: tuple[Any, ...], system: System) -> Floats:
-    """(n, 9) mass that families give to nodes in the reference position; empty where none does."""
+def first_masses(families: tuple[Any, ...], system: System, pairs: Ints) -> Floats:
+    """(n, 9) mass that families give to nodes in the reference position, (n + p, 9) with that between the nodes of
+    ``pairs`` where it couples any; empty where there is none.
+    """
     if not massive_ones(families):
         return system.directed_mass
-    block, size = np.zeros((len(system.labels), 9)), system.size
+    couples = any(len(family.pairs(own)) for family, own in acting(families) if family.mass is not None)
+    block, size = np.zeros((len(system.labels) + couples * len(pairs), 9)), system.size
     write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), block)
     return block
-
-
-def table_rows(table: Curve) -> list[tuple[float, float, float]]:
-    """Rows elongation, force, energy of a law given as (force, elongation), with a row at elongation 0."""
-    force, x = np.array(table, float).T
-    if not np.any(x == 0.0):
-        place = int(np.searchsorted(x, 0.0))
-        force, x = np.insert(force, place, np.interp(0.0, x, force)), np.insert(x, place, 0.0)
-    piece = 0.5 * (force[1:] + force[:-1]) * np.diff(x)
-    zero = int(np.flatnonzero(x == 0.0)[0])
-    before = -np.cumsum(piece[:zero][::-1])[::-1]
-    energy = np.concatenate([before, [0.0], np.cumsum(piece[zero:])])
-    return list(zip(x.tolist(), force.tolist(), energy.tolist(), strict=True))

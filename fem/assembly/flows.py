@@ -13,6 +13,7 @@ from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
 from fem.assembly.system import BAR_FAMILY, System
 from fem.model import FluidLoad, Model, Step
 from fem.model.curves import Constant, Curve
+from fem.model.surroundings import growth_of
 
 ADDED = "ADDED MASS"
 
@@ -30,22 +31,8 @@ class Flow:
 
     def diameter(self, system: System) -> Floats:
         """(k,) D of the elements; in water with what has grown on them."""
-        grown = 0.0 if self.load.kind == "WDD" else 2.0 * growth_of(system.model)[0]
+        grown = 0.0 if self.load.kind == "WDD" else 2.0 * growth_of(system.model.mesh, system.model.growths)[0]
         return self.load.diameter + grown + np.zeros(len(system.family))
-
-
-def growth_of(model: Model) -> tuple[Floats, Floats]:
-    """(k,) thickness of the growth on the elements, and its mass per length."""
-    mesh, count = model.mesh, len(model.mesh.element_nodes)
-    thickness, mass = np.zeros(count), np.zeros(count)
-    for growth in model.growths:
-        elements = mesh.element_sets[growth.element_set]
-        middle = mesh.coordinates[mesh.element_nodes[elements], mesh.up].mean(axis=1)
-        elevation, layer, density = np.array(growth.rows).T
-        thickness[elements] = np.interp(middle, elevation, layer)
-        outer = growth.diameter + 2.0 * thickness[elements]
-        mass[elements] = 0.25 * np.pi * np.interp(middle, elevation, density) * (outer**2 - growth.diameter**2)
-    return thickness, mass
 
 
 def buoyancy_cases(system: System, flows: Iterable[Flow]) -> list[Case]:
@@ -53,7 +40,7 @@ def buoyancy_cases(system: System, flows: Iterable[Flow]) -> list[Case]:
     found, water, up = list[Case](), system.model.water, system.model.mesh.up
     for flow in flows:
         if flow.load.kind == "PB" and not flow.load.is_current and water is not None:
-            is_bar = system.family[:, 0] == BAR_FAMILY
+            is_bar = (system.family[:, 0] == BAR_FAMILY) & ~system.gone
             volume = np.zeros(len(is_bar))
             volume[is_bar] = (
                 0.25 * np.pi * flow.diameter(system)[is_bar] ** 2 * system.length0[system.family[is_bar, 1]]

@@ -99,6 +99,8 @@ class Supports:
 
     def with_rotations(self, u: Floats, v: Floats, time: float) -> tuple[Floats, Floats]:
         """u and v (3n + 3b,): those of nodes (3n,), and the rotations of the bodies at a time."""
+        if not self.bodies:
+            return u, v
         angles, rates, _ = self.motion(np.arange(self.size, len(self.group)), np.array([time]))
         return np.concatenate([u, angles[0]]), np.concatenate([v, rates[0]])
 

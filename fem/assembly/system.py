@@ -32,7 +32,8 @@ class System:
     touching        (q, 2) nodes and states of contact forces
     pairs           (p, 2) nodes that springs and families couple: those of ``Tangent``
     mass            (n,)    diagonal nodal mass, per direction
-    directed_mass   (n, 9)  mass that families add to nodes, row by row, renewed as they move (empty: none)
+    directed_mass   (n, 9)  mass that families add to nodes, row by row, renewed as they move (empty: none);
+                    (n + p, 9): and between the nodes of ``pairs``
     damping         (n,)    its mass-proportional damping
     family          (k, 2)  of each element: family and index in it
     element_nodes   (k, 2)  node indices (the same twice for one-node elements)
@@ -84,7 +85,7 @@ class System:
     def inertia(self) -> Floats:
         """(3n,) diagonal of the mass matrix: 0 where a dof has no mass at all."""
         by_node = np.repeat(self.mass, 3)
-        return by_node + self.directed_mass[:, ::4].ravel() if len(self.directed_mass) else by_node
+        return by_node + self.directed_mass[: len(self.mass), ::4].ravel() if len(self.directed_mass) else by_node
 
     @property
     def length0(self) -> Floats:

@@ -25,12 +25,14 @@ ROUND_OFF = 1e-9
 class Bars:
     """All T3D2 and T2D2 with a section, by element order.
 
-    labels, connectivity, length0, area, density  (m,) (m, 2) ...; young is NaN where inextensible
+    labels, elements (their indices), connectivity, length0, area, density  (m,) (m, 2) ...; young is NaN where
+    inextensible
     stretch       (m,) |D|/L0 - 1, 0 without a rest length
     can_go_slack  (m,) whether a sign of the force is cut off or weakened
     """
 
     labels: Ints
+    elements: Ints
     connectivity: Ints
     length0: Floats
     stretch: Floats
@@ -75,6 +77,7 @@ def collect_bars(model: Model) -> Bars:
     length0 = np.where(np.isnan(rest[chosen]), length, rest[chosen])
     return Bars(
         labels=mesh.element_names[chosen],
+        elements=chosen,
         connectivity=connectivity,
         length0=length0,
         stretch=length / length0 - 1.0,

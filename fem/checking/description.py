@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from fem.checking.bars import ROUND_OFF, Bars, first_smallest, stiffest_bar
+from fem.checking.fluids import describe_fluids
 from fem.model import Dynamic, Frequency, Model, Static, Step
 
 
@@ -38,7 +39,7 @@ def describe(model: Model, bars: Bars) -> list[str]:
     if model.rest_lengths:
         most = int(np.argmax(bars.stretch))
         lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
-    return lines + _stiffest_lines(bars)
+    return lines + describe_fluids(model, bars) + _stiffest_lines(bars)
 
 
 def _stiffest_lines(bars: Bars) -> list[str]:

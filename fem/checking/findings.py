@@ -11,6 +11,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
+from fem.checking.fluids import ringing
 from fem.model import Boundary, Dynamic, Frequency, Model, Static
 from fem.model.curves import Follow, evaluate
 from fem.model.swings import coarse_swing, held_nodes
@@ -106,7 +107,7 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
         return []
     for step in model.steps:
         moving = [each for each in (*step.boundaries, *step.rotations) if each.value or each.amplitude]
-        if step.nodal_loads or step.distributed_loads or step.temperatures or moving:
+        if step.nodal_loads or step.distributed_loads or step.fluid_loads or step.temperatures or moving:
             return []
     return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, moving support or initial condition"]
 
@@ -192,7 +193,7 @@ def geometry(model: Model, bars: Bars) -> list[str]:
 
 def floating_across(model: Model, bars: Bars) -> list[str]:
     """Straight, unstressed, unsupported across: a first static step finds no stiffness there."""
-    slack_ok = not model.steps or not isinstance(model.steps[0].procedure, Static)
+    slack_ok = not model.steps or not isinstance(model.steps[0].procedure, Static) or model.steps[0].fluid_loads
     stressed = model.rest_lengths or any(condition.kind == "STRESS" for condition in model.initial_conditions)
     if slack_ok or stressed or any(section.starting_tension > 0 for section in model.sections):
         return []
@@ -285,4 +286,4 @@ def units(model: Model, bars: Bars) -> list[str]:
 
 
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
-CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (*STRUCTURE, increments, jumps, geometry, units)
+CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (*STRUCTURE, increments, ringing, jumps, geometry, units)

@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, Row
 from fem.deck.lexical.source import Mistake, Place, listing
-from fem.deck.mesh_draft import ElementTable, LabelTable, NodeTable, SetTable
+from fem.deck.mesh_draft import Catenary, ElementTable, LabelTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError
@@ -73,30 +73,6 @@ class EquationTerm(NamedTuple):
     dof: int
     coefficient: float
     place: Place
-
-
-class Piece(NamedTuple):
-    """A data line of it: labels from its first node to its last, and the natural length (None: to be found)."""
-
-    labels: Ints
-    length: float | None
-    row: Row
-
-
-class Catenary(NamedTuple):
-    """``*NGEN, LINE=CATENARY``: its pieces, end to end, and the measure that gives the length of the blank one.
-
-    measure  None: all lengths are given;  weight: per natural length, None: that of the bars in the first step
-    on_bottom  SEABED: YES, NO, or nothing;  is_held  FRICTION: it lies with its friction mobilised
-    """
-
-    card: Card
-    pieces: tuple[Piece, ...]
-    measure: str | None
-    value: float
-    weight: float | None
-    on_bottom: str
-    is_held: bool
 
 
 class Bed(NamedTuple):

@@ -9,6 +9,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, Place
 
 Where: TypeAlias = Callable[[int], Place]
@@ -143,3 +145,27 @@ class SetTable:
             members = np.array(list(dict.fromkeys(labels.tolist())), np.int64) if is_unsorted else np.unique(labels)
             self.joined[name, is_unsorted] = len(chunks), members
         return members
+
+
+class Piece(NamedTuple):
+    """A data line of it: labels from its first node to its last, and the natural length (None: to be found)."""
+
+    labels: Ints
+    length: float | None
+    row: Row
+
+
+class Catenary(NamedTuple):
+    """``*NGEN, LINE=CATENARY``: its pieces, end to end, and the measure that gives the length of the blank one.
+
+    measure  None: all lengths are given;  weight: per natural length, None: that of the bars in the first step
+    on_bottom  SEABED: YES, NO, or nothing;  is_held  FRICTION: it lies with its friction mobilised
+    """
+
+    card: Card
+    pieces: tuple[Piece, ...]
+    measure: str | None
+    value: float
+    weight: float | None
+    on_bottom: str
+    is_held: bool

@@ -7,7 +7,8 @@ A family has a group of arrays (a NamedTuple) that says what it acts on, and a k
         flow     (3n,)  the part of it that does not come from the stored energy, added to
         tangent         derivative of the weighted force, added to ``block`` and ``cross``
     values(own, index, u, v, row)   E, S, N, T of its element ``index``
-    mass(own, time, place, u, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u
+    mass(own, time, place, u, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u; a family
+                                       with pairs may add to its rows of block (n + p, 9), between their nodes
 
 Its energy, its place in every integrator and linear solver, restarts and tables follow from these.
 """

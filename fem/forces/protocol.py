@@ -78,6 +78,7 @@ NO_PAIRS = np.zeros((0, 2), np.int64)
 class Family:
     """One kind of force.
 
+    wanted     (model) -> a deck asks for it somewhere
     assemble   (model, system, pair, state) -> its group, with empty arrays where the model has none of it; pair, state:
                from where on its own stand in ``Tangent.pairs`` and in the states of a trial
     evaluate, values  kernels, as ``families.py`` says
@@ -104,6 +105,7 @@ class Family:
     touching: Callable[[Any], Ints] = lambda own: NO_PAIRS
     symmetric: bool = True
     smooth: bool = True
+    wanted: Callable[[Any], bool] = lambda model: True
     kinked: bool = False
 
     def acts(self, own: Any) -> bool:

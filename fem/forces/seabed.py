@@ -77,7 +77,7 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
     elements = mesh.bars_in(bed.element_set)
     ends = mesh.element_nodes[elements]
     nodes = np.unique(ends)
-    half = 0.5 * bed.width / system.bars.constants[INV_LENGTH, system.family[elements, 1]]
+    half = ~system.gone[elements] * 0.5 * bed.width / system.bars.constants[INV_LENGTH, system.family[elements, 1]]
     area = np.bincount(ends.ravel(), np.repeat(half, 2), len(mesh.node_labels))[nodes]
     numbers = np.zeros((len(nodes), NUMBERS))
     numbers[:, STIFFNESS], numbers[:, DAMPING] = bed.stiffness * area, bed.damping * area
@@ -242,7 +242,7 @@ def coefficient(
 
 
 SEABED = Family(
-    "seabed", assemble, evaluate,
+    "seabed", assemble, evaluate, wanted=lambda model: bool(model.seabeds),
     states=lambda own: np.column_stack([own.anchors, np.zeros_like(own.anchors)]).ravel(),
     touching=lambda own: np.column_stack([own.nodes, own.first + REMEMBERED * np.arange(len(own.nodes)) + 3]),
     symmetric=False, smooth=False, kinked=True,

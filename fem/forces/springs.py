@@ -6,7 +6,7 @@ u_b = 0. It resists: the internal force on a is +F.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from fem.forces.bars.laws import table_point, table_secant
 from fem.forces.protocol import Tangent, Trial
 from fem.lanes.choose import common
 
+Curve: TypeAlias = tuple[tuple[float, float], ...]
+"""Rows (force, elongation) of a nonlinear spring."""
 # Columns of Springs.constants
 STIFFNESS, DAMPING, FIRST, COUNT = 0, 1, 2, 3
 
@@ -147,3 +149,16 @@ def stiffen_all(springs: Springs, slopes: Floats, tangent: Tangent) -> None:
 def spring_slopes(u: Floats, springs: Springs) -> Floats:
     """(s,) of all springs."""
     return np.array([spring_slope(u, s, springs) for s in range(len(springs.dofs))])
+
+
+def table_rows(table: Curve) -> list[tuple[float, float, float]]:
+    """Rows elongation, force, energy of a law given as (force, elongation), with a row at elongation 0."""
+    force, x = np.array(table, float).T
+    if not np.any(x == 0.0):
+        place = int(np.searchsorted(x, 0.0))
+        force, x = np.insert(force, place, np.interp(0.0, x, force)), np.insert(x, place, 0.0)
+    piece = 0.5 * (force[1:] + force[:-1]) * np.diff(x)
+    zero = int(np.flatnonzero(x == 0.0)[0])
+    before = -np.cumsum(piece[:zero][::-1])[::-1]
+    energy = np.concatenate([before, [0.0], np.cumsum(piece[zero:])])
+    return list(zip(x.tolist(), force.tolist(), energy.tolist(), strict=True))

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem.arrays import Ints
-from fem.model.arrays_equal import ArrayData
+from fem.arrays import ArrayData, Ints
 from fem.model.loads import (
     Amplitude,
     Boundary,

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import ArrayData, Flags, Floats, Ints
 from fem.errors import unknown
-from fem.model.arrays_equal import ArrayData
 
 BARS = ("T3D2", "T2D2")
 AXIAL = (*BARS, "SPRINGA", "DASHPOTA")

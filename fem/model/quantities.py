@@ -15,6 +15,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import unknown
 from fem.model import Model
+from fem.model.surroundings import current_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,9 @@ NODAL = (
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
     ),
+    vector("FV", "fluid velocity", "length/time", derived=lambda of: stream(of)),
+    vector("FA", "fluid acceleration", "length/time²", derived=lambda of: np.zeros_like(of["U"])),  # waves have one
+    Quantity("FE", "surface elevation", "length", derived=lambda of: np.zeros_like(of["U"][..., 0])),
     vector("RM", "moment", "force length", derived=lambda of: moments(of)),
 )
 ELEMENTAL = (
@@ -100,6 +104,12 @@ def moments(of: Values) -> Floats:
             arms = of["COORD"][..., pinned, :] - of["COORD"][..., node, :]
             found[..., node, :] = np.cross(arms, of["RF"][..., pinned, :]).sum(axis=-2, keepdims=True)
     return found
+
+
+def stream(of: Values) -> Floats:
+    """(k, p, 3) velocity of the current where nodes are, amplitudes of loads apart; none without water."""
+    height = of["COORD"][..., of.model.mesh.up]
+    return np.zeros_like(of["U"]) if of.model.water is None else current_at(of.model.water, height)
 
 
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fem.arrays import Floats
+from fem.model.mesh import Mesh
 
 Rows = tuple[tuple[float, float], ...]
 
@@ -35,6 +38,14 @@ class Wind:
     direction: tuple[float, float] = (1.0, 0.0)
     power: float = 1.0 / 7.0
 
+    def vectors(self, up: int) -> Floats:
+        """(2, 3) speeds along i and j at the reference height; of plane models (y is up) i is (direction[0], 0, -)."""
+        first, second = self.direction
+        level = np.array([[first, second], [-second, first]]) * np.array(self.speeds)[:, None]
+        found = np.zeros((2, 3))
+        found[:, 0], found[:, 3 - up] = level[:, 0], level[:, 1] * (1.0 if up == 2 else -1.0)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class DragLaw:
@@ -53,6 +64,13 @@ class MarineGrowth:
     element_set: str
     diameter: float
     rows: tuple[tuple[float, float, float], ...]
+
+    def at(self, height: Any) -> tuple[Any, Any]:
+        """Thickness at a height (or at several), and mass per length."""
+        elevation, layer, density = np.array(self.rows).T
+        thickness = np.interp(height, elevation, layer)
+        outer = self.diameter + 2.0 * thickness
+        return thickness, 0.25 * np.pi * np.interp(height, elevation, density) * (outer**2 - self.diameter**2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +138,20 @@ class Seabed:
         foot = np.zeros(3)
         foot[up] = self.elevation
         return np.asarray((foot - places) @ self.normal(up))
+
+
+def current_at(water: Water, height: Floats) -> Floats:
+    """(..., 3) velocity of the current; none above the still level."""
+    rows = np.array(water.current or [(0.0, 0.0, 0.0, 0.0)])
+    found = np.stack([np.interp(height, rows[:, 3], rows[:, axis]) for axis in range(3)], axis=-1)
+    return np.where((np.asarray(height) <= water.level)[..., None], found, 0.0)
+
+
+def growth_of(mesh: Mesh, growths: Iterable[MarineGrowth]) -> tuple[Floats, Floats]:
+    """(k,) thickness of what grows on each element, and its mass per length."""
+    thickness, mass = np.zeros((2, len(mesh.element_nodes)))
+    for growth in growths:
+        elements = mesh.element_sets[growth.element_set]
+        middle = mesh.coordinates[mesh.element_nodes[elements], mesh.up].mean(axis=1)
+        thickness[elements], mass[elements] = growth.at(middle)
+    return thickness, mass

@@ -26,8 +26,7 @@ STREAM = """\
 ** drag, inertia of the water, the current
 *STEP, NLGEOM, INC=200
 *STATIC
-0.25, 1.
-*DLOAD"""
+0.25, 1."""
 MOTION = """\
 ** here coupled points get their motion: *BOUNDARY, AMPLITUDE=...
 *STEP, NLGEOM, INC=1000000
@@ -198,7 +197,7 @@ def weight_lines(moorings: Moorings, chains: list[Chain], gravity: float, densit
 
 def water_lines(moorings: Moorings) -> list[str]:
     """Drag and added mass of each type."""
-    lines = []
+    lines: list[str] = []
     for name in used(moorings):
         made = moorings.types[name]
         d, target = repr(made.diameter), set_of(name)
@@ -206,7 +205,7 @@ def water_lines(moorings: Moorings) -> list[str]:
         lines += [f"{target}, FDT, 1., {d}, {made.axial_drag!r}"] if made.axial_drag else []
         if made.added or made.axial_added:
             lines.append(f"{target}, FI, 1., {d}, {1.0 + made.added!r}, {made.added!r}, , {made.axial_added!r}")
-    return lines
+    return ["*DLOAD", *lines] if lines else []
 
 
 def nodes_of(chains: list[Chain]) -> dict[int, list[int]]:

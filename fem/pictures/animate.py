@@ -24,7 +24,7 @@ from fem.pictures.film import Picture, check_film, write_film
 from fem.pictures.folder import Missing, Results, open_results
 from fem.pictures.motion import Pick, overview, plane_of
 from fem.pictures.style import AXES, LABEL, SMALL, TITLE, shortened
-from fem.pictures.tension import nearest, tension_scale, whole_motion
+from fem.pictures.tension import bars_of, break_times, nearest, tension_scale, whole_motion
 from fem.results.console import Bar
 
 DPI = 100
@@ -151,7 +151,7 @@ class Scene:
         self._x = mesh.coordinates + motion.values["U"]
         self._axes = plane_of(results)
         lines = mesh.ends[:, 0] != mesh.ends[:, 1]
-        self._bars = mesh.ends[mesh.is_bar & lines]
+        self._bars, self._broken = bars_of(mesh)[0], break_times(results)
         self._others = mesh.ends[~mesh.is_bar & lines]
         self._tension = motion.tension
         if motion.tension is not None and not np.isfinite(motion.tension).any():
@@ -172,7 +172,8 @@ class Scene:
         place = int(self._frames[frame])
         self._canvas.restore_region(self._still)
         x = self._x[place][:, self._axes]
-        self._bar_lines.set_segments(x[self._bars])
+        is_whole = self._broken > self.time[place]
+        self._bar_lines.set_segments(np.where(is_whole[:, None, None], x[self._bars], np.nan))
         if self._tension is not None:
             self._bar_lines.set_array(self._tension[place])
             self._bar_lines.set_linewidths(np.where(np.abs(self._tension[place]) <= self._slack, 1.0, 2.6))

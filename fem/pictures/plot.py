@@ -22,6 +22,7 @@ from fem.pictures.figures.nodes import MOTIONS, displacements
 from fem.pictures.figures.phase import phase, phase_angles
 from fem.pictures.figures.reactions import reactions
 from fem.pictures.figures.tension import envelope, shapes, tension
+from fem.pictures.figures.touchdown import touchdown
 from fem.pictures.folder import Missing, Results, open_results
 
 Drawing: TypeAlias = Callable[[Results], Figure]
@@ -33,6 +34,7 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "reactions": (reactions, joints),
     "phase": (phase, phase_angles),
     "tension": (tension, envelope, shapes),
+    "touchdown": (touchdown,),
 }
 """What ``--what`` offers; a figure has the name of its function."""
 MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
@@ -57,7 +59,7 @@ def plot(
     """Draw figures of a run from its files: those asked for, or all that it has data for. The files that were written.
 
     folder  of the results of a run (``fem.run(deck, output=folder)``)
-    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension
+    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
     force   write among files that are not ours, and over them

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 
 from fem.arrays import Floats, Ints
 from fem.pictures.columns import instant_keys
-from fem.pictures.fields import read_field
+from fem.pictures.fields import FieldMesh, read_field
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
 from fem.pictures.motion import REST, Motion, Pick, at_keys, common, read_motion, within_memory
 
@@ -55,16 +56,27 @@ def read_tensions(results: Results) -> Tensions:
     return Tensions(results.mesh.element_labels[bars].tolist(), times[chosen], values, remark)
 
 
+def events_of(results: Results) -> Iterable[dict[str, str]]:
+    """The rows of ``events.csv``."""
+    path = results.folder / "events.csv"
+    return csv.DictReader(path.read_text(errors="replace").splitlines()) if path.is_file() else ()
+
+
+def break_times(results: Results) -> Floats:
+    """(q,) total times at which bars break; infinite for those that do not."""
+    labels = bars_of(results.mesh)[1]
+    broken = {int(row["element"]): float(row["time"]) for row in events_of(results) if row["event"] == "break"}
+    return np.array([broken.get(label, np.inf) for label in labels])
+
+
 def slack_spells(results: Results, first: float, last: float) -> dict[int, list[tuple[float, float]]]:
     """Rope -> begin and end of every time in which it is slack between two times, from ``events.csv``.
 
     Spells that cannot be told apart in a figure are one. Ropes without events are left out: T says what they are.
     """
-    path = results.folder / "events.csv"
     spells: dict[int, list[tuple[float, float]]] = {}
     since: dict[int, float | None] = {}
-    rows = csv.DictReader(path.read_text(errors="replace").splitlines()) if path.is_file() else ()
-    for row in rows:
+    for row in events_of(results):
         if row["event"] not in ("slack", "taut", "impact"):
             continue
         rope, time = int(row["element"]), float(row["time"])
@@ -102,10 +114,16 @@ def add_spell(spells: list[tuple[float, float]], begin: float, end: float, whole
     spells.append((begin, end))
 
 
+def bars_of(mesh: FieldMesh) -> tuple[Ints, list[int]]:
+    """(q, 2) node indices and labels of all bars, as ``whole_motion`` has them."""
+    chosen = mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])
+    return mesh.ends[chosen], mesh.element_labels[chosen].tolist()
+
+
 def whole_motion(results: Results, pick: Pick) -> Motion:
     """All nodes, with T of all bars where it was written."""
     mesh = results.mesh
-    bars = mesh.element_labels[mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])].tolist()
+    bars = bars_of(mesh)[1]
     labels = mesh.node_labels.tolist()
     try:
         return read_motion(results, labels, (), bars or None, pick)

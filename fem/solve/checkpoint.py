@@ -19,10 +19,11 @@ from fem.arrays import Flags
 from fem.assembly.bodies import Body
 from fem.assembly.cases import Case
 from fem.assembly.environment import Environment
+from fem.assembly.flows import Flow
 from fem.assembly.supports import Supports
 from fem.errors import CommandError
 from fem.forces.bars.bar import Bars
-from fem.model import Amplitude, Model
+from fem.model import Amplitude, FluidLoad, Model
 from fem.model.curves import Constant, Follow, Ramp
 from fem.results.record import Frame, SilentSink
 from fem.results.schedule import NEVER
@@ -33,9 +34,8 @@ from fem.solve.statics.riks import settled
 from fem.solve.step_system import StepSystem
 from fem.solve.watch.breaks import rebuild
 
-TYPES: dict[str, type] = {
-    kind.__name__: kind for kind in (Amplitude, Bars, Body, Case, Constant, Environment, Follow, Frame, Ramp, Supports)
-}
+KINDS = Amplitude, Bars, Body, Case, Constant, Environment, Flow, FluidLoad, Follow, Frame, Ramp, Supports
+TYPES: dict[str, type] = {kind.__name__: kind for kind in KINDS}
 """What the objects in a checkpoint may be."""
 SECONDS = 30.0
 """Wall-clock time between two checkpoints, where the deck does not ask for others."""
@@ -187,13 +187,13 @@ def take_over(run: OneRun, state: Mapping[str, Any]) -> None:
     """What steps hand on, into a run; its arrays are then those of what is left of the model."""
     for name in RUN:
         setattr(run, name, state[name])
-    if run.gone.any():
+    if not np.array_equal(run.gone, run.system.gone):
         run.take_out()
 
 
 def restore_step(m: OneStep, state: Mapping[str, Any]) -> None:
     """Give them back."""
-    if not np.array_equal(m.whole.gone, state["run"]["gone"]):  # something has broken in this step
+    if not np.array_equal(m.system.gone, state["run"]["gone"]):  # something has broken in this step
         for name, part in m.living():
             if name in ("step", "progress", "motion"):
                 put_back(part, state[name])

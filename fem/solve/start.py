@@ -157,14 +157,14 @@ def dense_mass(stage: StepSystem) -> Floats:
     for ends in (bars.nodes, bars.nodes[:, ::-1]) if len(bars.off_mass) else ():
         rows, columns = (3 * ends.T[:, :, None] + np.arange(3)).reshape(2, -1)
         np.add.at(matrix, (rows, columns), np.repeat(bars.off_mass, 3))
-    for i, block in enumerate(stage.nodes.directed_mass):
-        matrix[3 * i : 3 * i + 3, 3 * i : 3 * i + 3] += block.reshape(3, 3)
+    for (i, j), block in zip(*stage.directed_blocks(), strict=True):
+        matrix[3 * i : 3 * i + 3, 3 * j : 3 * j + 3] += block
     return matrix
 
 
 def mass_matrix(stage: StepSystem) -> Any:
     """Sparse mass matrix over all dofs (3n, 3n)."""
-    from scipy.sparse import block_diag, coo_array
+    from scipy.sparse import coo_array
 
     count = len(stage.system.mass)
     rows, columns, values = [np.arange(count)], [np.arange(count)], [stage.system.mass]
@@ -179,8 +179,12 @@ def mass_matrix(stage: StepSystem) -> Any:
         (np.repeat(value, 3), ((3 * row[:, None] + axes).ravel(), (3 * column[:, None] + axes).ravel())),
         shape=(3 * count, 3 * count),
     ).tocsr()
-    directed = stage.nodes.directed_mass
-    return matrix + block_diag(directed.reshape(-1, 3, 3), format="csr") if len(directed) else matrix
+    nodes, blocks = stage.directed_blocks()
+    if len(blocks):
+        i, j = (3 * nodes[:, :, None] + axes).transpose(1, 0, 2)
+        places = i.repeat(3), np.tile(j, 3).ravel()
+        matrix = matrix + coo_array((blocks.ravel(), places), shape=matrix.shape).tocsr()
+    return matrix
 
 
 def _solve_mass(stage: StepSystem, right: Floats, free: Ints, a: Floats) -> Ints:

@@ -62,7 +62,8 @@ class StepRun:
         self.sink, self.progress = run.sink, run.progress
         everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
         self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
-        self.elements = np.union1d(self.elements, breaks.elements)
+        if len(breaks.elements):
+            self.elements = np.union1d(self.elements, breaks.elements)
         self.thermal = np.zeros(len(run.system.bars.nodes))
         self.numbers = numbers_in(record(stage, 1, self.nodes, self.elements)) + 4
         self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))

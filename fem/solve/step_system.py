@@ -93,6 +93,13 @@ class StepSystem:
     def _open_direct(self, is_symmetric: bool) -> DirectSolver:
         return DirectSolver(self.system, self.nodes.dof_kind, self.equations, is_symmetric, self.choice.library)
 
+    def directed_blocks(self) -> tuple[Ints, Floats]:
+        """Mass that families add: rows and columns, as numbers of nodes (q, 2), of its blocks (q, 3, 3)."""
+        mass, count = self.nodes.directed_mass, min(len(self.nodes.directed_mass), len(self.system.mass))
+        own, pairs = np.arange(count).repeat(2).reshape(-1, 2), self.nodes.mass_pairs
+        blocks = np.concatenate([mass, mass[count:]]).reshape(-1, 3, 3)
+        return np.concatenate([own, pairs, pairs[:, ::-1]]), blocks
+
     def solver_of(self, phase: int) -> DirectSolver | SaddleSolver:
         """The direct solver of a phase; the mass alone has its own, whose factor lasts."""
         if phase != groups.PROJECT_ACCELERATION or len(self.bars.rods):
@@ -119,6 +126,7 @@ def prepare(
         system.directed_mass,
         np.zeros((0, 9)),
         np.zeros(0),
+        system.pairs[: max(len(system.directed_mass) - len(system.labels), 0)],
     )
     coefficients, is_explicit = scheme.coefficients, scheme.is_explicit
     is_static = coefficients.wm == 0.0

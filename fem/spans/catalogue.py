@@ -8,7 +8,6 @@ A quantity is the sum of its lines, factor * d^power, with the nominal diameter 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,39 +50,45 @@ class Section:
             object.__setattr__(self, "volume_diameter", self.diameter)
 
 
-def rows_of(parts: Iterable[str]) -> list[dict[str, str]]:
-    """Lines of the table, of some sections."""
-    wanted = {part.lower() for part in parts}
+def rows() -> list[dict[str, str]]:
+    """Lines of the table."""
     with TABLE.open(encoding="utf-8", newline="") as file:
-        return [row for row in csv.DictReader(file) if row["section"].lower() in wanted or not wanted]
+        return list(csv.DictReader(file))
 
 
 def known() -> str:
     """Names there are."""
-    sections = dict.fromkeys(row["section"] for row in rows_of(()))
-    words = {row["section"] for row in rows_of(()) if row["quantity"] == "diameter"}
+    sections = dict.fromkeys(row["section"] for row in rows() if "-" not in row["section"])
+    words = sorted({row["section"] for row in rows() if row["quantity"] == "diameter"})
     grades = [name for name in sections if name[0] == "R"]
     ropes = [f"{name}-MM" for name in sections if name not in (*words, *grades)]
     chains = f"chains also with a grade, {', '.join(grades)}: R4-studless-MM"
-    return f"{', '.join(ropes)} (MM: nominal diameter in mm; {chains}), {', '.join(sorted(words))}"
+    return f"{', '.join(ropes)} (MM: nominal diameter in mm; {chains}), {', '.join(words)}"
 
 
 def section(name: str) -> Section:
-    """Of a name in the catalogue. CommandError: there is none of that name; it says which there are."""
+    """Of a name in the catalogue. CommandError: there is none of that name; it says which there are.
+
+    Of R3-studless-MM the lines of R3, of studless, and in place of those of R3-studless where there are some.
+    """
     *parts, size = name.split("-")
     diameter = 0.0
     with suppress(ValueError):
         diameter = 1e-3 * float(size)
-    rows = rows_of(parts if diameter > 0.0 else [name])
+    parts = parts if diameter > 0.0 else [name]
     numbers: dict[str, float] = {"diameter": diameter} if diameter > 0.0 else {}
     sources: dict[str, str] = {}
-    for row in rows:
-        quantity = row["quantity"]
-        numbers[quantity] = numbers.get(quantity, 0.0) + float(row["factor"]) * diameter ** int(row["power"])
-        sources[quantity] = row["source"]
-    found = {row["section"].lower() for row in rows}
-    if found != {part.lower() for part in (parts if diameter > 0.0 else [name])} or not {"mass", "diameter"} <= set(
-        numbers
-    ):
+    found = []
+    for part in (*parts, "-".join(parts)):
+        own: dict[str, float] = {}
+        for row in rows():
+            if row["section"].lower() == part.lower():
+                own[row["quantity"]] = own.get(row["quantity"], 0.0) + float(row["factor"]) * diameter ** int(
+                    row["power"]
+                )
+                sources[row["quantity"]] = row["source"]
+        numbers |= own
+        found.append(bool(own))
+    if not all(found[: len(parts)]) or not {"mass", "diameter"} <= set(numbers):
         raise CommandError(f"there is no section {name!r} in the catalogue; there are {known()}")
     return Section(name, **numbers, sources=sources)

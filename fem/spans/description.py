@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fem.errors import CommandError
 from fem.spans.catalogue import Section
+from fem.spans.record import Record
 
 Vector = tuple[float, float, float]
 MEASURES = ("length", "tension", "sag")
@@ -20,8 +21,8 @@ class Span:
     depth     of the water; None: there is none. friction: coefficient between the line and the bottom
     stream    velocity (x, y) of the current, without water of the wind 10 above z = 0; both the same everywhere but
               that wind grows with height
-    motion    amplitudes (x, y, z) of the last end, which moves as a cosine of a period
-    time, dt  of the motion; 0: 10 and 1/200 periods
+    motion    amplitudes (x, y, z) of the last end, which moves as a cosine of a period; in its place a ``record``
+    time, dt  of the motion; 0: 10 and 1/200 periods, or all of a record in increments of 0.05
 
     Raises CommandError on what cannot be.
     """
@@ -36,6 +37,7 @@ class Span:
     stream: tuple[float, float] = (0.0, 0.0)
     motion: Vector = STILL
     period: float = 0.0
+    record: Record | None = None
     bars: int = 50
     gravity: float = 9.81
     time: float = 0.0
@@ -48,7 +50,8 @@ class Span:
             "both ends of the line are in one place": self.first == self.last,
             f"the depth must be positive, got {self.depth}": self.is_wet and not (self.depth or 0.0) > 0.0,
             f"a line takes 2 bars at least, got {self.bars}": self.bars < 2,
-            "a motion takes both its amplitudes and its period": self.is_moving != (self.period > 0.0),
+            "a motion takes both its amplitudes and its period": any(self.motion) != (self.period > 0.0),
+            "the end moves as a cosine or by a record, not both": any(self.motion) and self.record is not None,
             "friction takes a bottom: give the depth of the water": bool(self.friction) and not self.is_wet,
             "wind blows above z = 0: give the heights of the ends": self.is_streaming and not self.is_wet and is_low,
         }
@@ -57,7 +60,7 @@ class Span:
 
     @property
     def is_moving(self) -> bool:
-        return any(self.motion)
+        return any(self.motion) or self.record is not None
 
     @property
     def is_streaming(self) -> bool:

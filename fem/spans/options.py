@@ -37,6 +37,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--friction", metavar="MU", type=positive, help="coefficient of the bottom (default: 0)")
     add_list(command, "--stream", "VX,VY", "velocity of the current; in air of the wind at z = 10 [m/s]")
     add_list(command, "--motion", "AX,AY,AZ", "amplitudes of the last end, a cosine [m]")
+    text = "or a CSV table with its motion: time, and columns named surge, sway, heave"
+    command.add_argument("--record", metavar="FILE.csv", type=Path, help=text)
     command.add_argument("--period", metavar="P", type=positive, help="of the motion [s]")
     command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
     command.add_argument("--time", metavar="T", type=positive, help="duration of the motion (default: 10 periods)")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from fem.spans.description import Span
+from fem.spans.record import AXES
 
 WATER, AIR = 1025.0, 1.225
+RECORD_DT = 0.05
 BOTTOM = 3e6, 3e5
 """Force per area over depth and over speed of the bottom: MoorDyn's kBot [Pa/m] and cBot [Pa s/m]."""
-AXES = ("surge", "sway", "heave")
 MESH = """\
 *NGEN, LINE=CATENARY{measure}
 1, {last}, 1{length}
@@ -41,11 +42,10 @@ STREAM = """\
 *STATIC
 0.25, 1."""
 MOVING = """\
-** the end moves as a cosine, which begins at rest
+** the motion of the end
 *STEP, NLGEOM, INC=10000000
 *DYNAMIC, DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
-{dt}, {time}
-*BOUNDARY, AMPLITUDE=COSINE"""
+{dt}, {time}"""
 
 
 def deck_text(span: Span) -> str:
@@ -74,7 +74,7 @@ def parameter_lines(span: Span) -> list[str]:
     """What may be changed for one run with --set NAME=VALUE."""
     given = {span.measure: span.value} | dict(zip(stream_names(span), span.stream, strict=False))
     lines = [f"{name} = {rounded(value)}" for name, value in given.items()]
-    if span.is_moving:
+    if span.period:
         lines += [f"{name} = {rounded(part)}" for name, part in zip(AXES, span.motion, strict=True) if part]
         lines += [f"period = {rounded(span.period)}", "omega = 2*pi/period"]
     return ["*PARAMETER", *lines]
@@ -115,7 +115,10 @@ def place_lines(span: Span) -> list[str]:
         lines += [rounded(span.friction)] if span.friction else []
     elif span.is_streaming:
         lines += ["*WIND", f"{AIR}, 10., {velocity}, 1., 0."]
-    if span.is_moving:
+    if span.record:
+        name = f"INPUT={span.record.file}"
+        lines += [f"*AMPLITUDE, NAME={head}, {name}, COLUMN={head}, DEFINITION=SPLINE" for head in span.record.first]
+    elif span.period:
         lines += ["*AMPLITUDE, NAME=COSINE, DEFINITION=PERIODIC", "1, <omega>, 0., 0.", "1., 0."]
     return [*lines, "*BOUNDARY", "ENDS, 1, 3"]
 
@@ -129,11 +132,6 @@ def step_lines(span: Span) -> list[str]:
     lines.append("*END STEP")
     if not (span.is_streaming or span.is_moving):
         return lines
-    moved = [
-        f"{span.bars + 1}, {axis}, {axis}, <{name}>"
-        for axis, (name, part) in enumerate(zip(AXES, span.motion, strict=True), 1)
-        if part
-    ]
     lines += STREAM.splitlines()
     if span.is_wet:
         lines += ["*DLOAD", f"LINE, FDD, 1., {width}, {rounded(section.drag)}"]
@@ -144,12 +142,26 @@ def step_lines(span: Span) -> list[str]:
         lines += [f"LINE, FI, 1., {volume}, {added}"]
     elif span.is_streaming:
         lines += ["*DLOAD", f"LINE, WDD, 1., {width}, {rounded(section.drag)}"]
-    lines += ["*BOUNDARY", *moved] if moved else []
-    lines.append("*END STEP")
-    if not moved:
+    begin, motion = motion_lines(span)
+    lines += [*begin, "*END STEP"]
+    if not motion:
         return lines
-    time, dt = rounded(span.time or 10.0 * span.period), rounded(span.dt or span.period / 200.0)
-    return [*lines, *MOVING.format(time=time, dt=dt).splitlines(), *moved, "*END STEP"]
+    time = span.time or (span.record.duration if span.record else 10.0 * span.period)
+    dt = span.dt or (RECORD_DT if span.record else span.period / 200.0)
+    return [*lines, *MOVING.format(time=rounded(time), dt=rounded(dt)).splitlines(), *motion, "*END STEP"]
+
+
+def motion_lines(span: Span) -> tuple[list[str], list[str]]:
+    """Where the last end begins its motion, and the motion: a cosine of parameters, or the columns of a record."""
+    last = span.bars + 1
+    if span.record:
+        first = span.record.first.items()
+        begin = [f"{last}, {axis}, {axis}, {rounded(value)}" for _, (axis, value) in first]
+        moves = [[f"*BOUNDARY, AMPLITUDE={name}", f"{last}, {axis}, {axis}, 1."] for name, (axis, _) in first]
+        return ["*BOUNDARY", *begin], [line for lines in moves for line in lines]
+    parts = enumerate(zip(AXES, span.motion, strict=True), 1)
+    begin = [f"{last}, {axis}, {axis}, <{name}>" for axis, (name, part) in parts if part]
+    return (["*BOUNDARY", *begin], ["*BOUNDARY, AMPLITUDE=COSINE", *begin]) if begin else ([], [])
 
 
 def rounded(value: float) -> str:

@@ -12,6 +12,7 @@ from fem.files.whole import write_new
 from fem.spans.catalogue import Section
 from fem.spans.catalogue import section as of_catalogue
 from fem.spans.description import MEASURES, STILL, Span
+from fem.spans.record import read_record
 from fem.spans.text import deck_text
 
 NUMBERS = tuple(entry.name for entry in fields(Section) if entry.type == "float")
@@ -21,8 +22,9 @@ NUMBERS = tuple(entry.name for entry in fields(Section) if entry.type == "float"
 def line(
     last: Sequence[float], *, first: Sequence[float] | None = None, section: str | Section, length: float | None = None,
     tension: float | None = None, sag: float | None = None, depth: float | None = None, friction: float = 0.0,
-    stream: Sequence[float] = (0.0, 0.0), motion: Sequence[float] = STILL, period: float = 0.0, bars: int = 50,
-    gravity: float = 9.81, time: float = 0.0, dt: float = 0.0, output: str | Path | None = None, force: bool = False,
+    stream: Sequence[float] = (0.0, 0.0), motion: Sequence[float] = STILL, period: float = 0.0,
+    record: str | Path | None = None, bars: int = 50, gravity: float = 9.81, time: float = 0.0, dt: float = 0.0,
+    output: str | Path | None = None, force: bool = False,
 ) -> Path:  # fmt: skip
     """Write the deck of a mooring line or a span of conductor, for ``fem.run``, ``fem.sweep`` and the others.
 
@@ -33,8 +35,9 @@ def line(
     friction     coefficient between the line and the bottom
     stream       (x, y) velocity of the current; without water of the wind, 10 m above z = 0
     motion       (x, y, z) amplitudes of the last end, which moves as a cosine of a ``period``
+    record       or a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
     bars         their number
-    time, dt     duration of the motion and increment; 0: 10 periods and a 200th of one
+    time, dt     duration of the motion and increment; 0: 10 periods and a 200th of one, or the record and 0.05
     output       file of the deck; None: ``line.inp`` in the current folder
     force        write over a file that holds something else
 
@@ -54,12 +57,14 @@ def line(
     for name, numbers, count in (("first", start, 3), ("last", last, 3), ("stream", stream, 2), ("motion", motion, 3)):
         if len(numbers) != count:
             raise CommandError(f"{name} takes {count} numbers, got {len(numbers)}")
+    deck = Path("line.inp") if output is None else Path(output)
+    moved = read_record(Path(record), deck) if record is not None else None
     made = section if isinstance(section, Section) else of_catalogue(section)
     found = Span(
         (start[0], start[1], start[2]), (last[0], last[1], last[2]), made, measure, value, depth, friction,
-        (stream[0], stream[1]), (motion[0], motion[1], motion[2]), period, bars, gravity, time, dt,
+        (stream[0], stream[1]), (motion[0], motion[1], motion[2]), period, moved, bars, gravity, time, dt,
     )  # fmt: skip
-    return write_new(Path("line.inp") if output is None else Path(output), deck_text(found).encode(), force)
+    return write_new(deck, deck_text(found).encode(), force)
 
 
 def line_as_asked(section: str | None = None, **given: Any) -> Path:

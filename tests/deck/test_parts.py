@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import fem
+from fem.arrays import same
 from fem.checking import check
 from fem.deck import deck_reader, parse_deck, read_deck, write_deck
 from fem.errors import DeckError
-from fem.model.arrays_equal import same
 
 TWINS = sorted(path for path in (Path(__file__).parent / "parts").glob("*.inp") if not path.stem.endswith(".flat"))
 NAMED = pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)

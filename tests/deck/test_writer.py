@@ -17,12 +17,15 @@ from fem.model import (
     Controls,
     Dashpot,
     DistributedLoad,
+    DragLaw,
     Dynamic,
     ElementBlock,
     Equation,
     Expansion,
+    FluidLoad,
     Frequency,
     InitialCondition,
+    MarineGrowth,
     Material,
     Mesh,
     Model,
@@ -30,11 +33,12 @@ from fem.model import (
     OutputRequest,
     PointMass,
     RestLength,
-    Seabed,
     Spring,
     Static,
     Step,
     Temperature,
+    Water,
+    Wind,
 )
 from tests.deck.decks import GOOD
 
@@ -50,17 +54,6 @@ names = names.map(lambda text: "S" + " ".join(text.split()).upper()).filter(lamb
 
 def rising(draw: st.DrawFn, least: int = 1) -> list[float]:
     return sorted(draw(st.sets(st.floats(0, 1e6), min_size=least, max_size=4)))
-
-
-@st.composite
-def seabed(draw: st.DrawFn) -> Seabed:
-    """Below all bars; deep enough for any of them."""
-    rubs = draw(st.booleans())
-    friction = {"axial": draw(share), "lateral": draw(share), "slip": draw(positive)} if rubs else {}
-    return Seabed(
-        None, -1.7e308, draw(positive), draw(positive), draw(share), draw(positive), **friction,
-        slope=draw(st.floats(0.0, 59.0)), uphill=draw(reals), rubs_in_statics=draw(st.booleans()),
-    )  # fmt: skip
 
 
 @st.composite
@@ -108,7 +101,12 @@ def models(draw: st.DrawFn) -> Model:
         dashpots=(Dashpot(sets[3], (draw(dofs), draw(dofs)), draw(positive)),),
         masses=(PointMass(sets[4], draw(positive), draw(share)),),
         rest_lengths=(RestLength(draw(elements), draw(positive)),),
-        seabeds=(draw(seabed()),),
+        water=Water(
+            -10.0, draw(share), draw(positive), draw(positive), ((draw(reals), 1.0, 0.0, -3.0), (0.0, 0.0, 0.0, 2.0))
+        ),
+        wind=Wind(draw(positive), draw(positive), (draw(reals), draw(reals)), (0.6, -0.8), draw(share)),
+        drag_laws={"LAW": DragLaw("LAW", ((0.0, 0.0), (1.0, draw(share)), (2.0, 5.0)))},
+        growths=(MarineGrowth(sets[1], draw(positive), ((-1.0, 0.02, draw(share)), (0.5, draw(share), 1.0))),),
         amplitudes=amplitudes,
         equations=(Equation(((0, 1, draw(positive)), (1, draw(dofs), draw(reals)))),),
         initial_conditions=(
@@ -187,6 +185,7 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
             DistributedLoad(draw(elements), "BX", draw(reals), amplitude=draw(amplitudes)),
             DistributedLoad(None, "GRAV", draw(reals), (0.6, 0.0, -0.8), draw(amplitudes)),
         ),
+        fluid_loads=flows(draw, draw(elements), amplitudes),
         temperatures=tuple(draw(st.lists(st.builds(Temperature, nodes, reals, amplitudes), max_size=2))),
         outputs=(
             OutputRequest(
@@ -198,8 +197,21 @@ def step(draw: st.DrawFn, nodes: st.SearchStrategy, elements: st.SearchStrategy,
         ),
     )
     if isinstance(made.procedure, Frequency):
-        return replace(made, nodal_loads=(), distributed_loads=(), temperatures=())
+        added = FluidLoad(draw(elements), "ADDED MASS", 1.0, draw(positive), added=draw(share))
+        return replace(made, nodal_loads=(), distributed_loads=(), temperatures=(), fluid_loads=(added,))
     return made
+
+
+def flows(draw: st.DrawFn, target: str | int, amplitudes: st.SearchStrategy) -> tuple[FluidLoad, ...]:
+    """One of each kind."""
+    size, name, streams = draw(positive), draw(amplitudes), (draw(amplitudes), draw(amplitudes))
+    return (
+        FluidLoad(target, "FDD", draw(reals), size, draw(share), draw(share), streams=streams, amplitude=name),
+        FluidLoad(target, "WDD", 1.0, size, "LAW", streams=streams, is_current=draw(st.booleans())),
+        FluidLoad(target, "FDT", 1.0, size, draw(share), draw(share), 1.0 + draw(share), streams=streams),
+        FluidLoad(target, "FI", draw(reals), size, 2.0, added=draw(share), added_along=draw(st.none() | share)),
+        FluidLoad(target, "PB", draw(reals), size, amplitude=name),
+    )
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import fem
 from fem.cli import main
 from fem.moordyn.deck import chains_of
 from fem.moordyn.read import on_body, read
@@ -113,3 +114,20 @@ def test_a_current_that_is_not_there_is_asked_for(tmp_path, capsys):
     (tmp_path / "buoy.txt").write_text(FILE.read_text())
     assert main(["import", "moordyn", str(tmp_path / "buoy.txt"), "--output", str(tmp_path / "out.inp")]) == 2
     assert "current_profile.txt, which is not there" in capsys.readouterr().err
+
+
+def test_the_deck_carries_what_it_weighs(tmp_path, capsys):
+    """In still water supports and the bottom carry the weights of lines and mass, less what the water carries."""
+    text = FILE.read_text().replace("1          Currents", "0          Currents")
+    (tmp_path / "buoy.txt").write_text(text)
+    assert main(["import", "moordyn", str(tmp_path / "buoy.txt"), "--output", str(tmp_path / "buoy.inp")]) == 0
+    history = fem.run(tmp_path / "buoy.inp", parameters={"time": 0.1})
+    last = np.flatnonzero(history.of_step(1))[-1]
+    held = [1001, 1017, 3006, 4005, 5005]
+    carried = sum(history.of_node(label, "RF")[last] for label in held)
+    carried = carried + sum(history.of_node(label, "CF")[last] for label in history.mesh.node_labels.tolist())
+    pipe = np.pi / 4 * np.array([0.09, 0.08]) ** 2
+    lengths = np.array([80, 45 + 35 + 42 + 42])
+    weight = 9.80665 * (lengths @ (np.array([80, 6.5]) - 1000 * pipe) + 150 - 1000 * 0.4)
+    assert carried == pytest.approx([0, 0, weight], abs=1e-5 * weight)
+    assert history.of_node(3001)[last] == pytest.approx(history.of_node(4001)[last], abs=1e-9)  # tied

@@ -22,8 +22,8 @@ from tests.pictures.runs import SIDEWAYS, chain
 
 @pytest.fixture(scope="module")
 def swing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of a chain of three bars in the x-z plane, everything printed."""
-    return chain(tmp_path_factory.mktemp("swing"))
+    """Results of a chain of three bars in the x-z plane above a bottom, everything printed."""
+    return chain(tmp_path_factory.mktemp("swing"), extra="*SEABED, ELEVATION=-9.\n1e3, 0., 0.1")
 
 
 def png_size(path: Path) -> tuple[int, int]:

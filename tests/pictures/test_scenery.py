@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,3 +88,18 @@ def test_an_elastic_bar_is_slack_where_it_does_not_pull() -> None:
     assert slack_bar(found, 0) == {3: [(0.0, 1.0), (5.0, 7.0)]}  # a single instant at zero is no spell
     assert slack_bar(found, 1) == {}
     assert slack_bar(Tensions([3], time, np.column_stack([pulls - 1.0])), 0) == {}  # it pushes
+
+
+def test_broken_bars_are_not_drawn(swing: Results, tmp_path: Path) -> None:
+    """From the time of their event on."""
+    shutil.copytree(swing.folder, tmp_path / "broken")
+    events = tmp_path / "broken" / "events.csv"
+    events.write_text("step,increment,time,element,event,energy_loss\n1,15,0.15,12,break,0.0\n")
+    broken = open_results(tmp_path / "broken")
+    for panel in [axes for axes in shapes(broken).axes if axes.get_title()]:
+        (drawn_bars,) = [each for each in panel.collections if type(each).__name__ == "LineCollection"]
+        count = sum(bool(len(segment) and np.isfinite(segment).all()) for segment in drawn_bars.get_segments())
+        assert count == (3 if float(panel.get_title().split()[2]) < 0.15 else 2)
+    scene = Scene(broken, 0, 31, (), Window())
+    segments = [(scene.draw(frame), scene._bar_lines.get_segments())[1] for frame in (0, 30)]
+    assert [sum(np.isfinite(segment).all() and len(segment) > 0 for segment in its) for its in segments] == [3, 2]

@@ -19,7 +19,7 @@ from fem.forces.bars.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, 
 from fem.forces.protocol import Tangent
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import JOINED, Diagonal
-from fem.solve.linear.chain import solve_unsymmetric_chain
+from fem.solve.linear.chain import LinearSystem, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab
 from fem.solve.linear.ordering import find_tree, number_band
 from fem.solve.linear.tangent import multiply
@@ -115,10 +115,9 @@ def eliminated(
     du, tau = np.full(3 * count, np.nan), np.zeros(len(tangent.ends))
     pinned = np.full((count if len(bars.rods) else 0, PINNED), np.nan)
     with rehearsal():
-        is_safe = solve_unsymmetric_chain(
-            True, tree, NOBODY._replace(mass=np.zeros(3 * count)), free.astype(float), tangent, tangent.block.copy(),
-            right, np.full((count, JOINED), np.nan), pinned, du, tau,
-        )  # fmt: skip
+        inverse = np.full((count, JOINED), np.nan)
+        linear = LinearSystem(free.astype(float), tangent, tangent.block.copy(), right, inverse, pinned, du, tau)
+        is_safe = solve_unsymmetric_chain(True, tree, NOBODY._replace(mass=np.zeros(3 * count)), linear)
     return is_safe, du, tau[bars.rods]
 
 

@@ -25,3 +25,11 @@ SDLL135E_TOLERANCE = 1e-3
 # Code_Aster with 15 bars (printed to 6 digits there, recomputed to 7), Hz
 SDNL138_MODES = {6171.050459855: 62.96259, 12345.2954376: 89.05408}
 SDNL138_TOLERANCE = 5e-3
+
+# SSNL118A: a bar on four springs in a gust of wind. Code_Aster astest/ssnl118a.comm, its 12 references, which a bar
+# that keeps its length meets to 6e-8. time -> displacement of node 1 along x, y, of node 2 along x, y
+SSNL118A = {
+    1.0: (-0.209175093, 0.3276320833, -0.1418188594, 0.1964749538),
+    2.0: (-0.2885084311, 0.5049895661, -0.1941954279, 0.3104827444),
+    3.0: (-0.3501852941, 0.6890068255, -0.2327077743, 0.432447259),
+}

@@ -58,7 +58,7 @@ def vary(
     orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
     for order in range(orders):
         if order == VELOCITY:
-            mass_system(0.0, bars, work)
+            mass_system(0.0, nodes, bars, work)
         # First of all the impulse that projected the velocities: the march does not keep it.
         for j in range(-1 if order == VELOCITY and is_projected else 0, vectors.shape[0]):
             if order == DISPLACEMENT:

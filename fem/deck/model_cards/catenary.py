@@ -12,10 +12,11 @@ from itertools import pairwise
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.deck.draft import Catenary, Draft, Piece
+from fem.deck.draft import Draft
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
+from fem.deck.mesh_draft import Catenary, Piece
 from fem.deck.surroundings.lying import anchors, ground_below
 from fem.deck.surroundings.weighing import Bars, upwards, weights
 from fem.lines.hanging import hang

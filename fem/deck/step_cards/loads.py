@@ -12,7 +12,7 @@ from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, Place, did_you_mean, listing, shown
 from fem.deck.model_cards.conditions import dof_of, translation
 from fem.deck.surroundings.loads import FIELDS, fluid_load
-from fem.model import Boundary, DistributedLoad, NodalLoad, Temperature
+from fem.model import Boundary, DistributedLoad, FluidLoad, NodalLoad, Temperature
 
 SHORTHANDS: dict[str, tuple[int, ...]] = {
     "ENCASTRE": (1, 2, 3),
@@ -136,24 +136,21 @@ def dload(card: Card, draft: Draft) -> None:
     step = draft.open_step
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            kind = kind_of(row)
-            if kind in FIELDS:
-                step.fluid_loads.append((fluid_load(row, kind, amplitude, is_current, draft), row.place))
+            load = load_of(row, amplitude, is_current, draft)
+            if isinstance(load, FluidLoad):
+                step.fluid_loads.append((load, row.place))
             else:
-                step.distributed_loads.append(distributed(row, amplitude, draft))
+                step.distributed_loads.append(load)
 
 
-def kind_of(row: Row) -> str:
-    """The label of a line of ``*DLOAD``."""
+def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> DistributedLoad | FluidLoad:
+    """One line of ``*DLOAD``."""
     label = row.field(1)
-    if label.text.upper() not in LABELS:
+    kind = label.text.upper()
+    if kind not in LABELS:
         raise Mistake(label.place, f"load {shown(label.text)} is not supported", f"{listing(LABELS, 'and')} are")
-    return label.text.upper()
-
-
-def distributed(row: Row, amplitude: str | None, draft: Draft) -> DistributedLoad:
-    """One line of ``*DLOAD`` that is a dead load."""
-    kind = kind_of(row)
+    if kind in FIELDS:
+        return fluid_load(row, kind, amplitude, is_current, draft)
     if kind != "GRAV":
         row.end(3, f"elements, {kind}, force per volume")
         target: str | int | None = draft.target(row, 0, "element")

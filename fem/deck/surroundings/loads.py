@@ -8,7 +8,7 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake
+from fem.deck.lexical.source import Mistake, listing
 from fem.deck.step_draft import StepDraft
 from fem.deck.surroundings.fluid import amount
 from fem.model import FluidLoad, Frequency, Mesh
@@ -122,6 +122,11 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
                      "as waves have, and exerts no inertia force")  # fmt: skip
     kinds = set[str]()
     for step in draft.steps:
+        asked = {name for request in step.outputs for name in request.variables} & {"FV", "FA", "FE"}
+        if asked and draft.water is None and not draft.has_failed("AQUA"):
+            draft.report(
+                Mistake(step.place, f"{listing(sorted(asked), 'and')} are of water, and the deck has no *AQUA")
+            )
         check_step(draft, mesh, step, is_bar)
         kinds |= {load.kind for load, _ in step.fluid_loads}
         if isinstance(step.procedure, Frequency) and "FI" in kinds:
@@ -134,7 +139,13 @@ def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: np.ndarray) ->
     for load, place in step.fluid_loads:
         with draft.guard():
             before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
-            before |= spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
+            found = spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
+            before |= found
+            if load.kind == "PB" and draft.water is not None:
+                height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
+                if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
+                    draft.notice("PB on horizontal bars at the surface: they are wholly wet or wholly dry, so that "
+                                 "their buoyancy jumps there")  # fmt: skip
 
 
 def spoken(

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.deck.draft import Catenary, Draft
+from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake
+from fem.deck.mesh_draft import Catenary
 from fem.deck.surroundings.seabed import elevated
 from fem.lines.line import Line, LineError, Shape
 from fem.lines.resting import Bottom, lay

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.deck.draft import Catenary, Draft
-from fem.deck.step_cards.loads import distributed, kind_of
-from fem.deck.surroundings.loads import FIELDS, fluid_load
+from fem.deck.draft import Draft
+from fem.deck.mesh_draft import Catenary
+from fem.deck.step_cards.loads import load_of
 from fem.model import DistributedLoad, FluidLoad
 
 PARALLEL = 1e-12
@@ -35,9 +35,10 @@ def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
     if not draft.earlier_loads:
         step = draft.steps[0] if draft.steps else None
         return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
-    rows = [row for card in draft.earlier_loads for row in draft.rows(card)]
-    dead = [distributed(row, None, draft) for row in rows if kind_of(row) not in FIELDS]
-    return dead, [fluid_load(row, "PB", None, False, draft) for row in rows if kind_of(row) == "PB"]
+    loads = [load_of(row, None, False, draft) for card in draft.earlier_loads for row in draft.rows(card)]
+    return [each for each in loads if isinstance(each, DistributedLoad)], [
+        each for each in loads if isinstance(each, FluidLoad)
+    ]
 
 
 def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
@@ -98,11 +99,8 @@ def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
 
 def growth_at(draft: Draft, bars: Bars, heights: Floats) -> tuple[Floats, Floats]:
     """(n,) thickness of what has grown on bars at heights, and its mass per length."""
-    layer, mass = np.zeros(len(heights)), np.zeros(len(heights))
+    layer, mass = np.zeros((2, len(heights)))
     for growth, _ in draft.growths:
-        elevation, thickness, density = np.array(growth.rows).T
-        own = np.interp(heights, elevation, thickness)
-        area = 0.25 * np.pi * ((growth.diameter + 2.0 * own) ** 2 - growth.diameter**2)
         grown = members(draft, bars, growth.element_set)
-        layer[grown], mass[grown] = own[grown], (np.interp(heights, elevation, density) * area)[grown]
+        layer[grown], mass[grown] = growth.at(heights[grown])
     return layer, mass

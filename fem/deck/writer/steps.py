@@ -23,7 +23,8 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
     """All steps; NLGEOM and the controls are stated in each."""
     lines: list[str] = []
     for step in steps:
-        extrapolation = None if step.extrapolation == "NO" else step.extrapolation
+        is_default = step.extrapolation == "NO" and not any(each.fluid_loads for each in steps)
+        extrapolation = None if is_default else step.extrapolation
         given = {"INC": step.max_increments, "NAME": step.name, "EXTRAPOLATION": extrapolation}
         lines.append(card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", **given, AMPLITUDE=step.amplitude))
         lines += step.title

@@ -23,70 +23,32 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.fluid.curves import Curves, value_at
-from fem.forces.fluid.stream import Streams, velocity, wetted
+from fem.forces.fluid.curves import value_at
+from fem.forces.fluid.immersed import (
+    ALONG,
+    COUNT,
+    EXPONENT,
+    FOLLOWS,
+    GIVEN,
+    LAW,
+    LIFT,
+    MAGNITUDE,
+    NORMAL,
+    SECOND,
+    STREAM,
+    Bar,
+    Fluid,
+    Vector,
+    add_entry,
+    bar_now,
+    push,
+    speed_of,
+)
 from fem.forces.protocol import Tangent, Trial
 
-Vector = tuple[float, float, float]
 GAUSS = math.sqrt(3.0) / 6.0
-# Entries of rows: the bar, its medium, curves of the magnitude and of both amplitudes of the stream, rows of the drag
-# law and their number, 1 where forces are per current length
-BAR, MEDIUM, MAGNITUDE, STREAM, SECOND, LAW, COUNT, IS_CURRENT = 0, 1, 2, 3, 4, 5, 6, 7
-ROW = 8
-# Entries of numbers: L0, k_n (of a drag law, M), k_t, h, alpha_R, buoyancy per length, how much of it dead loads are
-LENGTH, NORMAL, ALONG, EXPONENT, FOLLOWS, LIFT, GIVEN = 0, 1, 2, 3, 4, 5, 6
-NUMBERS = 7
-
-
-class Fluid(NamedTuple):
-    """What flows past bars, r rows: each acts on one bar in one way.
-
-    rows    (r, ROW), numbers (r, NUMBERS): of the step, for a magnitude of 1
-    elements (q,), ends (q, 2)  the bars that a fluid touches in any step, their nodes;  first: their first pair
-    laws    (k, 2)  speed and force per length, a drag law behind the other
-    """
-
-    rows: Ints
-    numbers: Floats
-    elements: Ints
-    ends: Ints
-    first: int
-    laws: Floats
-    curves: Curves
-    streams: Streams
-
-
-class Bar(NamedTuple):
-    """A bar as the forces see it.
-
-    bar, i, j     its number, its nodes;  t, length
-    vi, vj        velocity of the fluid at its nodes less what counts of theirs;  ui, uj that of the fluid
-    slope_i, slope_j   dU/dz there
-    middle, wet   c and q1 - q0;  moves: 1 where q1 moves, -1 where q0 does, 0: neither
-    edge_i, edge_j     derivative of where it moves by the heights of the nodes
-    size          unit of force per length times length: magnitude times L0 (or l);  stretch: 1/l where it is l, else 0
-    """
-
-    bar: int
-    i: int
-    j: int
-    t: Vector
-    length: float
-    vi: Vector
-    vj: Vector
-    ui: Vector
-    uj: Vector
-    slope_i: Vector
-    slope_j: Vector
-    middle: float
-    wet: float
-    moves: float
-    edge_i: float
-    edge_j: float
-    size: float
-    stretch: float
 
 
 class Point(NamedTuple):
@@ -120,52 +82,6 @@ def evaluate(trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tan
             if own.numbers[r, LIFT] != 0.0 and not (bar.wet == 1.0 and own.numbers[r, GIVEN] == 1.0):
                 add_lift(r, bar, trial, own, force, flow, tangent)
     return 0.0
-
-
-@inner_kernel
-def place_of(dof: int, trial: Trial) -> float:
-    """Where a dof is when the forces are asked for."""
-    u: float = 0.5 * (trial.u0[dof] + trial.u1[dof]) if trial.secant else trial.u1[dof]
-    place: float = trial.place[dof] + u
-    return place
-
-
-@inner_kernel
-def speed_of(dof: int, trial: Trial) -> float:
-    """Its velocity; 0 in statics."""
-    speed: float = trial.v1[dof] if trial.rate != 0.0 else 0.0
-    return (trial.u1[dof] - trial.u0[dof]) * trial.rate if trial.secant else speed
-
-
-@inner_kernel
-def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial, own: Fluid) -> Bar:
-    """The bar of row r. first, second: amplitudes of the stream."""
-    medium, up, level, follows = own.rows[r, MEDIUM], own.streams.up, own.streams.level, own.numbers[r, FOLLOWS]
-    bar = own.rows[r, BAR]
-    i, j = 3 * own.ends[bar, 0], 3 * own.ends[bar, 1]
-    dx, dy = place_of(j, trial) - place_of(i, trial), place_of(j + 1, trial) - place_of(i + 1, trial)
-    dz = place_of(j + 2, trial) - place_of(i + 2, trial)
-    length = math.sqrt(dx * dx + dy * dy + dz * dz)
-    zi, zj = place_of(i + up, trial), place_of(j + up, trial)
-    q0, q1, moves = wetted(medium, zi, zj, level)
-    edge_i, edge_j = 0.0, 0.0
-    if moves != 0.0:
-        edge_i = ((q1 if moves > 0.0 else q0) - 1.0) / (zj - zi)
-        edge_j = -(q1 if moves > 0.0 else q0) / (zj - zi)
-    ux, uy, uz, sx, sy, sz = velocity(medium, zi, first, second, own.streams)
-    wx, wy, wz, rx, ry, rz = velocity(medium, zj, first, second, own.streams)
-    vi = (
-        ux - follows * speed_of(i, trial), uy - follows * speed_of(i + 1, trial), uz - follows * speed_of(i + 2, trial)
-    )  # fmt: skip
-    vj = (
-        wx - follows * speed_of(j, trial), wy - follows * speed_of(j + 1, trial), wz - follows * speed_of(j + 2, trial)
-    )  # fmt: skip
-    is_current = own.rows[r, IS_CURRENT] != 0
-    return Bar(
-        bar, i // 3, j // 3, (dx / length, dy / length, dz / length), length, vi, vj, (ux, uy, uz), (wx, wy, wz),
-        (sx, sy, sz), (rx, ry, rz), 0.5 * (q0 + q1), q1 - q0, moves, edge_i, edge_j,
-        magnitude * (length if is_current else own.numbers[r, LENGTH]), 1.0 / length if is_current else 0.0,
-    )  # fmt: skip
 
 
 @inner_kernel
@@ -220,14 +136,6 @@ def add_drag(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
 
 
 @inner_kernel
-def push(dof: int, value: float, force: Floats, flow: Floats) -> None:
-    """Add to an internal force that does not come from stored energy."""
-    force[dof] += value
-    if flow.shape[0] > 0:
-        flow[dof] += value
-
-
-@inner_kernel
 def add_turning(xi: float, weight: float, rate: float, bar: Bar, point: Point, own: Fluid, tangent: Tangent) -> None:
     """The tangent through the direction of the bar, its length and the velocities of its nodes.
 
@@ -278,22 +186,9 @@ def add_rising(xi: float, side: float, weight: float, bar: Bar, point: Point, ow
         at_i = grown * (1.0 - xi) * point.q[a] + moved * ((1.0 - xi) * shift[a] - point.q[a])
         at_j = grown * xi * point.q[a] + moved * (xi * shift[a] + point.q[a])
         by_i, by_j = (1.0 - xi) * rise_i[a], xi * rise_j[a]
-        add_column(
-            a, up, -weight * ((1.0 - xi) * by_i + bar.edge_i * at_i), -weight * ((1.0 - xi) * by_j + bar.edge_j * at_i),
-            -weight * (xi * by_i + bar.edge_i * at_j), -weight * (xi * by_j + bar.edge_j * at_j), bar, own, tangent,
-        )  # fmt: skip
-
-
-@inner_kernel
-def add_column(
-    a: int, b: int, ii: float, ij: float, ji: float, jj: float, bar: Bar, own: Fluid, tangent: Tangent
-) -> None:
-    """Derivatives by component b of the displacements, of the forces along a."""
-    pair, c = own.first + bar.bar, 3 * a + b
-    tangent.block[bar.i, c] += ii
-    tangent.block[bar.j, c] += jj
-    tangent.cross[pair, c] += ij
-    tangent.cross[pair, 9 + c] += ji
+        ii, ij = (1.0 - xi) * by_i + bar.edge_i * at_i, (1.0 - xi) * by_j + bar.edge_j * at_i
+        ji, jj = xi * by_i + bar.edge_i * at_j, xi * by_j + bar.edge_j * at_j
+        add_entry(3 * a + up, -weight * ii, -weight * ij, -weight * ji, -weight * jj, bar, own, tangent)
 
 
 @inner_kernel
@@ -311,12 +206,11 @@ def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
     weight = whole * trial.weight * (0.5 if trial.secant else 1.0)
     if bar.moves != 0.0:
         at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
-        add_column(
-            up, up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
+        add_entry(
+            4 * up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
             -weight * bar.edge_j * at_j, bar, own, tangent,
         )  # fmt: skip
     for b in range(3 if bar.stretch != 0.0 else 0):
-        lean = weight * bar.stretch * bar.t[b]
-        add_column(
-            up, b, lean * wet * (1.0 - c), -lean * wet * (1.0 - c), lean * wet * c, -lean * wet * c, bar, own, tangent
-        )  # fmt: skip
+        lean = weight * bar.stretch * bar.t[b] * wet
+        at_i, at_j = lean * (1.0 - c), lean * c
+        add_entry(3 * up + b, at_i, -at_i, at_j, -at_j, bar, own, tangent)

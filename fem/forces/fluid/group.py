@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
-from fem.forces.fluid import drag
 from fem.forces.fluid.curves import distinct, gathered
-from fem.forces.fluid.drag import ALONG, EXPONENT, FOLLOWS, GIVEN, LENGTH, LIFT, NORMAL, Fluid
+from fem.forces.fluid.drag import evaluate
+from fem.forces.fluid.immersed import (
+    ALONG,
+    EXPONENT,
+    FOLLOWS,
+    GIVEN,
+    LENGTH,
+    LIFT,
+    NORMAL,
+    NUMBERS,
+    ROW,
+    Fluid,
+)
 from fem.forces.fluid.stream import WATER, WIND, Streams
 from fem.forces.protocol import Family
 
@@ -25,10 +36,10 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
         for load in step.fluid_loads:
             if load.kind in LABELS:
                 touched[system.elements_of(load.target)] = True
-    elements = np.flatnonzero(touched)
+    elements = np.flatnonzero(touched & ~system.gone)
     rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
     return Fluid(
-        np.zeros((0, drag.ROW), np.int64), np.zeros((0, drag.NUMBERS)), elements,
+        np.zeros((0, ROW), np.int64), np.zeros((0, NUMBERS)), elements,
         np.ascontiguousarray(system.element_nodes[elements]), pair, np.array(rows, float).reshape(-1, 2), gathered(()),
         streams_of(model),
     )  # fmt: skip
@@ -38,13 +49,7 @@ def streams_of(model: Any) -> Streams:
     """Water and wind of a model."""
     up, water, wind = model.mesh.up, model.water, model.wind
     rows = [(z, vx, vy, vz) for vx, vy, vz, z in water.current] if water else []
-    along, across = np.zeros(3), np.zeros(3)
-    if wind:
-        first, second = (0, 1) if up == 2 else (0, 2)
-        sign = 1.0 if up == 2 else -1.0  # i and up x i, right-handed with up
-        along[first], along[second] = wind.direction[0], sign * wind.direction[1]
-        across[first], across[second] = -wind.direction[1], sign * wind.direction[0]
-        along, across = wind.speeds[0] * along, wind.speeds[1] * across
+    along, across = wind.vectors(up) if wind else np.zeros((2, 3))
     return Streams(
         up, water.level if water else 0.0, np.array(rows or [(0.0, 0.0, 0.0, 0.0)], float), along, across,
         wind.reference if wind else 1.0, wind.power if wind else 0.0,
@@ -59,7 +64,7 @@ class Rows:
 
     def __init__(self, key: list[Any], length: Floats) -> None:
         self.key = key
-        self.numbers = np.zeros((len(length), drag.NUMBERS))
+        self.numbers = np.zeros((len(length), NUMBERS))
         self.numbers[:, LENGTH], self.numbers[:, EXPONENT], self.numbers[:, FOLLOWS] = length, 2.0, 1.0
 
     def takes(self, key: list[Any]) -> bool:
@@ -125,7 +130,7 @@ def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
     for law in model.drag_laws.values():
         places[law.name] = first, len(law.rows)
         first += len(law.rows)
-    integers, numbers = [np.zeros((0, drag.ROW), np.int64)], [np.zeros((0, drag.NUMBERS))]
+    integers, numbers = [np.zeros((0, ROW), np.int64)], [np.zeros((0, NUMBERS))]
     for rows in found:
         medium, magnitude, is_current, streams, _, law, _ = rows.key
         acts = np.flatnonzero(np.any(rows.numbers[:, [NORMAL, ALONG, LIFT]], axis=1))
@@ -141,5 +146,6 @@ def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
 
 
 FLUID = Family(
-    "fluid", assemble, drag.evaluate, pairs=lambda own: own.ends, symmetric=False, in_step=in_step
+    "fluid", assemble, evaluate, wanted=lambda model: any(step.fluid_loads for step in model.steps),
+    pairs=lambda own: own.ends, symmetric=False, in_step=in_step,
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Added mass: what water around bars weighs on their acceleration across themselves, and, where asked for, along.
 
 A bar of direction t, of which the part q1 - q0 is wet, drags along m (C_A (I - t t^T) + C_At t t^T) (q1 - q0),
-m = M rho pi D^2/4 L0: half of it at each node (Abaqus/Aqua FI, Morison's inertia term). A stream does not accelerate:
-there is no other inertia force.
+m = M rho pi D^2/4 L0, between its nodes by the MASS rule of its section (Abaqus/Aqua FI, Morison's inertia term). A
+stream does not accelerate: there is no other inertia force.
 """
 
 from __future__ import annotations
@@ -15,26 +15,31 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel
 from fem.forces.fluid.curves import Curves, distinct, gathered, value_at
 from fem.forces.fluid.stream import WATER, wetted
-from fem.forces.protocol import Family, Tangent, Trial
+from fem.forces.mass import SHARES
+from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial
 
 KINDS = ("FI", "ADDED MASS")
 # Entries of rows: the bar, the curve of its magnitude, 1 where forces are per current length
 BAR, MAGNITUDE, IS_CURRENT = 0, 1, 2
-# Entries of numbers: mass across and along at each node, for a magnitude of 1; L0
-ACROSS, ALONG, LENGTH = 0, 1, 2
+# Entries of numbers: mass across and along for a magnitude of 1; L0; shares of it at a node, and between the nodes
+ACROSS, ALONG, LENGTH, DIAGONAL, OFF = 0, 1, 2, 3, 4
+NUMBERS = 5
 
 
 class AddedMass(NamedTuple):
     """Bars with added mass, r rows.
 
-    rows (r, 3), numbers (r, 3): of the step;  elements (q,), ends (q, 2)  the bars that have it in any step, their
-    nodes;  up, level: the axis that is up, the still level
+    rows (r, 3), numbers (r, NUMBERS): of the step;  elements (q,), ends (q, 2)  the bars that have it in any step,
+    their nodes, and shares (q, 2) of their MASS rules;  first: the number of their first pair, -1: it couples none
+    up, level: the axis that is up, the still level
     """
 
     rows: Ints
     numbers: Floats
     elements: Ints
     ends: Ints
+    shares: Floats
+    first: int
     curves: Curves
     up: int
     level: float
@@ -45,10 +50,15 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
     loads = [load for step in model.steps for load in step.fluid_loads if load.kind in KINDS]
     parts = [system.elements_of(load.target) for load in loads]
     elements = np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
+    elements, shares = elements[~system.gone[elements]], np.zeros((len(system.family), 2))
+    for section in model.sections:
+        shares[system.elements_of(section.element_set)] = SHARES[section.mass_rule]
+    shares = shares[elements]
     ends = np.ascontiguousarray(system.element_nodes[elements])
     level = model.water.level if model.water else 0.0
     return AddedMass(
-        np.zeros((0, 3), np.int64), np.zeros((0, 3)), elements, ends, gathered(()), model.mesh.up, level
+        np.zeros((0, 3), np.int64), np.zeros((0, NUMBERS)), elements, ends, shares, pair if shares[:, 1].any() else -1,
+        gathered(()), model.mesh.up, level,
     )  # fmt: skip
 
 
@@ -56,18 +66,17 @@ def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
     """What acts in a step."""
     flows = [flow for flow in environment.flows if flow.load.kind in KINDS]
     curves = distinct(case.curve for flow in flows for case in flow.cases)
-    rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, 3))]
+    rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]
     length = system.length0[system.family[own.elements, 1]]
     for flow in flows:
         load, width = flow.load, flow.diameter(system)[own.elements]
         for case in flow.cases:
-            half = case.field[own.elements, 0] * system.model.water.density * 0.125 * np.pi * width**2 * length
-            acts = np.flatnonzero(half)
+            whole = case.field[own.elements, 0] * system.model.water.density * 0.25 * np.pi * width**2 * length
+            acts = np.flatnonzero(whole)
             same = np.tile([curves[case.curve], int(load.is_current)], (len(acts), 1))
             rows.append(np.column_stack([acts, same]))
-            numbers.append(
-                np.column_stack([half * load.added, half * (load.added_along or 0.0), length])[acts]
-            )  # fmt: skip
+            of_bars = whole * load.added, whole * (load.added_along or 0.0), length, own.shares
+            numbers.append(np.column_stack(of_bars)[acts])
     return own._replace(
         rows=np.ascontiguousarray(np.concatenate(rows)), numbers=np.concatenate(numbers), curves=gathered(curves)
     )
@@ -81,7 +90,8 @@ def evaluate(trial: Trial, own: AddedMass, force: Floats, flow: Floats, tangent:
 
 @called_kernel
 def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -> None:
-    """That of all rows."""
+    """That of all rows; blocks between nodes stand behind those of nodes."""
+    between = u.shape[0] // 3 + own.first
     for r in range(own.rows.shape[0]):
         i, j = own.ends[own.rows[r, BAR], 0], own.ends[own.rows[r, BAR], 1]
         d = (
@@ -96,12 +106,18 @@ def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -
         if own.rows[r, IS_CURRENT] == 1:
             size *= square**0.5 / own.numbers[r, LENGTH]
         across = size * own.numbers[r, ACROSS]
-        along = size * own.numbers[r, ALONG] - across
+        along = (size * own.numbers[r, ALONG] - across) / square
         for a in range(3):
             for b in range(3):
-                value = (across if a == b else 0.0) + along * d[a] * d[b] / square
-                block[i, 3 * a + b] += value
-                block[j, 3 * a + b] += value
+                value = (across if a == b else 0.0) + along * d[a] * d[b]
+                block[i, 3 * a + b] += own.numbers[r, DIAGONAL] * value
+                block[j, 3 * a + b] += own.numbers[r, DIAGONAL] * value
+                if own.first >= 0:
+                    block[between + own.rows[r, BAR], 3 * a + b] += own.numbers[r, OFF] * value
 
 
-ADDED_MASS = Family("added mass", assemble, evaluate, mass=mass, in_step=in_step, smooth=False)
+ADDED_MASS = Family(
+    "added mass", assemble, evaluate, wanted=lambda model: any(step.fluid_loads for step in model.steps), mass=mass,
+    pairs=lambda own: own.ends if own.first >= 0 else NO_PAIRS,
+    in_step=in_step, smooth=False,
+)  # fmt: skip

@@ -18,7 +18,16 @@ from fem.pictures.animate import even_times
 from fem.pictures.figures.scenery import draw_planes, with_planes
 from fem.pictures.folder import Missing, Results
 from fem.pictures.motion import chain_of, nodes_at, overview, places_of, plane_of
-from fem.pictures.tension import Tensions, read_tensions, slack_bar, slack_spells, tension_scale, whole_motion
+from fem.pictures.tension import (
+    Tensions,
+    bars_of,
+    break_times,
+    read_tensions,
+    slack_bar,
+    slack_spells,
+    tension_scale,
+    whole_motion,
+)
 
 MOST_ROPES = 20
 MOST_STEPS = 4
@@ -180,7 +189,7 @@ def shapes(results: Results) -> Figure:
     motion = whole_motion(results, even_times(results.boundaries, INSTANTS))
     mesh, axes = results.mesh, plane_of(results)
     x = (mesh.coordinates + motion.values["U"])[:, :, axes]
-    bars = mesh.ends[mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])]
+    bars, broken = bars_of(mesh)[0], break_times(results)
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     low, high = with_planes(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
@@ -199,7 +208,8 @@ def shapes(results: Results) -> Figure:
         panel.set_axis_off()
     for place, panel in zip(shown, grid, strict=False):
         draw_planes(results, panel, axes, 0.5 * (low + high) - half, 0.5 * (low + high) + half)
-        draw_bars(panel, x[place][bars], None if motion.tension is None else motion.tension[place], scale)
+        lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
+        draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], scale)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
         panel.set_title(
             f"t = {motion.time[place]:.6g} {results.unit('time') if results.is_si else ''}", fontsize=style.SMALL

@@ -131,8 +131,9 @@ class Explicit(Marcher):
 
 def _moved(stage: StepSystem) -> Moved:
     """Mass and damping that move with each free dof; ModelError where they are not diagonal."""
-    if len(stage.bars.off_mass):
-        name = stage.system.name_bar(int(np.flatnonzero(stage.bars.off_mass)[0]))
+    if len(stage.bars.off_mass) or len(stage.nodes.mass_pairs):
+        coupling = np.flatnonzero(stage.bars.off_mass) if len(stage.bars.off_mass) else np.zeros(1, np.int64)
+        name = stage.system.name_bar(int(coupling[0]))
         raise ModelError(
             f"{name} couples the masses of its nodes, EXPLICIT needs them apart: use MASS=LUMPED in *SOLID SECTION"
         )

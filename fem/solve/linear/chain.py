@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Index, Ints
+from fem.arrays import Floats, Index
 from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
@@ -45,35 +45,30 @@ from fem.solve.linear.block import (
     times,
     times_transposed,
 )
+from fem.solve.linear.ordering import FIRST, LEAF, Tree
 from fem.solve.rods.waiting import BEFORE, LAST, NOT_WAITING, STIFF, WAITING, pin, unpin, wait
 
 
-class Tree(NamedTuple):
-    """Elimination order of a forest.
+class LinearSystem(NamedTuple):
+    """K du = residual, and room to eliminate in.
 
-    sequence (n,)  nodes, leaves first
-    parent   (n,)  node that takes over the equations of a node, -1 at a root
-    link     (n,)  bar between a node and its parent, -1 at a root, or where pairs alone join the two
-    sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
-    child    (n,)  the first child of a node, -1 for none (empty where there are no rods)
-    sibling  (n,)  the next child of the same parent, -1 for none (likewise)
-    pair     (n,)  the first pair of ``Tangent.pairs`` between a node and its parent, -1 for none (empty: no pairs)
-    further  (p,)  the next pair between the same two nodes, -1 for none
-    role     (n,)  LEAF: no node hands over to it; FIRST: it is the first to hand over to its parent
+    free     (3n,)   1.0 free, 0.0 fixed
+    tangent          K of the bars and pairs
+    block    (n, 9)  its nodal blocks without the bars and what a diagonal adds; overwritten
+    residual (3n,)   right-hand side, kept
+    inverse  (n, 9; JOINED with pairs), pinned (n or 0, PINNED)  scratch
+    du       (3n,)   out, zero at fixed dofs; on the way the reduced right-hand side
+    tau      (m,)    out, change of the multipliers of rods
     """
 
-    sequence: Ints
-    parent: Ints
-    link: Ints
-    sign: Floats
-    child: Ints
-    sibling: Ints
-    pair: Ints
-    further: Ints
-    role: Ints
-
-
-LEAF, FIRST = 1, 2
+    free: Floats
+    tangent: Tangent
+    block: Floats
+    residual: Floats
+    inverse: Floats
+    pinned: Floats
+    du: Floats
+    tau: Floats
 
 
 @inner_kernel
@@ -107,22 +102,17 @@ def hold(
 
 @number_kernel
 def solve_chain(
-    symmetric: bool, has_pairs: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent,
-    block: Floats, residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
-) -> bool:  # fmt: skip
+    symmetric: bool, has_pairs: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, linear: LinearSystem
+) -> bool:
     """Solve K du = residual on a forest; False where a pivot is not safe (du is then undefined).
 
-    symmetric         K is: p = q, and only upper halves of blocks are kept up
-    has_pairs         there are: blocks are filled, and K counts as unsymmetric. Both are literals: the rest falls away
-    is_filled         ``block`` holds something; False: only room. Memory is then gone through once less
-    diagonal          adds to it
-    tangent            of the bars and pairs
-    free     (3n,)     1.0 free, 0.0 fixed;  residual (3n,) right-hand side, kept
-    block    (n, 9)    nodal blocks of the effective tangent without the bars and the diagonal; overwritten
-    inverse  (n, 9; JOINED with pairs), pinned (n or 0, PINNED)  scratch
-    du       (3n,)     out, zero at fixed dofs; on the way the reduced right-hand side
-    tau      (m,)      out, change of the multipliers of rods
+    symmetric  K is: p = q, and only upper halves of blocks are kept up
+    has_pairs  there are: blocks are filled, and K counts as unsymmetric. Both are literals: the rest falls away
+    is_filled  ``linear.block`` holds something; False: only room. Memory is then gone through once less
+    diagonal   adds to it
     """
+    free, tangent, block, residual = linear.free, linear.tangent, linear.block, linear.residual
+    inverse, pinned, du, tau = linear.inverse, linear.pinned, linear.du, linear.tau
     sequence, parent, link, bar_tangent, off = tree.sequence, tree.parent, tree.link, tangent.bar_tangent, tangent.off
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
@@ -287,22 +277,14 @@ def solve_chain(
 
 
 @called_kernel
-def solve_unsymmetric_chain(
-    is_filled: bool, tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent, block: Floats,
-    residual: Floats, inverse: Floats, pinned: Floats, du: Floats, tau: Floats,
-) -> bool:  # fmt: skip
+def solve_unsymmetric_chain(is_filled: bool, tree: Tree, diagonal: Diagonal, linear: LinearSystem) -> bool:
     """``solve_chain`` for any K."""
-    if tangent.pairs.shape[0] > 0:
-        return solve_joined_chain(tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau)
-    return solve_chain(
-        False, False, is_filled, tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau
-    )
+    if linear.tangent.pairs.shape[0] > 0:
+        return solve_joined_chain(tree, diagonal, linear)
+    return solve_chain(False, False, is_filled, tree, diagonal, linear)
 
 
 @called_kernel
-def solve_joined_chain(
-    tree: Tree, diagonal: Diagonal, free: Floats, tangent: Tangent, block: Floats, residual: Floats, inverse: Floats,
-    pinned: Floats, du: Floats, tau: Floats,
-) -> bool:  # fmt: skip
+def solve_joined_chain(tree: Tree, diagonal: Diagonal, linear: LinearSystem) -> bool:
     """``solve_chain`` where pairs couple nodes."""
-    return solve_chain(False, True, True, tree, diagonal, free, tangent, block, residual, inverse, pinned, du, tau)
+    return solve_chain(False, True, True, tree, diagonal, linear)

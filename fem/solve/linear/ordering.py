@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from fem.arrays import Ints
+from fem.arrays import Floats, Ints
 from fem.assembly.system import System
 from fem.compiled import kernel
-from fem.solve.linear.chain import FIRST, LEAF, Tree
+
+LEAF, FIRST = 1, 2
+
+
+class Tree(NamedTuple):
+    """Elimination order of a forest.
+
+    sequence (n,)  nodes, leaves first
+    parent   (n,)  node that takes over the equations of a node, -1 at a root
+    link     (n,)  bar between a node and its parent, -1 at a root, or where pairs alone join the two
+    sign     (n,)  1.0 where that bar runs from the node to its parent, -1.0 where it runs back
+    child    (n,)  the first child of a node, -1 for none (empty where there are no rods)
+    sibling  (n,)  the next child of the same parent, -1 for none (likewise)
+    pair     (n,)  the first pair of ``Tangent.pairs`` between a node and its parent, -1 for none (empty: no pairs)
+    further  (p,)  the next pair between the same two nodes, -1 for none
+    role     (n,)  LEAF: no node hands over to it; FIRST: it is the first to hand over to its parent
+    """
+
+    sequence: Ints
+    parent: Ints
+    link: Ints
+    sign: Floats
+    child: Ints
+    sibling: Ints
+    pair: Ints
+    further: Ints
+    role: Ints
+
 
 BAND_WORK = 3e6
 """Largest (number of equations) * (half bandwidth)^2 for which the compiled band solver is chosen."""

@@ -179,7 +179,7 @@ def filter_system(
     if motion.memory[PASSES] == 1.0:
         evaluate_apart(in_increment(scheme, k, problem, loading, motion, work), problem, work)
         dt, thermal = loading.dt[k], loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
-        mass_system(dt * dt / (scheme.wm * scheme.au), bars, work)
+        mass_system(dt * dt / (scheme.wm * scheme.au), nodes, bars, work)
         for e in range(bars.nodes.shape[0]):
             if bars.kinds[e, 0] != LINEAR and not take_direction(e, nodes.place, motion.u, work.u, bars, numbers):
                 numbers[ALPHA, e] = 0.0

@@ -10,8 +10,7 @@ from fem.forces.mass import multiply_mass
 from fem.forces.protocol import Trial
 from fem.forces.values import energy_of_bars
 from fem.lanes.choose import some
-from fem.solve.linear.tangent import add_blocks
-from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
+from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
 
@@ -126,7 +125,7 @@ def directed_energy(problem: Problem, v: Floats, product: Floats) -> float:
     energy = 0.0
     for dof in range(v.shape[0]):
         product[dof] = 0.0
-    add_blocks(0.5, problem.nodes.directed_mass, v, product)
+    add_directed_mass(0.5, problem.nodes, v, product)
     for dof in range(v.shape[0]):
         energy += v[dof] * product[dof]
     return energy
@@ -161,13 +160,22 @@ def multiply_masses(problem: Problem, x: Floats, product: Floats) -> None:
     """product = M x: the one place that knows what has mass."""
     multiply_mass(problem.nodes.mass, problem.bars.off_mass, problem.bars.nodes, x, product)
     if problem.nodes.directed_mass.shape[0] > 0:
-        add_directed_mass(problem.nodes.directed_mass, x, product)
+        add_directed_mass(1.0, problem.nodes, x, product)
 
 
 @called_kernel
-def add_directed_mass(directed_mass: Floats, x: Floats, product: Floats) -> None:
-    """product += M x of the mass that families add."""
-    add_blocks(1.0, directed_mass, x, product)
+def add_directed_mass(factor: float, nodes: Nodes, x: Floats, product: Floats) -> None:
+    """product += factor M x of the mass that families add."""
+    count = nodes.mass.shape[0] // 3
+    for i in range(count):
+        for c in range(9):
+            product[3 * i + c // 3] += factor * nodes.directed_mass[i, c] * x[3 * i + c % 3]
+    for p in range(nodes.mass_pairs.shape[0]):
+        i, j = 3 * nodes.mass_pairs[p, 0], 3 * nodes.mass_pairs[p, 1]
+        for c in range(9):
+            value = factor * nodes.directed_mass[count + p, c]
+            product[i + c // 3] += value * x[j + c % 3]
+            product[j + c // 3] += value * x[i + c % 3]
 
 
 @inner_kernel

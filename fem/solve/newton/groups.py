@@ -12,7 +12,7 @@ from fem.forces.bars.bar import Bars
 from fem.forces.equations import Equations
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
-from fem.solve.linear.chain import Tree
+from fem.solve.linear.ordering import Tree
 
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -70,7 +70,8 @@ class Nodes(NamedTuple):
     place    (3n,)      reference coordinates
     dof_kind (3n,)      1 free, 0 supported, 2 dependent on others through an equation
     mask     (3n,)      0.0 at supported dofs, else 1.0
-    directed_mass (n, 9) mass that families add, row by row, that of the increment (empty: none)
+    directed_mass (n + q, 9) mass that families add, row by row, that of the increment: of each node, then symmetric
+                  blocks between the nodes of ``mass_pairs`` (q, 2), which are those of the tangent (empty: none)
     artificial_stiffness (n, 9)  in the tangent only, of directions without stiffness and load (statics); empty: none
     caution (n,)  likewise, times the largest residual: of slack lines in a stream, which else fly off (empty: none)
     """
@@ -83,6 +84,7 @@ class Nodes(NamedTuple):
     directed_mass: Floats
     artificial_stiffness: Floats
     caution: Floats
+    mass_pairs: Ints
 
 
 class Ropes(NamedTuple):

@@ -32,7 +32,7 @@ from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment, renew_masses
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
-from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift
+from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
 from fem.solve.ropes.slack import changes
@@ -66,15 +66,9 @@ def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Probl
     if bars.rods.shape[0] > 0 and solver in (*groups.CHAINS, groups.BAND):
         return solve_with_rods(is_filled, enough, diagonal, problem, work)
     if solver == groups.CHAIN:
-        return solve_chain(
-            True, False, is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
-            work.pinned, work.du, work.tau,
-        )  # fmt: skip
+        return solve_chain(True, False, is_filled, tree, diagonal, linear_system(nodes, work))
     if solver == groups.UNSYMMETRIC_CHAIN:
-        return solve_unsymmetric_chain(
-            is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
-            work.pinned, work.du, work.tau,
-        )  # fmt: skip
+        return solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
     if solver == groups.BAND:
         return solve_in_band(
             problem.equation, bars, work.tangent, work.block, work.residual, work.band, work.unknowns, work.du, work.tau

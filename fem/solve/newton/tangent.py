@@ -6,10 +6,11 @@ from fem.compiled import called_kernel, inner_kernel, shared_kernel
 from fem.forces.bars.bar import GAP, Q
 from fem.forces.equations import condense
 from fem.solve.linear.block import Diagonal, isotropic
+from fem.solve.linear.chain import LinearSystem
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
-from fem.solve.rods.project import acceleration_system, mass_blocks, mass_system, velocity_gaps
+from fem.solve.rods.project import acceleration_system, couple_masses, mass_blocks, mass_system, velocity_gaps
 from fem.solve.schemes.coefficients import Coefficients
 
 
@@ -22,6 +23,14 @@ def diagonal_of(phase: int, is_bare: bool, scheme: Coefficients, dt: float, node
         if phase in (groups.CORRECT, groups.LOAD_DIRECTION):
             by_mass, by_damping = scheme.wm * scheme.au / (dt * dt), scheme.wc * scheme.vu / dt
     return Diagonal(nodes.mass, nodes.damping, by_mass, by_damping)
+
+
+@inner_kernel
+def linear_system(nodes: Nodes, work: Scratch) -> LinearSystem:
+    """What an elimination along chains solves."""
+    return LinearSystem(
+        nodes.mask, work.tangent, work.block, work.residual, work.inverse, work.pinned, work.du, work.tau
+    )
 
 
 @shared_kernel
@@ -87,9 +96,11 @@ def fill_matrix(
     work: Scratch,
 ) -> None:  # fmt: skip
     """The matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
-    bars = problem.bars
+    bars, dt = problem.bars, loading.dt[k]
+    if phase == groups.CORRECT and problem.nodes.mass_pairs.shape[0] > 0:
+        couple_masses(scheme.wm * scheme.au / (dt * dt), problem.nodes, work.tangent.cross)
     if phase == groups.PROJECT_VELOCITY:
-        mass_system(0.0, bars, work)
+        mass_system(0.0, problem.nodes, bars, work)
         velocity_gaps(bars, work)
     elif phase == groups.PROJECT_ACCELERATION:
         acceleration_system(scheme, k, problem, loading, motion, work)

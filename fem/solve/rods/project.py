@@ -62,13 +62,24 @@ def mass_blocks(nodes: Nodes, work: Scratch) -> None:
 
 
 @called_kernel
-def mass_system(stiffness: float, bars: Bars, work: Scratch) -> None:
+def couple_masses(factor: float, nodes: Nodes, cross: Floats) -> None:
+    """cross += factor times the mass that families put between nodes."""
+    for p in range(nodes.mass_pairs.shape[0]):
+        for k in range(9):
+            value = factor * nodes.directed_mass[nodes.mass.shape[0] // 3 + p, k]
+            cross[p, k] += value
+            cross[p, 9 + k] += value
+
+
+@called_kernel
+def mass_system(stiffness: float, nodes: Nodes, bars: Bars, work: Scratch) -> None:
     """Mass as the matrix of the next linear solve (its nodal blocks apart), and so much of bars' stiffness; no load."""
     for e in range(bars.off_mass.shape[0]):
         work.tangent.off[e] = bars.off_mass[e]
     for p in range(work.tangent.cross.shape[0]):
         for k in range(18):
             work.tangent.cross[p, k] = 0.0
+    couple_masses(1.0, nodes, work.tangent.cross)
     for e in range(bars.nodes.shape[0]):
         work.tangent.bar_tangent[GEOMETRIC, e] = 0.0
         if work.tangent.bar_tangent[ALPHA, e] != np.inf:
@@ -125,7 +136,7 @@ def acceleration_system(
     nodes, bars, equations = problem.nodes, problem.bars, problem.equations
     secant, lags = scheme.secant, scheme.lags
     if secant or lags:
-        mass_system(0.0, bars, work)
+        mass_system(0.0, problem.nodes, bars, work)
     if not secant:
         combine(loading.vectors, loading.factors, k + 1, work.load)
         inertia_forces(problem, work.v, work.a, work.inertia, work.damping_force)

@@ -21,6 +21,7 @@ from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import Diagonal, isotropic
 from fem.solve.linear.chain import solve_unsymmetric_chain
 from fem.solve.newton.groups import BAND, Nodes, Problem, Scratch
+from fem.solve.newton.tangent import linear_system
 
 ROUND_OFF = 1e-14
 """Error up to which an answer that is printed as it is needs no refinement."""
@@ -60,10 +61,7 @@ def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem:
                 work.tau,
             )  # fmt: skip
         else:
-            is_solved = solve_unsymmetric_chain(
-                is_filled, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual, work.inverse,
-                work.pinned, work.du, work.tau,
-            )  # fmt: skip
+            is_solved = solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
         if not is_solved:
             break
         accumulate(1.0, work)

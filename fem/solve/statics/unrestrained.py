@@ -45,7 +45,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     values, vectors = np.linalg.eigh(blocks[candidates])
     largest = np.abs(values).max(axis=1)
     loads, vectors_of_loads = np.abs(stage.loads.vectors).max(initial=0.0), _together(stage.loads)
-    held, wet = np.zeros((len(free), 9)), _in_streams(stage)
+    held, wet = np.zeros((len(free), 9)), _dragged(stage)
     slack = False
     names: list[str] = []
     dofs: list[int] = []
@@ -77,11 +77,11 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
     return np.array(dofs, np.int64), f"neither stiffness nor load, held where they are: {shown}"
 
 
-def _in_streams(stage: StepSystem) -> Flags:
-    """(n,) nodes of bars that water or wind acts on."""
+def _dragged(stage: StepSystem) -> Flags:
+    """(n,) nodes of bars that a stream pushes in statics."""
     found = np.zeros(len(stage.system.labels), np.bool_)
-    for flow in stage.environment.flows:
-        for case in flow.cases:
+    for flow in () if stage.is_dynamic else stage.environment.flows:
+        for case in flow.cases if flow.load.kind in ("FDD", "FDT", "WDD") else ():
             found[stage.system.element_nodes[case.field[:, 0] != 0.0]] = True
     return found
 

@@ -45,7 +45,7 @@ class Breaks:
     @property
     def instants(self) -> Floats:
         """Rising total times at which an element breaks: increments end there."""
-        return np.unique(self.values[self.columns < 0])
+        return np.unique(self.values[self.columns < 0]) if len(self.elements) else self.values
 
     def reached(self, step: OneStep, kept: Record, time: Floats) -> Flags:
         """(k, f) limits that are reached at the ends (k,) of the first increments that are kept."""
@@ -68,12 +68,14 @@ def break_off(step: OneStep, reached: Flags) -> bool:
 
 def tell_broken(step: OneStep, broken: list[tuple[int, float]]) -> None:
     """Pass on labels of elements that are gone from now on, and the energies that went with them."""
+    if not broken:
+        return
     now = step.progress
     for label, lost in broken:
         step.sink.event(Event(step.number, now.increment, now.time, label, "break", lost))
     system = step.whole.system
     alone = np.intersect1d(system.idle.nonzero()[0], system.element_nodes)
-    if broken and len(alone):
+    if len(alone):
         names = ", ".join(map(str, system.labels[alone[:MOST_NAMED]]))
         more = f" and {len(alone) - MOST_NAMED} more" if len(alone) > MOST_NAMED else ""
         step.notify(f"nodes that have lost all their elements are held where they are: {names}{more}")

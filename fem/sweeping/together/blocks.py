@@ -37,6 +37,7 @@ def of_block(b: int, problem: Problem) -> Problem:
         Nodes(
             at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.dof_kind, nodes.mask,
             at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b), nodes.caution,
+            nodes.mass_pairs,
         ),
         Bars(
             bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),

@@ -14,7 +14,7 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.forces.protocol import Tangent
 from fem.lanes.choose import common, some, where
 from fem.solve.linear.block import Diagonal
-from fem.solve.linear.chain import solve_chain
+from fem.solve.linear.chain import LinearSystem, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.convergence import is_converged
@@ -22,7 +22,7 @@ from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_in
 from fem.solve.newton.groups import CORRECT, Loading, Motion, Problem, Record, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of
 from fem.solve.newton.march import HUGE
-from fem.solve.newton.tangent import diagonal_of, lift, nodal_blocks
+from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
 from fem.solve.rods.project import end_accelerations
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -69,10 +69,8 @@ def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None
             work.tangent.bar_tangent[c, e] = 0.0
     its = work.tangent
     mass = Tangent(its.ends, its.bar_tangent, bars.off_mass, its.block, its.pairs, its.cross)
-    is_safe = solve_chain(
-        True, False, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), nodes.mask, mass, work.block,
-        work.residual, work.inverse, work.pinned, work.du, work.tau,
-    )  # fmt: skip
+    linear = LinearSystem(nodes.mask, mass, work.block, work.residual, work.inverse, work.pinned, work.du, work.tau)
+    is_safe = solve_chain(True, False, False, tree, Diagonal(nodes.mass, nodes.damping, 1.0, 0.0), linear)
     fail(not is_safe, NEED_SOLVE, k, outcome)
 
 
@@ -193,10 +191,7 @@ def march_lanes(
             if not is_bare:
                 nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
-            is_safe = solve_chain(
-                symmetric, False, not is_bare, tree, diagonal, nodes.mask, work.tangent, work.block, work.residual,
-                work.inverse, work.pinned, work.du, work.tau,
-            )  # fmt: skip
+            is_safe = solve_chain(symmetric, False, not is_bare, tree, diagonal, linear_system(nodes, work))
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
             waits = waits | (not is_safe)
             for dof in range(work.du.shape[0]):

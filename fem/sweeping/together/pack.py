@@ -15,7 +15,7 @@ from fem.forces.equations import Equations
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
-from fem.solve.linear.chain import Tree
+from fem.solve.linear.ordering import Tree
 from fem.solve.newton import groups
 from fem.solve.newton.groups import INCREMENT_ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
 from fem.solve.step_system import NO_ROPES, StepSystem, scratch
@@ -92,7 +92,7 @@ def fleet(
         per_dof([system.mass for system in systems]),
         per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1),
         fixed(np.zeros(0)), fixed(stage.nodes.dof_kind), fixed(stage.nodes.mask), zeros(1, 0, 9, WIDTH, known=2),
-        zeros(1, 0, 9, WIDTH, known=2), fixed(np.zeros(0)),
+        zeros(1, 0, 9, WIDTH, known=2), fixed(np.zeros(0)), fixed(np.zeros((0, 2), np.int64)),
     )  # fmt: skip
     record: Any = Record(
         zeros(blocks, rows, INCREMENT_ROW, WIDTH, known=1), fixed(probes),

@@ -223,8 +223,10 @@ def test_turned_about_the_vertical_and_renumbered_it_is_the_same():
     other = other.replace("1, 1, 2\n*ELGEN, ELSET=LINE\n1, 5, 1, 1", "1, 20, 10\n*ELGEN, ELSET=LINE\n1, 5, 10, 1")
     other = other.replace("*BOUNDARY\n1,", "*BOUNDARY\n60,")
     more = "LINE, FI, 1., 0.1, 2., 1.\n"
-    one = run_text(CHAIN.format(current=CURRENT, integrator="HHT", more=more)).u.reshape(-1, 6, 3)
-    two = run_text(other.format(current=turned_current, integrator="HHT", more=more)).u.reshape(-1, 6, 3)[:, ::-1]
+    one = run_text(CHAIN.format(current=CURRENT, integrator="HHT", more=more))
+    two = run_text(other.format(current=turned_current, integrator="HHT", more=more))
+    one, two = (np.stack([each.of_node(factor * label) for label in labels], axis=1)
+                for each, factor, labels in ((one, 1, range(1, 7)), (two, 10, range(6, 0, -1))))  # fmt: skip
     assert np.abs(one).max() > 0.5
     assert two @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]).T == pytest.approx(one, abs=1e-7)
 

@@ -1,0 +1,50 @@
+"""The figures of ``docs/mooring_line.md`` and ``docs/conductor_span.md``, from the commands of these pages."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+PICTURES = {
+    "mooring_line": {
+        "tension": "storm/tension",
+        "range": "storm/range_T_LINE",
+        "touchdown": "storm/touchdown",
+        "shapes": "storm/shapes",
+    },
+    "conductor_span": {"wind": "span/tension", "break": "broken_wire/tension", "shapes": "broken_wire/shapes"},
+}
+"""Page -> its pictures, and which files of ``results`` they are."""
+COLOURS, WIDTH = 64, 1000
+"""Of a picture: enough for lines, and a fifth of the bytes."""
+
+
+def commands_of(page: str) -> list[list[str]]:
+    """The words behind ``python -m fem`` of its blocks, in order."""
+    blocks = re.findall(r"```sh\n(.*?)```", (DOCS / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL)
+    return [line.split()[3:] for line in "".join(blocks).splitlines() if line.startswith("python -m fem ")]
+
+
+def main() -> None:
+    """Write ``docs/<page>_<picture>.png``."""
+    from PIL import Image
+
+    environment = {**os.environ, "PYTHONPATH": str(DOCS.parent)}
+    for page, pictures in PICTURES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "inputs").symlink_to(DOCS.parent / "inputs")
+            for words in commands_of(page):
+                subprocess.run([sys.executable, "-m", "fem", *words], cwd=folder, env=environment, check=True)
+            for name, file in pictures.items():
+                with Image.open(Path(folder) / "results" / f"{file}.png") as picture:
+                    small = picture.convert("RGB").resize((WIDTH, round(WIDTH * picture.height / picture.width)))
+                    small.quantize(COLOURS).save(DOCS / f"{page}_{name}.png", optimize=True)
+
+
+if __name__ == "__main__":
+    main()

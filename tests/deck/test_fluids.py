@@ -1,0 +1,54 @@
+"""Cards of water and wind: defaults, orders of lines, what they mean to steps."""
+
+from __future__ import annotations
+
+import pytest
+
+import fem
+from fem.deck import parse_deck
+from tests.deck.decks import MATERIAL, MESH
+
+HEAD = MESH + MATERIAL + "*AMPLITUDE, NAME=TIDE\n0, 1\n"
+DYNAMIC = "*STEP, NLGEOM{}\n*DYNAMIC, DIRECT\n0.01, 1\n{}*END STEP\n"
+
+
+def test_lines_of_a_current_may_come_in_any_order():
+    model = parse_deck(HEAD + "*AQUA\n-9, 0, 9.81, 1025\n1, 0, 0, 0\n.5,,,-9\n*STEP\n*STATIC\n*END STEP\n")
+    assert model.water is not None
+    assert model.water.current == ((0.5, 0.0, 0.0, -9.0), (1.0, 0.0, 0.0, 0.0))
+
+
+def test_a_wind_has_abaqus_defaults():
+    model = parse_deck(HEAD + "*WIND\n1.2, 10\n*STEP\n*STATIC\n*END STEP\n")
+    assert model.wind is not None
+    assert (model.wind.speeds, model.wind.direction, model.wind.power) == ((1.0, 1.0), (1.0, 0.0), 1.0 / 7.0)
+
+
+def test_a_drag_law_begins_at_nothing():
+    model = parse_deck(HEAD + "*DRAG LAW, NAME=F\n2, 9\n1, 3\n*STEP\n*STATIC\n*END STEP\n")
+    assert model.drag_laws["F"].rows == ((0.0, 0.0), (1.0, 3.0), (2.0, 9.0))
+
+
+def test_blank_fields_of_loads_are_defaults():
+    loads = "*DLOAD\nBARS, FDT, , 0.1, 0.3, , , TIDE\nBARS, FI, , 0.1, 2, 1, , 0.5\nBARS, PB, , 0.1\n"
+    model = parse_deck(HEAD + "*AQUA\n-9, 0, 9.81, 1025\n" + DYNAMIC.format("", loads))
+    along, inertia, lift = model.steps[0].fluid_loads
+    assert (along.magnitude, along.follows, along.exponent, along.streams) == (1.0, 1.0, 2.0, ("TIDE", None))
+    assert (inertia.coefficient, inertia.added, inertia.added_along) == (2.0, 1.0, 0.5)
+    assert (lift.kind, lift.diameter, lift.is_current) == ("PB", 0.1, False)
+    assert any("has no acceleration" in text for text in model.notices)
+
+
+@pytest.mark.parametrize(("given", "expected"), [("", "PARABOLIC"), (", EXTRAPOLATION=NO", "NO")])
+def test_motion_in_a_fluid_is_guessed_along_unless_told_otherwise(given, expected):
+    wet = DYNAMIC.format(given, "*DLOAD\nBARS, PB, 1., 0.1\n") + DYNAMIC.format(given, "")
+    model = parse_deck(HEAD + "*AQUA\n-9, 0, 9.81, 1025\n" + DYNAMIC.format("", "") + wet)
+    assert [step.extrapolation for step in model.steps] == ["NO", expected, expected]
+    assert parse_deck(fem.write_deck(model)) == model
+
+
+def test_modes_have_added_mass_of_their_own():
+    text = HEAD + "*AQUA\n-9, 0, 9.81, 1025\n" + DYNAMIC.format("", "*DLOAD\nBARS, FI, 1., 0.1, 2, 1\n")
+    model = parse_deck(text + "*STEP\n*FREQUENCY\n2\n*D ADDED MASS\nBARS, FI, 0.1, 1.\n*END STEP\n")
+    assert model.steps[1].fluid_loads[0].kind == "ADDED MASS"
+    assert any("FI of earlier steps adds no mass" in text for text in model.notices)

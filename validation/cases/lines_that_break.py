@@ -1,0 +1,74 @@
+"""Lines that part: recoil, front and books of a stretched line; the load on what is left of two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fem
+from fem.validation import Outcome, Row, Target
+from validation import tools
+
+NAME = "lines_that_break"
+TITLE = "lines that part: recoil and front of a stretched line, a mass on two lines of which one goes"
+SOURCE = (
+    "Analytic: waves of a linear line, recoil T/sqrt(EA m') behind a front of speed sqrt(EA/m') (Graff, Wave Motion in "
+    "Elastic Solids, 1.5), of which bars with masses at their nodes make an Airy function that stands at 2/3 of T at "
+    "the front; the mass on two springs swings about its new rest. Decks inputs/parting_line.inp and twin_lines.inp."
+)
+LONG = False
+LENGTH, BARS, STIFFNESS, MASS, TENSION = 10.0, 100, 1e6, 2.0, 5000.0
+SPEED = np.sqrt(STIFFNESS / MASS)
+WEIGHT = 400.0 * 9.81
+
+
+def run(folder: Path) -> Outcome:
+    """All of both decks."""
+    history = fem.run(tools.deck("parting_line"))
+    broken = next(event for event in history.events if event.event == "break")
+    time = (history.time - broken.time) * SPEED / LENGTH  # lengths of the line
+    end, middle = history.of_node(BARS)[:, 0], history.of_element(BARS // 2, "T")
+    early, late = (int(np.searchsorted(time, share)) for share in (0.2, 0.8))
+    recoil = (end[early] - end[late]) / (history.time[late] - history.time[early])
+    front = float(np.interp(-2.0 / 3.0, -middle[time >= 0.0] / TENSION, time[time >= 0.0]))
+    behind = middle[time > 0.75].mean()
+    stored = TENSION**2 * LENGTH / (2.0 * STIFFNESS)
+    lattice = "lattice: the end trembles by the length of a bar over the way it has gone"
+    rows = [
+        Row(Target("recoil [m/s]", TENSION / np.sqrt(STIFFNESS * MASS), "relative", lattice, 5e-3), float(recoil)),
+        Row(
+            Target("front at the middle [lengths]", 0.495, "relative", "49.5 bars away; next term of Airy", 2e-3),
+            front,
+        ),
+        Row(Target("tension behind it [T]", 0.0, "absolute", "lattice: its waves run behind", 0.03), behind / TENSION),
+        Row(
+            Target("energy that goes with the bar [J]", stored / BARS, "relative", "T^2 h/(2 EA), at rest", 1e-9),
+            broken.energy_loss,
+        ),
+        Row(
+            Target("books", 0.0, "absolute", "ENERGY MOMENTUM: round-off of what is stored", 1e-10),
+            float(np.abs(history.energy_error).max() / stored),
+        ),
+    ]
+    twin = fem.run(tools.deck("twin_lines"))
+    tension = twin.of_element(1, "T")
+    why = "largest force of a load that one of two equal lines takes over: rest m g, before m g/2"
+    rows += [
+        Row(Target("mass on two lines: before [N]", 0.5 * WEIGHT, "relative", why, 1e-9), float(tension[1])),
+        Row(Target("mass on two lines: largest T [N]", 1.5 * WEIGHT, "relative", why, 1e-5), float(tension.max())),
+    ]
+    return Outcome(tuple(rows), {"recoil": _figure(history, time)}, ())
+
+
+def _figure(history: Any, time: Any) -> Any:
+    sheet, axes = tools.figure("A stretched line that parts at its right end", "s [m]", "T [N]")
+    place = (np.arange(BARS) + 0.5) * LENGTH / BARS
+    colours = (tools.GREY, tools.BLUE, tools.ORANGE, tools.GREEN)
+    for share, colour in zip((0.0, 0.25, 0.5, 0.75), colours, strict=True):
+        row = int(np.searchsorted(time, share))
+        tension = [history.of_element(label, "T")[row] for label in range(1, BARS + 1)]
+        axes.plot(place, tension, color=colour, label=f"{share:g} L/c")
+    tools.legend(axes)
+    return sheet
