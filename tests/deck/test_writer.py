@@ -33,7 +33,6 @@ from fem.model import (
     OutputRequest,
     PointMass,
     RestLength,
-    Seabed,
     Spring,
     Static,
     Step,
@@ -55,17 +54,6 @@ names = names.map(lambda text: "S" + " ".join(text.split()).upper()).filter(lamb
 
 def rising(draw: st.DrawFn, least: int = 1) -> list[float]:
     return sorted(draw(st.sets(st.floats(0, 1e6), min_size=least, max_size=4)))
-
-
-@st.composite
-def seabed(draw: st.DrawFn) -> Seabed:
-    """Below all bars; deep enough for any of them."""
-    rubs = draw(st.booleans())
-    friction = {"axial": draw(share), "lateral": draw(share), "slip": draw(positive)} if rubs else {}
-    return Seabed(
-        None, -1.7e308, draw(positive), draw(positive), draw(share), draw(positive), **friction,
-        slope=draw(st.floats(0.0, 59.0)), uphill=draw(reals), rubs_in_statics=draw(st.booleans()),
-    )  # fmt: skip
 
 
 @st.composite
@@ -119,7 +107,6 @@ def models(draw: st.DrawFn) -> Model:
         wind=Wind(draw(positive), draw(positive), (draw(reals), draw(reals)), (0.6, -0.8), draw(share)),
         drag_laws={"LAW": DragLaw("LAW", ((0.0, 0.0), (1.0, draw(share)), (2.0, 5.0)))},
         growths=(MarineGrowth(sets[1], draw(positive), ((-1.0, 0.02, draw(share)), (0.5, draw(share), 1.0))),),
-        seabeds=(draw(seabed()),),
         amplitudes=amplitudes,
         equations=(Equation(((0, 1, draw(positive)), (1, draw(dofs), draw(reals)))),),
         initial_conditions=(
