@@ -20,8 +20,11 @@ from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(name for name in fem.__all__ if inspect.isfunction(getattr(fem, name)))
-NODES = ", ".join(quantity.name for quantity in NODAL)
-EVERYTHING = f"*NODE PRINT, NSET=BOTH\n{NODES}\n*EL PRINT, ELSET=BAR\nE, S, N, T\n"
+NODES = [quantity.name for quantity in NODAL]
+OF_WATER = ("FV", "FA", "FE")
+"""A deck without water cannot ask for them."""
+DRY = ", ".join(name for name in NODES if name not in OF_WATER)
+EVERYTHING = f"*NODE PRINT, NSET=BOTH\n{DRY}\n*EL PRINT, ELSET=BAR\nE, S, N, T\n"
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +63,9 @@ def test_tables_of_a_history_are_those_of_the_files(history, name):
     with (folder / f"{name}.csv").open(newline="") as file:
         heads, *rows = csv.reader(file)
     table = motion.table(name)
-    assert list(table) == heads and len(rows) > 20
-    assert np.array_equal(np.column_stack(list(table.values())), np.array(rows, float))
+    written = {head: column for head, column in table.items() if not head.startswith(OF_WATER)}
+    assert list(written) == heads and len(rows) > 20
+    assert np.array_equal(np.column_stack(list(written.values())), np.array(rows, float))
 
 
 def test_pandas_takes_tables_as_they_are(history, tmp_path):
@@ -86,7 +90,7 @@ def test_a_name_that_is_not_there_is_answered_by_those_that_are(history):
     motion, _ = history
     for wrong, names in (
         (lambda: motion.of_node(7), "there is no node 7; there are 1, 2"),
-        (lambda: motion.of_node(2, "W"), f"no quantity W; there are {NODES}"),
+        (lambda: motion.of_node(2, "W"), f"no quantity W; there are {', '.join(NODES)}"),
         (lambda: motion.of_element(5), "no element 5; there are 1"),
         (lambda: motion.of_element(1, "F"), "no quantity F; there are E, S, N, T"),
         (lambda: motion.of_energy("heat"), "no energy heat; there are kinetic, strain"),
