@@ -109,7 +109,7 @@ def eliminated(
 ) -> tuple[bool, np.ndarray, np.ndarray]:
     """The same along the forest; whether all pivots were safe."""
     count = len(tangent.block)
-    system: Any = SimpleNamespace(labels=range(count), equations=(), pairs=tangent.pairs, bars=bars)
+    system: Any = SimpleNamespace(labels=range(count), equations=(), pairs=tangent.pairs, bars=bars, gone_bars=[])
     tree = find_tree(system, free)
     assert tree is not None
     du, tau = np.full(3 * count, np.nan), np.zeros(len(tangent.ends))
@@ -136,7 +136,7 @@ def test_any_forest_of_bars_and_pairs_has_one_answer(given):
     assert is_safe
     assert du == pytest.approx(exact, abs=1e-9)
     system: Any = SimpleNamespace(
-        labels=range(len(free) // 3), size=len(free), equations=(), pairs=tangent.pairs, bars=bars
+        labels=range(len(free) // 3), size=len(free), equations=(), pairs=tangent.pairs, bars=bars, gone_bars=[]
     )
     equation, width = number_band(system, free)
     rows, product = int(equation.max()) + 1, np.empty(len(free))
@@ -173,7 +173,7 @@ def test_pairs_that_close_a_ring_are_no_forest():
     """Three nodes, bars between two and two, a pair between the last and the first; beside a bar it closes nothing."""
     bars = bars_of(np.array([[0, 1], [1, 2]]), [])
     for pair, is_forest in (([2, 0], False), ([2, 1], True), ([1, 1], False)):
-        system: Any = SimpleNamespace(labels=range(3), equations=(), pairs=np.array([pair]), bars=bars)
+        system: Any = SimpleNamespace(labels=range(3), equations=(), pairs=np.array([pair]), bars=bars, gone_bars=[])
         assert (find_tree(system, np.ones(9, np.int64)) is not None) == is_forest
 
 

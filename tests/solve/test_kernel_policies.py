@@ -88,8 +88,8 @@ def test_arcs_longer_than_one_and_a_half_radii_are_repeated(length, is_astray):
     """1/cos 48 degrees is 1.49: half of the square in the load factor, half in the displacements."""
     numbers = np.zeros(NUMBERS)
     numbers[RADIUS], numbers[METRIC], numbers[1] = 1.0, 1.0, length / np.sqrt(2.0)
-    motion, work = group(u=np.zeros(3)), group(u=np.array([length / np.sqrt(2.0), 0.0, 0.0]))
-    assert strays(group(numbers=numbers), motion, work) == is_astray
+    ends = np.zeros(3), np.array([length / np.sqrt(2.0), 0.0, 0.0])
+    assert strays(group(numbers=numbers), *ends) == is_astray
 
 
 def drifted(error: float, kinetic: float, exchanged: float, force: float = 0.0) -> bool:
@@ -183,7 +183,7 @@ def test_a_slack_rope_has_left_its_length_beyond_round_off(gap, has_left, monkey
     constants = np.ones((40, 1))
     ropes = group(bars=np.zeros(1, np.int64), allowance=np.full(1, 1e-10))
     bars = group(kinds=np.array([[0, laws.BILINEAR]]), constants=constants)
-    assert not slack.changes(ropes, bars, group(u=None))
+    assert not slack.changes(ropes, bars, np.zeros(6), np.zeros(1))
     assert ropes.allowance[0] == (0.0 if has_left else 1e-10)
 
 

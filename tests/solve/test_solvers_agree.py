@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -194,7 +195,8 @@ def test_history_does_not_depend_on_the_size_of_chunks(monkeypatch):
 
 def history_of(path, solver):
     """The first increments of a deck."""
-    text = path.read_text(encoding="utf-8").replace("*STEP", f"*STEP, INC={SOME_INCREMENTS}")
+    text = re.sub(r", INC=\d+", "", path.read_text(encoding="utf-8"))
+    text = text.replace("*STEP", f"*STEP, INC={SOME_INCREMENTS}")
     try:
         return run_text(text, solver=solver)
     except fem.NoConvergence as error:
@@ -207,6 +209,7 @@ def test_every_deck_has_one_answer(path):
     """1e-9 of the largest displacement and equal counts; conjugate gradients only as exact as the deck asks for.
 
     Where a residual ends within round-off of its bound, one more solve may be taken: at most in one of 100 increments.
+    Runs that ask for less than round-off, and are told so, count as it falls.
     """
     reference = history_of(path, "SUPERLU")
     round_off = 1e-9 * np.ptp(reference.mesh.coordinates, axis=0).max()  # of what does not move
@@ -215,7 +218,7 @@ def test_every_deck_has_one_answer(path):
         history = history_of(path, solver)
         bound = 1e-5 if solver == "CG" else 1e-9
         assert np.abs(history.u - reference.u).max(initial=0.0) <= bound * size, solver
-        if solver != "CG":
+        if solver != "CG" and not any("round-off only" in notice for notice in reference.notices):
             differing = history.iterations != reference.iterations
             assert np.count_nonzero(differing) <= 0.01 * len(differing), solver
             assert np.abs(history.iterations - reference.iterations).max(initial=0) <= 1, solver
