@@ -78,8 +78,9 @@ def single(bars: int, dt: float = 0.1, seconds: float = 600.0) -> LineJob:
 def platform(bars: int, dt: float = 0.1, seconds: float = 3600.0) -> LineJob:
     """The three lines of VolturnUS-S, surge and heave, one hour."""
     turns = np.radians([180.0, 60.0, -60.0])
-    anchors = tuple((837.6 * c, 837.6 * s, -200.0) for c, s in zip(np.cos(turns), np.sin(turns), strict=True))
-    rest = tuple((58.0 * c, 58.0 * s, -14.0) for c, s in zip(np.cos(turns), np.sin(turns), strict=True))
+    ways = list(zip(np.cos(turns).tolist(), np.sin(turns).tolist(), strict=True))
+    anchors = tuple((837.6 * c, 837.6 * s, -200.0) for c, s in ways)
+    rest = tuple((58.0 * c, 58.0 * s, -14.0) for c, s in ways)
     return LineJob(
         f"W6 platform {bars}", VOLTURN, anchors, rest, 850.0, bars, 200.0, (0.0, 0.0, 0.0),
         ((5.0, 90.0), (0.0, 0.0), (2.0, 12.0)), dt, round(seconds / dt),

@@ -6,6 +6,7 @@ import pytest
 
 import fem
 from fem.deck import parse_deck
+from fem.errors import DeckError
 from tests.deck.decks import MATERIAL, MESH
 
 HEAD = MESH + MATERIAL + "*AMPLITUDE, NAME=TIDE\n0, 1\n"
@@ -52,3 +53,13 @@ def test_modes_have_added_mass_of_their_own():
     model = parse_deck(text + "*STEP\n*FREQUENCY\n2\n*D ADDED MASS\nBARS, FI, 0.1, 1.\n*END STEP\n")
     assert model.steps[1].fluid_loads[0].kind == "ADDED MASS"
     assert any("FI of earlier steps adds no mass" in text for text in model.notices)
+
+
+def test_mistakes_that_leave_no_nodes_are_told_where_there_is_buoyancy():
+    """PB asks where bars are; what is wrong with the nodes is the answer."""
+    with pytest.raises(DeckError, match="expected the x coordinate"):
+        parse_deck(
+            "*NODE\n1, a, 0., 0.\n2, b, 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=ROD\n1, 1, 2\n*MATERIAL, NAME=M\n*ELASTIC\n1.\n"
+            "*SOLID SECTION, ELSET=ROD, MATERIAL=M\n1.\n*AQUA\n-9., 0., 9.81, 1000.\n*STEP\n*STATIC\n*DLOAD\n"
+            "ROD, PB, 1., 0.1\n*END STEP\n"
+        )

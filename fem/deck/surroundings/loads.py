@@ -141,7 +141,7 @@ def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: np.ndarray) ->
             before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
             found = spoken(draft, mesh, load.target, place, is_bar, before, load.kind, "twice in this step")
             before |= found
-            if load.kind == "PB" and draft.water is not None:
+            if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
                 height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
                 if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
                     draft.notice("PB on horizontal bars at the surface: they are wholly wet or wholly dry, so that "
