@@ -59,7 +59,8 @@ def test_mistakes_that_leave_no_nodes_are_told_where_there_is_buoyancy():
     """PB asks where bars are; what is wrong with the nodes is the answer."""
     with pytest.raises(DeckError, match="expected the x coordinate"):
         parse_deck(
-            "*NODE\n1, a, 0., 0.\n2, b, 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=ROD\n1, 1, 2\n*MATERIAL, NAME=M\n*ELASTIC\n1.\n"
-            "*SOLID SECTION, ELSET=ROD, MATERIAL=M\n1.\n*AQUA\n-9., 0., 9.81, 1000.\n*STEP\n*STATIC\n*DLOAD\n"
+            "*NODE\n1, a, 0., 0.\n2, b, 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=ROD\n1, 1, 2\n"
+            "*MATERIAL, NAME=M\n*ELASTIC\n1.\n*SOLID SECTION, ELSET=ROD, MATERIAL=M\n1.\n"
+            "*AQUA\n-9., 0., 9.81, 1000.\n*STEP\n*STATIC\n*DLOAD\n"
             "ROD, PB, 1., 0.1\n*END STEP\n"
         )
