@@ -17,6 +17,7 @@ from fem.forces.bars.bar import evaluate_bars
 from fem.forces.equations import Equations, condense, expand
 from fem.forces.families import evaluate_others
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
+from fem.solve.linear.block import invert, times
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.evaluate import at_end, combine, inertia_forces, renew_masses
@@ -85,38 +86,27 @@ def accelerate(dt: float, time: float, moved: Moved, problem: Problem, work: Scr
 
 @called_kernel
 def divide_by_mass(dt: float, time: float, moved: Moved, problem: Problem, work: Scratch) -> None:
-    """``work.residual`` into accelerations where M couples the directions of a node: 3 x 3 by elimination.
+    """``work.residual`` into accelerations where M couples the directions of a node; those of supports are known.
 
-    Pivots are those of a sum of a diagonal mass and one that takes no energy: none is smaller than the diagonal one.
-    Accelerations of supports are known.
+    M is the sum of a positive diagonal and a mass that takes no energy: its pivots are safe.
     """
-    nodes, rest, a = problem.nodes, work.residual, work.a
+    nodes, rest, a, block = problem.nodes, work.residual, work.a, work.block
     renew_masses(time, work.u, problem)
     for i in range(nodes.directed_mass.shape[0]):
-        block = nodes.directed_mass[i]
+        for k in range(9):
+            block[i, k] = nodes.directed_mass[i, k]
         for c in range(3):
-            is_open = moved.inverse[3 * i + c] > 0.0
-            if not is_open:
-                rest[3 * i + c] = 0.0
-            drag = 0.5 * dt * moved.damping[3 * i + c] if moved.damping.shape[0] > 0 else 0.0
+            dof = 3 * i + c
+            work.shift[dof] = 1.0 if moved.inverse[dof] > 0.0 else 0.0
+            drag = 0.5 * dt * moved.damping[dof] if moved.damping.shape[0] > 0 else 0.0
+            block[i, 4 * c] += nodes.mass[dof] + drag
             for d in range(3):
-                if d != c and moved.inverse[3 * i + d] == 0.0:
-                    rest[3 * i + c] -= block[3 * c + d] * a[3 * i + d]
-            for d in range(3):
-                if not is_open or moved.inverse[3 * i + d] == 0.0:
-                    block[3 * c + d] = 0.0
-            block[4 * c] += 1.0 / moved.inverse[3 * i + c] + drag if is_open else 1.0
-        for c in range(3):
-            for d in range(c + 1, 3):
-                factor = block[3 * d + c] / block[4 * c]
-                for e in range(c, 3):
-                    block[3 * d + e] -= factor * block[3 * c + e]
-                rest[3 * i + d] -= factor * rest[3 * i + c]
-        for c in range(2, -1, -1):
-            for d in range(c + 1, 3):
-                rest[3 * i + c] -= block[3 * c + d] * rest[3 * i + d]
-            rest[3 * i + c] /= block[4 * c]
-    renew_masses(time, work.u, problem)
+                if moved.inverse[3 * i + d] == 0.0:
+                    rest[dof] -= nodes.directed_mass[i, 3 * c + d] * a[3 * i + d]
+        invert(True, block, i, 0.0, work.shift, block)
+        rest[3 * i], rest[3 * i + 1], rest[3 * i + 2] = times(
+            0, i, block, rest[3 * i], rest[3 * i + 1], rest[3 * i + 2]
+        )
 
 
 @inner_kernel
