@@ -112,7 +112,7 @@ def test_ctrl_c_does_not_wait_for_compilers() -> None:
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         hand_out([("fem.a:a", ()), ("fem.b:b", ())], workers)
-    assert time.monotonic() - begun < 2.0
+    assert time.monotonic() - begun < 30.0  # of the 60 that they sleep
     for worker in workers:
         assert worker.wait() == -signal.SIGKILL
         worker.communicate()

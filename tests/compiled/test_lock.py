@@ -112,7 +112,7 @@ def test_where_there_can_be_no_lock_nobody_waits(tmp_path: Path, kind: str) -> N
         tmp_path.joinpath("cache").touch()  # nothing can be made in a file
     began = time.monotonic()
     with turn(folder):
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 100.0  # of the 300 that others would wait
 
 
 @pytest.mark.skipif(is_plain(), reason="plain numba makes no units")
