@@ -1,4 +1,4 @@
-"""The wheel has all that the commands need: the package alone, unpacked elsewhere, lists and runs its decks and cases."""
+"""The wheel has all that commands need: the package alone, unpacked elsewhere, lists and runs its decks and cases."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def shipped() -> Path:
-    """The folder with ``inputs`` and ``validation``: that of the clone, or, of an installed wheel, one in the package."""
+    """The folder of ``inputs`` and ``validation``: that of the clone or, of an installed wheel, one in the package."""
     inside = PACKAGE / "shipped"
     return inside if inside.is_dir() else PACKAGE.parent
 
