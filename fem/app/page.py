@@ -35,9 +35,9 @@ class Page:
                 for name in ("Pendulum", "Line", "Deck", "Results"):
                     ui.tab(name)
             ui.space()
-            ui.select({None: "system theme", False: "light", True: "dark"}, value=None).props(
-                "dense borderless options-dense"
-            ).classes("fem-theme").bind_value_to(dark, "value").mark("theme")
+            with ui.button(icon="contrast").props("flat round dense color=grey").tooltip("light or dark"), ui.menu():
+                for name, value in (("as the system", None), ("light", False), ("dark", True)):
+                    ui.menu_item(name, on_click=lambda value=value: dark.set_value(value))
         with ui.tab_panels(tabs, value=first, animated=False).props("keep-alive").classes("w-full fem-page"):
             with ui.tab_panel("Pendulum"):
                 PendulumPlace(self._workplace)

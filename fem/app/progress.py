@@ -30,9 +30,8 @@ class Progress:
     def said(self) -> str:
         """In a line of words."""
         where = f"step {self.step} of {self.steps}, increment {self.increment}, time {self.time:.6g}"
-        return (
-            f"{where}, {self.iterations} iterations, residual {self.residual:.1e}, energy error {self.energy_error:.1e}"
-        )
+        how = f"{self.iterations} iterations, residual {self.residual:.1e}, energy error {self.energy_error:.1e}"
+        return f"{where}, {how}"
 
 
 def progress_of(folder: Path) -> Progress | None:
@@ -81,6 +80,5 @@ def last_row(path: Path) -> dict[str, str]:
         return {}
     columns = head.decode(errors="replace").strip().split(",")
     cells = lines[-1].decode(errors="replace").split(",") if lines else []
-    return (
-        {name: cell for name, cell in zip(columns, cells, strict=False) if cell} if len(cells) == len(columns) else {}
-    )
+    is_whole = len(cells) == len(columns)
+    return {name: cell for name, cell in zip(columns, cells, strict=True) if cell} if is_whole else {}

@@ -61,7 +61,12 @@ def energies(results: Results) -> list[Panel]:
     named = {"kinetic": kinetic, "potential": potential, "strain": strain, "total": kinetic + potential + strain}
     named |= {name: part for name, part in (("external work", work), ("dissipated", dissipated)) if part.any()}
     unit = results.unit("energy") if results.is_si else ""
-    both = Panel("energy", unit, tuple((name, points(time, part)) for name, part in named.items()))
+    lines = []
+    for name, part in named.items():
+        # As on paper: stored energies of prestress and position have no zero of their own.
+        start = part[0] if name in ("potential", "strain", "total") else 0.0
+        lines.append((f"{name} (less {start:.4g})" if start else name, points(time, part - start)))
+    both = Panel("energy", unit, tuple(lines))
     return [both, Panel("error of the balance", unit, (("error", points(time, error)),))]
 
 

@@ -27,12 +27,8 @@ class Parting:
     def said(self, time: str, length: str) -> str:
         """In words, with the symbols of units."""
         first, last = self.distance[0], self.distance.max()
-        text = (
-            f"apart by {first:.3g} {length}".rstrip()
-            + " at the start, by "
-            + f"{last:.3g} {length}".rstrip()
-            + " at most"
-        )
+        unit = f" {length}" if length else ""
+        text = f"apart by {first:.3g}{unit} at the start, by {last:.3g}{unit} at most"
         if not math.isfinite(self.rate) or self.rate <= 0.0:
             return f"{text}: they did not part"
         return f"{text}; ten times as far every {math.log(10.0) / self.rate:.3g} {time}".rstrip()
@@ -62,6 +58,5 @@ def growth(time: Floats, distance: Floats) -> float:
 def group_of(found: Parting, length: str) -> Group:
     """The chart."""
     shown = np.where(found.distance > 0.0, found.distance, np.nan)
-    return Group(
-        "Distance", (Panel("distance of the two runs", length, (("distance", points(found.time, shown)),), True),)
-    )
+    curve = ("distance", points(found.time, shown))
+    return Group("Distance", (Panel("distance of the two runs", length, (curve,), is_log=True),))

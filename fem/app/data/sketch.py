@@ -28,15 +28,18 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
     is_bar = mesh.is_of("T3D2", "T2D2")
     bars, others = np.flatnonzero(lines & is_bar), np.flatnonzero(lines & ~is_bar)
     order = np.concatenate([bars, others])
-    held = sorted({int(node) for each in supports(model) for node in mesh.nodes_of(each.target)})
+    axes, held = plane_of(model), np.zeros((len(mesh.node_labels), 3), bool)
+    for each in supports(model):
+        held[mesh.nodes_of(each.target), each.dof - 1] = True
+    fixed = np.flatnonzero(held[:, axes].all(axis=1)).tolist()
     is_si = says_si(model.heading)
     sets = mesh.node_sets | {
         f"{name} (elements)": np.unique(ends[elements]) for name, elements in mesh.element_sets.items()
     }
     return scene(
         np.zeros(1), mesh.coordinates[None], mesh.node_names.tolist(), mesh.element_names[order].tolist(), ends[order],
-        plane_of(model), lambda formula: unit_of(formula, is_si) if is_si else "", up=mesh.up,
-        values=None if tension is None else {"T": tension[None]}, dashed=len(others), supports=held,
+        axes, lambda formula: unit_of(formula, is_si) if is_si else "", up=mesh.up,
+        values=None if tension is None else {"T": tension[None]}, dashed=len(others), supports=fixed,
         loads=point_loads(model), planes=planes_of(model), sets=sets,
     )  # fmt: skip
 

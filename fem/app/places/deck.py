@@ -87,10 +87,16 @@ class DeckPlace:
         self._build_open()
         with ui.element("div").classes("fem-two"):
             with ui.column().classes("w-full gap-2"):
-                self._editor = ui.codemirror("", on_change=self._typed).classes("fem-editor").mark("editor")
-                self._findings = ui.column().classes("w-full gap-1 fem-findings").mark("findings")
+                self._editor = (
+                    ui.codemirror("", on_change=self._typed).classes("fem-editor").props("data-testid=editor")
+                )
+                self._findings = ui.column().classes("w-full gap-1 fem-findings").props("data-testid=findings")
                 with ui.row().classes("w-full items-center gap-3"):
-                    self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").mark("run-deck")
+                    self._run = (
+                        ui.button("Run", on_click=self._start)
+                        .props("no-caps icon=play_arrow")
+                        .props("data-testid=run-deck")
+                    )
                     self._keep = ui.input("keep the results in", placeholder="a temporary folder").props(
                         "dense outlined"
                     )
@@ -112,13 +118,14 @@ class DeckPlace:
     def _build_open(self) -> None:
         with ui.row().classes("w-full items-center gap-2 no-wrap"):
             self._path = ui.input("deck (.inp)", placeholder="inputs/sdnl100.inp").props("dense outlined")
-            self._path.classes("grow").mark("deck").on("keydown.enter", lambda: self._load(Path(self._path.value)))
-            ui.button("Open", on_click=lambda: self._load(Path(self._path.value or ""))).props("no-caps").mark(
-                "open-deck"
+            self._path.classes("grow").props("data-testid=deck").on(
+                "keydown.enter", lambda: self._load(Path(self._path.value))
             )
+            show = ui.button("Open", on_click=lambda: self._load(Path(self._path.value or "")))
+            show.props("no-caps data-testid=open-deck")
             upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=MOST_TEXT).classes("hidden")
             ui.button("Upload", on_click=lambda: upload.run_method("pickFiles")).props("outline no-caps")
-        self._wrong = ui.label().classes("fem-failure").mark("deck-wrong")
+        self._wrong = ui.label().classes("fem-failure").props("data-testid=deck-wrong")
 
     def _load(self, path: Path) -> None:
         """Open a deck of this computer."""
@@ -230,7 +237,7 @@ class DeckPlace:
     def _slider(self, parameter: Parameter) -> tuple[Any, Any]:
         name, (low, high) = parameter.name, slider_range(parameter.value)
         field = ui.input(name, value=parameter.text, validation=lambda text: read_number(text)[1] or None)
-        field.props("dense outlined hide-bottom-space inputmode=decimal").mark(f"parameter-{name}")
+        field.props("dense outlined hide-bottom-space inputmode=decimal").props(f"data-testid=parameter-{name}")
         slider = ui.slider(min=low, max=high, step=(high - low) / STEPS, value=parameter.value).props("dense")
         field.on_value_change(lambda event: self._put(name, read_number(event.value)[0]))
         slider.on("change", lambda event: self._put(name, float(event.args)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from nicegui import ui
@@ -24,7 +25,9 @@ class Drawing:
         self._angles: list[float] = []
         self._is_absolute = False
         self._held: int | None = None
-        self._image = ui.interactive_image(size=(SIZE, SIZE), sanitize=False).classes("fem-drawing").mark("drawing")
+        self._image = (
+            ui.interactive_image(size=(SIZE, SIZE), sanitize=False).classes("fem-drawing").props("data-testid=drawing")
+        )
         self._image.on("svg:pointerdown", self._take)
         self._image.on("svg:pointermove", self._move, throttle=0.03)
         self._image.on("svg:pointerup", self._leave)
@@ -53,7 +56,7 @@ class Drawing:
             f'<circle class="fem-reach" cx="{middle}" cy="{middle}" r="{reach}"/>',
             f'<line class="fem-reach" x1="{middle}" y1="{middle}" x2="{middle}" y2="{middle + reach}"/>',
         ]
-        for (x1, y1), (x2, y2) in zip(pixels, pixels[1:], strict=False):
+        for (x1, y1), (x2, y2) in pairwise(pixels):
             parts.append(f'<line class="fem-link" x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}"/>')
         for joint, (x, y) in enumerate(pixels[1:], 1):
             parts.append(f'<circle class="fem-joint" id="joint-{joint}" cx="{x:.2f}" cy="{y:.2f}" r="7"/>')

@@ -36,11 +36,15 @@ class LinePlace:
             with ui.column().classes("w-full gap-3"):
                 self._build()
                 with ui.row().classes("w-full items-center gap-3"):
-                    self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").mark("run-line")
-                    self._wrong = ui.label().classes("fem-failure grow").mark("line-wrong")
+                    self._run = (
+                        ui.button("Run", on_click=self._start)
+                        .props("no-caps icon=play_arrow")
+                        .props("data-testid=run-line")
+                    )
+                    self._wrong = ui.label().classes("fem-failure grow").props("data-testid=line-wrong")
             with ui.column().classes("w-full gap-2"):
                 self._player = Player()
-                self._numbers = ui.label().classes("fem-said").mark("line-numbers")
+                self._numbers = ui.label().classes("fem-said").props("data-testid=line-numbers")
                 self._chart = ui.column().classes("w-full")
         self._outcome = Outcome(workplace, self._follow)
         ui.timer(0.1, self._look)
@@ -61,8 +65,9 @@ class LinePlace:
             self._measure = ui.select(list(MEASURES), value="length", label="given by its", on_change=self._measured)
             self._measure.props("dense outlined")
             self._value = self._field("its value", "850", positive)
-            self._section = ui.select(list(SECTIONS), value="R4-studless-142", label="section", with_input=True,
-                                      new_value_mode="add-unique", on_change=self._typed).props("dense outlined").classes("fem-wide")  # fmt: skip
+            self._section = ui.select(list(SECTIONS), value=SECTIONS[0], label="section", on_change=self._typed,
+                                      with_input=True, new_value_mode="add-unique")  # fmt: skip
+            self._section.props("dense outlined")
         with ui.element("div").classes("fem-three"):
             self._depth = self._field("depth of the water", "200", positive, hint="empty: in air")
             self._friction = self._field("friction of the bottom", "1", not_negative, "")
@@ -88,7 +93,7 @@ class LinePlace:
                   *self._motion, self._period, self._time, self._dt]  # fmt: skip
         for field in fields:
             if field.wrong:
-                raise CommandError(f"{field.input.label}: {field.wrong}")
+                raise CommandError(f"{field.label}: {field.wrong}")
         if self._value.value is None:
             raise CommandError(f"how large is the {self._measure.value}?")
 

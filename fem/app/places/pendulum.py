@@ -11,7 +11,7 @@ from nicegui import ui
 
 from fem.app.data.links import MOST_INCREMENTS, MOST_LINKS, PRESETS, QUANTITIES
 from fem.app.places.drawing import Drawing
-from fem.app.solver import Workplace
+from fem.app.solver import Solver, Workplace
 from fem.app.views.fields import NumberField, not_negative, positive, read_number, whole
 from fem.app.views.outcome import Outcome
 from fem.errors import CommandError
@@ -33,6 +33,7 @@ class PendulumPlace:
         self._texts: dict[str, list[str]] = {}
         self._rows: dict[str, list[Any]] = {}
         self._is_filling = True
+        self._computing: Solver | None = None
         with ui.element("div").classes("fem-two"):
             with ui.column().classes("w-full gap-3"):
                 self._build_presets()
@@ -81,7 +82,7 @@ class PendulumPlace:
 
     def _build_run(self) -> None:
         with ui.row().classes("w-full items-center gap-3"):
-            self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").mark("run")
+            self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").props("data-testid=run")
             self._two = ui.checkbox("two runs from nearly the same start", on_change=self._changed)
             hint = "the first link of the second run begins turned by so much more"
             self._offset = NumberField(
@@ -90,8 +91,11 @@ class PendulumPlace:
             self._offset.input.bind_visibility_from(self._two, "value")
             self._exponent = ui.button("Lyapunov exponent", on_click=self._lyapunov).props("outline no-caps")
             self._exponent.bind_visibility_from(self._two, "value")
-            self._wrong = ui.label().classes("fem-failure grow").mark("wrong")
-        self._said = ui.label().classes("fem-said").mark("exponent")
+            hint = "time of the motion that the exponent is the mean over; long ones are sure, and slow"
+            self._over = NumberField("over", "100", unit="s", check=positive, hint=hint, on_change=self._changed)
+            self._over.input.bind_visibility_from(self._two, "value")
+            self._wrong = ui.label().classes("fem-failure grow").props("data-testid=wrong")
+        self._said = ui.label().classes("fem-said").props("data-testid=exponent")
         self._said.visible = False
 
     def _take(self, name: str) -> None:
@@ -131,7 +135,7 @@ class PendulumPlace:
                 alike = ui.input(
                     placeholder="all alike", on_change=lambda event, q=quantity: self._fill(q, event.value)
                 )
-                alike.props("dense borderless").classes("fem-cell fem-alike").mark(f"all-{quantity}")
+                alike.props("dense borderless").classes("fem-cell fem-alike").props(f"data-testid=all-{quantity}")
             for link in range(len(self._texts["length"])):
                 ui.label(str(link + 1)).classes("fem-quiet")
                 for quantity in QUANTITIES:
@@ -147,7 +151,7 @@ class PendulumPlace:
 
         cell = ui.input(value=self._texts[quantity][link], on_change=change, validation=wrong)
         cell.props("dense outlined hide-bottom-space inputmode=decimal").classes("fem-cell")
-        return cell.mark(f"{quantity}-{link + 1}")
+        return cell.props(f"data-testid={quantity}-{link + 1}")
 
     def _fill(self, quantity: str, text: str) -> None:
         """All alike."""
@@ -171,10 +175,9 @@ class PendulumPlace:
 
     def _asked(self) -> Pendulum:
         """What the form describes. CommandError: something is wrong with it."""
-        for field, name in ((self._links, "number of links"), (self._stiffness, "stiffness EA"), (self._gravity, "gravity"),
-                            (self._time, "time"), (self._dt, "increment dt")):  # fmt: skip
+        for field in (self._links, self._stiffness, self._gravity, self._time, self._dt):
             if field.wrong:
-                raise CommandError(f"{name}: {field.wrong}")
+                raise CommandError(f"{field.label}: {field.wrong}")
         for quantity in QUANTITIES:
             for link, text in enumerate(self._texts[quantity], 1):
                 if wrong := read_number(text, CHECKS[quantity])[1]:
@@ -198,7 +201,8 @@ class PendulumPlace:
             self._drawing.show(lengths, angles, bool(self._absolute.value))
         try:
             self._asked()
-            wrong = f"turned by: {self._offset.wrong}" if self._two.value and self._offset.wrong else ""
+            others = [field for field in (self._offset, self._over) if self._two.value and field.wrong]
+            wrong = f"{others[0].label}: {others[0].wrong}" if others else ""
         except CommandError as error:
             wrong = str(error)
         self._wrong.text = wrong
@@ -231,15 +235,19 @@ class PendulumPlace:
         self._run.set_enabled(not self._outcome.is_running and not self._wrong.text)
 
     async def _lyapunov(self) -> None:
-        """``fem lyapunov`` of what the form describes."""
+        """``fem lyapunov`` of what the form describes; asked for again, it stops."""
+        if self._computing is not None:
+            self._computing.stop()
+            return
         pendulum = self._asked()
         deck = self._write(pendulum)
         self._said.visible, self._said.text = True, "computing the largest Lyapunov exponent ..."
-        self._exponent.disable()
         command = ["lyapunov", str(deck), "--error", "none", "--output", str(deck.parent / "exponent")]
-        process = self._workplace.command(command, deck.parent)
+        command += ["--time", repr(self._over.value)]
+        self._computing = process = self._workplace.command(command, deck.parent)
+        self._exponent.text = "Stop computing"
         while process.is_running:
             await asyncio.sleep(0.3)
+        self._computing, self._exponent.text = None, "Lyapunov exponent"
         lines = [line for line in process.said.splitlines() if not line.startswith("written")]
-        self._said.text = process.failure or "\n".join(lines)
-        self._exponent.enable()
+        self._said.text = "stopped" if process.is_asked_to_stop else process.failure or "\n".join(lines)

@@ -53,7 +53,7 @@ class NumberField:
         self, label: str, text: str = "", *, check: Check | None = None, unit: str = "", is_optional: bool = False,
         on_change: Callable[[], Any] = lambda: None, hint: str = "",
     ) -> None:  # fmt: skip
-        self._check, self._is_optional = check, is_optional
+        self.label, self._check, self._is_optional = label, check, is_optional
         self.input = ui.input(label, value=text, on_change=lambda: on_change(), validation=self._wrong)
         self.input.props("dense outlined stack-label hide-bottom-space inputmode=decimal").classes("fem-field")
         if unit:

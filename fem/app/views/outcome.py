@@ -60,6 +60,7 @@ class Outcome:
         self._due = 0.0
         self._is_busy = False
         self._seen: Seen | None = None
+        self._names: dict[str, bool] = {}
         self._charts: list[Any] = []
         with ui.column().classes("w-full gap-2 fem-outcome") as self._all:
             self._build()
@@ -68,16 +69,13 @@ class Outcome:
 
     def _build(self) -> None:
         with ui.row().classes("w-full items-center gap-3"):
-            self._verdict = ui.label().classes("text-weight-medium").mark("verdict")
-            self._said = ui.label().classes("fem-quiet grow").mark("progress")
-            self._stop = (
-                ui.button("Stop", on_click=self.stop)
-                .props("outline dense no-caps color=negative icon=stop")
-                .mark("stop")
-            )
+            self._verdict = ui.label().classes("text-weight-medium").props("data-testid=verdict")
+            self._said = ui.label().classes("fem-quiet grow").props("data-testid=progress")
+            self._stop = ui.button("Stop", icon="stop", color="negative", on_click=self.stop).props("data-testid=stop")
+            self._stop.props("outline dense no-caps")
         self._bar = ui.linear_progress(0.0, show_value=False).props("rounded")
-        self._failure = ui.label().classes("fem-failure").mark("failure")
-        self._remarks = ui.label().classes("fem-quiet").mark("remarks")
+        self._failure = ui.label().classes("fem-failure").props("data-testid=failure")
+        self._remarks = ui.label().classes("fem-quiet").props("data-testid=remarks")
         with ui.element("div").classes("fem-two"):
             with ui.column().classes("w-full gap-2"):
                 self._player = Player()
@@ -95,7 +93,7 @@ class Outcome:
         self._player.show([])
         self._tabs.clear()
         self._panels.clear()
-        self._charts = []
+        self._names, self._charts = {}, []
         self._reason.text = self._remarks.text = ""
         first = self._runs[0]
         self._downloads.show(self._folders[0], first.deck if first else None)
@@ -156,12 +154,13 @@ class Outcome:
 
     def _take(self, seen: Seen) -> None:
         """Show what was read."""
-        names = [group.name for group in seen.groups]
-        if self._seen is None or names != [group.name for group in self._seen.groups]:
+        names = {group.name: bool(group.panels) for group in seen.groups}
+        if names != self._names:
+            self._names = names
             self._tabs.clear()
             with self._tabs:
-                for group in seen.groups:
-                    ui.tab(group.name).props("" if group.panels else "class=fem-empty")
+                for name, has_charts in names.items():
+                    ui.tab(name).classes("" if has_charts else "fem-empty")
         self._seen = seen
         if seen.scenes:
             self._player.show(seen.scenes, ["the run", "the other"] if len(seen.scenes) > 1 else None)
@@ -169,7 +168,7 @@ class Outcome:
         if self._tabs.value in names:
             self._draw()
         else:
-            self._tabs.value = names[0]
+            self._tabs.value = next(iter(names))
 
     def _draw(self) -> None:
         """The charts of the chosen group."""

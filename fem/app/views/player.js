@@ -49,7 +49,7 @@ export default {
       <canvas ref="canvas" tabindex="0" aria-label="the motion: space plays and pauses, arrow keys step"></canvas>
       <div class="fem-legend" v-if="legend"><span>{{ legend.name }} {{ legend.unit ? '[' + legend.unit + ']' : '' }}</span>
         <span>{{ legend.low }}</span><i :style="{ background: legend.gradient }"></i><span>{{ legend.high }}</span></div>
-      <div class="fem-controls" v-if="ready">
+      <div class="fem-controls" v-if="ready && (moves || names_of_values.length || turned)">
         <template v-if="moves">
           <button type="button" ref="play" class="fem-play" @click="run(!runs)" :title="runs ? 'pause (space)' : 'play (space)'">
             {{ runs ? 'Pause' : 'Play' }}</button>
