@@ -30,6 +30,8 @@ PLACES = {
 }
 MOST_LINES, MOST_ERRORS = 8, 4
 """Lines of an example, errors of a keyword."""
+NOT_FIELDS = {"N": "force conjugate to the strain", "T": "force along the bar"}
+"""What these are, where the name of the field in ParaView says nothing."""
 
 
 def stated(name: str) -> Statement:
@@ -176,13 +178,12 @@ def anchor(name: str) -> str:
 def quantities() -> str:
     """What output cards may ask for."""
     rows = [
-        f"| `{each.name}` | {kind} | {each.field.replace('_', ' ')} | {each.unit or '1'} |"
+        f"| `{each.name}` | {kind} | {NOT_FIELDS.get(each.name, each.field).replace('_', ' ')} | {each.unit or '1'} |"
         for kind, table in (("nodes", QUANTITIES["NODE"]), ("elements", QUANTITIES["EL"]))
         for each in table
     ]
-    rows += [
-        f"| `{name}` | the model | {column.replace('_', ' ')} | energy |" for column, name in ENERGIES.items() if name
-    ]
+    energies = {name: column.replace("_", " ") for column, name in ENERGIES.items() if name}
+    rows += [f"| `{name}` | the model, in `increments.csv` | {column} | energy |" for name, column in energies.items()]
     return "\n".join(["## Quantities\n", "| name | of | is | unit |", "|---|---|---|---|", *rows]) + "\n"
 
 

@@ -17,7 +17,7 @@ from fem.validation import choose, find_root
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 PAGES = ["../README", *(path.relative_to(DOCS).with_suffix("").as_posix() for path in sorted(DOCS.rglob("*.md")))]
 WITH_COMMANDS = [page for page in PAGES if commands_of(page)]
-FEWER = {"--frames": "3", "--time": "100"}
+FEWER = {"--frames": "3", "--time": "60"}
 """What commands of pages are run with where they ask for more: films of three pictures."""
 PRINTED: dict[tuple[str, ...], str] = {}
 """What each command has printed: it is run once, on however many pages it stands."""
@@ -32,8 +32,9 @@ def shortened(words: list[str]) -> list[str]:
     found = [FEWER.get(before, word) if word.isdigit() and int(word) > int(FEWER.get(before, word)) else word
              for before, word in zip(["", *words], words, strict=False)]  # fmt: skip
     if found[0] == "sections":
-        found += ["--cycles", "40", "--points", "20"]
+        found += ["--cycles", "20", "--points", "10"]
     if found[0] == "lyapunov":
+        found = [*found, "--every", "40"]
         found = [re.sub(r"^(\w+=.+:.+):\d+$", r"\1:2", word) for word in found]
     return found
 
