@@ -37,6 +37,9 @@ nb_execution_mode = "force"
 nb_execution_timeout = 300  # of a cell, which may have to compile kernels first
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
+nb_output_stderr = "remove"  # where kernels are compiled, a line says so
+nb_code_prompt_show = "Show the deck"
+nb_code_prompt_hide = "Hide the deck"
 nb_execution_in_temp = False
 
 autodoc_member_order = "bysource"
@@ -71,7 +74,7 @@ def display_formula(self: Any, node: Any) -> None:
 def as_written(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Docstrings of the program are aligned by hand: below their first sentence they are shown as they are."""
     first = next((at for at, line in enumerate(lines) if not line), len(lines))
-    rest = "\n".join(lines[first:]).strip("\n")
+    rest = "\n".join(lines[first:]).strip("\n").replace("``", "")
     text, mark, example = rest.partition(">>> ")
     lines[first:] = ["", *block("text", text), *block("pycon", mark + example)]
 
