@@ -124,7 +124,8 @@ class Moreau(Marcher):
             if error is None or not np.isfinite(error):
                 return groups.NOT_CONVERGED
             control[groups.INCREMENT] += 1
-            if k >= control[groups.JUDGED] and has_drifted(motion, float(chunk.dt[k]), error, fraction):
+            dt = float(chunk.dt[k])
+            if k >= control[groups.JUDGED] and has_drifted(self.stage.bars, motion, dt, error, fraction):
                 return groups.DRIFT
         return groups.DONE
 
