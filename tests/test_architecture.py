@@ -23,7 +23,7 @@ ROOMS = {
     "deck": {"model", "lines"},
     "assembly": {"model", "forces"},
     "results": {"files", "model", "compiled"},
-    "commands": set(),
+    "commands": {"files"},
     "pictures": {"files", "model", "results"},
     "solve": {"assembly", "lanes", "forces", "results", "model", "compiled"},
     "checking": {"deck", "model"},
