@@ -115,8 +115,10 @@ class Model(ArrayData):
 
     def with_pinned(self, nodes: Ints) -> Ints:
         """Sorted node indices; with reference nodes of rigid bodies all that are pinned to these."""
-        bodies = [body for body in self.bodies if np.isin(self.mesh.nodes_of(body.node), nodes).any()]
-        return np.unique(np.concatenate([nodes, *(self.mesh.nodes_of(body.pinned) for body in bodies)]))
+        for body in self.bodies:
+            if np.isin(self.mesh.nodes_of(body.node), nodes).any():
+                nodes = np.union1d(nodes, self.mesh.nodes_of(body.pinned))
+        return nodes
 
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
