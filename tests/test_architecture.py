@@ -31,6 +31,7 @@ ROOMS = {
     "moordyn": {"files"},
     "spans": {"commands", "files"},
     "post": {"commands", "files", "model", "pictures"},
+    "notebooks": {"deck", "files", "model", "pictures", "results", "runner"},
     "sweeping": {"assembly", "compiled", "deck", "files", "forces", "lanes", "model", "results", "runner", "solve"},
     "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }
