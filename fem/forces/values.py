@@ -74,7 +74,7 @@ def bar_point(
     young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
     active, trial = 1.0, 1.0
     if bars.kinds[e, 1] == RIGID:
-        stress, energy = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0
+        stress, energy, trial = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 0.0
     elif bars.kinds[e, 1] == TABLE:
         stress, _, energy = table_point(
             strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
