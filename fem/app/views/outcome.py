@@ -7,46 +7,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nicegui import run as threads
+from nicegui import run as processes
 from nicegui import ui
 
-from fem.app.data.panels import Group, groups_of
-from fem.app.data.parting import group_of, parting_of
-from fem.app.data.scene import scene_of, units_of
+from fem.app.data.seen import Seen, read
+from fem.app.progress import progress_of
 from fem.app.solver import Solver, Workplace, verdict_of
 from fem.app.views.charts import chart, options_of
 from fem.app.views.downloads import Downloads
 from fem.app.views.player import Player
-from fem.errors import CommandError
-from fem.pictures.folder import Missing, Results, open_results
 
 LEAST_PAUSE = 1.5
 """Seconds between two looks at the tables of a run that goes on; five times as long as a look takes, at least."""
 BEGINNING = "reading the deck (the first run after an installation compiles the solver, half a minute)"
-
-
-class Seen:
-    """What was read of one or two folders: a scene of each, groups of charts, the unit of time, remarks."""
-
-    def __init__(self, folders: Sequence[Path]) -> None:
-        results = [open_results(folder) for folder in folders]
-        self.scenes: list[bytes] = []
-        self.groups: list[Group] = groups_of(results[0])
-        self.unit = units_of(results[0])("time")
-        self.remarks: list[str] = []
-        try:
-            self.scenes = [scene_of(each) for each in results]
-            if len(results) == 2:
-                self._compare(results)
-        except (Missing, CommandError) as missing:
-            self.remarks.append(f"no motion is shown: {missing}")
-        self.notices = [str(text) for text in results[0].record.get("notices", [])]
-
-    def _compare(self, results: list[Results]) -> None:
-        found = parting_of(*results)
-        length = units_of(results[0])("length")
-        self.groups.insert(0, group_of(found, length))
-        self.remarks.append(found.said(self.unit, length))
 
 
 class Outcome:
@@ -113,7 +86,7 @@ class Outcome:
     def _tell(self) -> None:
         """How far it is."""
         run, going = self._runs[0], self.is_running
-        told = [each.progress() for each in self._runs if each is not None] or [_progress(self._folders[0])]
+        told = [each.progress() for each in self._runs if each is not None] or [progress_of(self._folders[0])]
         progress = told[0]
         self._verdict.text = verdict_of(progress, run)
         said = progress.said() if progress and progress.increment else ""
@@ -128,7 +101,7 @@ class Outcome:
 
     async def _look(self) -> None:
         """Tell, and read the files where they have changed."""
-        if not self._folders or self._is_busy:
+        if not self._folders:
             return
         was_running = self._stop.visible
         self._tell()
@@ -136,13 +109,12 @@ class Outcome:
             self._due = 0.0
             self._on_end()
         stamp = tuple(_stamp(folder) for folder in self._folders)
-        if stamp == self._stamp or time.monotonic() < self._due:
+        if self._is_busy or stamp == self._stamp or time.monotonic() < self._due:
             return
         self._is_busy, begun, folders = True, time.monotonic(), self._folders
         try:
-            seen = await threads.io_bound(Seen, folders)
-        except (CommandError, OSError):  # nothing written yet, or the folder is being cleared
-            seen = None
+            # In a process: tables of millions of lines would make every page of this program wait.
+            seen = await processes.cpu_bound(read, folders)
         finally:
             self._is_busy = False
         if folders is not self._folders:
@@ -190,12 +162,6 @@ class Outcome:
         for each, panel in zip(self._charts, group.panels, strict=True):
             each.panel = panel.title
         self._player.follow(self._charts)
-
-
-def _progress(folder: Path) -> Any:
-    from fem.app.progress import progress_of
-
-    return progress_of(folder)
 
 
 def _stamp(folder: Path) -> tuple[object, ...]:
