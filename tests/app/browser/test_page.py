@@ -180,7 +180,7 @@ def test_stop_kill_and_two_tabs(open_tab, app):
 def test_a_folder_of_results_that_grows(serve, open_tab, tmp_path):
     """Of a run that another process makes: it is followed to its end; closing the page stops nothing."""
     deck = tmp_path / "swing.inp"
-    command = [sys.executable, "-m", "fem", "pendulum", "--links", "2", "--time", "60", "--output", str(deck)]
+    command = [sys.executable, "-m", "fem", "pendulum", "--links", "2", "--time", "30", "--output", str(deck)]
     subprocess.run(command, check=True, capture_output=True)
     run = [sys.executable, "-m", "fem", "run", str(deck), "--output", str(tmp_path / "grows"), "--quiet"]
     with subprocess.Popen(run) as solver:
