@@ -140,6 +140,10 @@ def parser() -> argparse.ArgumentParser:
     add_pictures(commands)
     add_questions(commands, late)
 
+    examples = commands.add_parser("example", help="list the decks that come with the program, or copy some")
+    examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy; none: list them; all: all")
+    option.add_output(examples, "folder of the copies (default: the current one)")
+    examples.set_defaults(command=late("fem.commands.example:example", is_told=True))
     add_page(commands)
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ from fem.solve.statics.arc import no_arc
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading_at, prepare
-from fem.solve.watch.breaks import Breaks, energies_of
+from fem.solve.watch.breaks import breaks_of, energies_of
 
 
 def solve(
@@ -131,8 +132,8 @@ class Run:
 
     def _step(self, number: int, step: Step) -> None:
         procedure, motion = step.procedure, self.progress.motion
-        removed = [index for target in step.removals for index in self.system.elements_of(target).tolist()]
-        self.fallen = self.break_off(np.array(sorted({*removed} - {*self.gone.nonzero()[0].tolist()}), np.int64))
+        removed = [self.system.elements_of(target) for target in step.removals]
+        self.fallen = self.break_off(np.setdiff1d(reduce(np.union1d, removed), self.gone.nonzero())) if removed else []
         is_static = not isinstance(procedure, Dynamic)
         period = 0.0 if isinstance(procedure, Frequency) else procedure.period
         span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)
@@ -154,7 +155,7 @@ class Run:
         riks = procedure.riks if isinstance(procedure, Static) else None
         expected = None if riks else expected_increments(procedure)
         schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.fields)
-        breaks, arc = Breaks(self.model), no_arc()
+        breaks, arc = breaks_of(self.model), no_arc()
         instants = breaks.instants if procedure.direct else np.union1d(schedule.instants, breaks.instants)
         clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, instants)
         if riks and isinstance(procedure, Static):
