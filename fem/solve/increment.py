@@ -80,7 +80,8 @@ class RopeStart(Protocol):
 class Limits(Protocol):
     """At what elements break (``watch/breaks.py``)."""
 
-    elements: Ints
+    @property
+    def elements(self) -> Ints: ...
 
 
 class OneStep(Protocol):
@@ -102,7 +103,8 @@ class OneStep(Protocol):
     patience: Patience
     schedule: Schedule
     nodes: Ints
-    elements: Ints
+    @property
+    def elements(self) -> Ints: ...
     thermal: Floats
     sink: Sink
     has_begun: bool
