@@ -80,7 +80,8 @@ class RopeStart(Protocol):
 class Limits(Protocol):
     """At what elements break (``watch/breaks.py``)."""
 
-    elements: Ints
+    @property
+    def elements(self) -> Ints: ...
 
 
 class OneStep(Protocol):
