@@ -138,7 +138,7 @@ masses_of_others = inner_kernel(_mass())
 
 
 @shared_kernel
-def write_masses(families: tuple[Any, ...], time: float, place: Floats, u: Floats, block: Floats) -> None:
+def write_masses(families: Groups, time: float, place: Floats, u: Floats, block: Floats) -> None:
     """The mass that families give to nodes at displacement u, into block (n, 9)."""
     masses_of_others(families, time, place, u, block)
 
