@@ -77,7 +77,9 @@ def of_file(link: str) -> Path:
 def exists(path: str) -> bool:
     """A path from the root of the repository or the end of one; ``<case>`` stands for any name."""
     pattern = re.sub(r"<\w+>", "*", path)
-    return any(ROOT.glob(pattern)) or any(any((ROOT / room).rglob(pattern)) for room in ("fem", "tests", "validation", "docs"))
+    return any(ROOT.glob(pattern)) or any(
+        any((ROOT / room).rglob(pattern)) for room in ("fem", "tests", "validation", "docs")
+    )
 
 
 def test_there_is_something_to_test():
