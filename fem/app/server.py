@@ -10,6 +10,8 @@ from pathlib import Path
 from fem.errors import CommandError, lacks
 
 HERE = "127.0.0.1"
+PATIENCE = 60.0
+"""Seconds for which a page that is not heard of (a lid closed, a busy machine) keeps what was typed into it."""
 HOME = (HERE, "localhost", "::1")
 OPEN = (
     "warning: anybody who reaches {host} can run decks, and read and write files, as you on this computer: "
@@ -48,7 +50,7 @@ def serve(
     try:
         ui.run(
             lambda: Page(workplace, start).build(), host=host, port=port, title="fem", show=is_opened, reload=False,
-            dark=None, show_welcome_message=False, favicon=FAVICON,
+            dark=None, show_welcome_message=False, favicon=FAVICON, reconnect_timeout=PATIENCE,
         )  # fmt: skip
     finally:
         workplace.close()
