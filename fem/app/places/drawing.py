@@ -25,9 +25,8 @@ class Drawing:
         self._angles: list[float] = []
         self._is_absolute = False
         self._held: int | None = None
-        self._image = (
-            ui.interactive_image(size=(SIZE, SIZE), sanitize=False).classes("fem-drawing").props("data-testid=drawing")
-        )
+        self._image = ui.interactive_image(size=(SIZE, SIZE), sanitize=False)
+        self._image.classes("fem-drawing").props("data-testid=drawing")
         self._image.on("svg:pointerdown", self._take)
         self._image.on("svg:pointermove", self._move, throttle=0.03)
         self._image.on("svg:pointerup", self._leave)
