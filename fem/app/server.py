@@ -43,7 +43,7 @@ def serve(
 
     workplace = Workplace()
     run.process_pool_start_method = "spawn"
-    app.on_startup(lambda: run.cpu_bound(read, [], []))  # the first look at results need not wait for a process
+    app.on_startup(lambda: run.cpu_bound(read, [], [], False))  # the first look at results need not wait for a process
     app.on_shutdown(workplace.close)
     if host not in HOME:
         say(OPEN.format(host=host))

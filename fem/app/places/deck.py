@@ -111,7 +111,7 @@ class DeckPlace:
             self._set(EXAMPLE, "string.inp")
 
     def _build_open(self) -> None:
-        with ui.row().classes("w-full items-center gap-2 no-wrap"):
+        with ui.row().classes("w-full items-center gap-2"):
             self._path = ui.input("deck (.inp)", placeholder="inputs/sdnl100.inp").props("dense outlined")
             self._path.classes("grow").props("data-testid=deck")
             self._path.on("keydown.enter", lambda: self._load(Path(self._path.value or "")))
