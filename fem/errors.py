@@ -112,8 +112,7 @@ class MachineError(FemError):
     exit_code = 4
 
 
-MISTAKES = frozenset((errno.ENOENT, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
-    errno.ENAMETOOLONG, errno.EROFS, errno.ELOOP, errno.EINVAL, errno.ENOTEMPTY))  # fmt: skip
+MISTAKES = "ENOENT EACCES EPERM ENOTDIR EISDIR EEXIST ENAMETOOLONG EROFS ELOOP EINVAL ENOTEMPTY".split()
 """What the system answers to a name that cannot be read or written; everything else is a fault of the machine."""
 
 
@@ -122,7 +121,7 @@ def from_system(error: OSError, what: str = "") -> FemError:
     reason = error.strerror or str(error)
     where = f"{what} {error.filename}".strip() if error.filename else what
     text = f"{where}: {reason}" if where else reason
-    return CommandError(text) if error.errno in MISTAKES else MachineError(text)
+    return CommandError(text) if errno.errorcode.get(error.errno or 0) in MISTAKES else MachineError(text)
 
 
 def lacks(package: str, extra: str) -> str:

@@ -30,7 +30,7 @@ from fem.forces.protocol import Trial
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_dampings
-from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
+from fem.solve.newton.groups import Motion, Passage, Problem, Scratch
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
@@ -41,19 +41,16 @@ DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved fo
 
 
 @inner_kernel
-def vary(
-    k: int, scheme: Coefficients, problem: Problem, loading: Loading, motion: Motion, work: Scratch,
-    variation: Variation,
-) -> bool:  # fmt: skip
+def vary(k: int, through: Passage, variation: Variation) -> bool:
     """Perturbations of the start of increment k become those of its end; False: a linear system without safe pivot.
 
     ``motion`` is the end of the increment; the scratch room is overwritten.
     """
-    nodes, bars = problem.nodes, problem.bars
-    dt = loading.dt[k]
+    scheme, problem, motion, work = through.scheme, through.problem, through.motion, through.work
+    nodes, bars, dt = problem.nodes, problem.bars, through.loading.dt[k]
     vectors, pull = variation.vectors, variation.pull
     recall(scheme, dt, problem, motion, work, variation)
-    linearise(scheme, k, problem, loading, motion, work, variation)
+    linearise(k, through, variation)
     is_projected = scheme.projects and not scheme.secant
     orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
     for order in range(orders):
@@ -108,11 +105,10 @@ def recall(
 
 
 @inner_kernel
-def linearise(
-    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch,
-    variation: Variation,
-) -> None:  # fmt: skip
+def linearise(k: int, through: Passage, variation: Variation) -> None:
     """Row KNOWN of every perturbation, the change of the internal force that does not come from du1; K_eff."""
+    scheme, problem, loading = through.scheme, through.problem, through.loading
+    motion, work = through.motion, through.work
     nodes, bars = problem.nodes, problem.bars
     vectors, state, dt, secant = variation.vectors, variation.state, loading.dt[k], scheme.secant
     rate = scheme.viscous * scheme.vu / dt
@@ -138,10 +134,8 @@ def linearise(
         evaluate_apart(trial, problem, work)
         for j in range(vectors.shape[0] if turn < 2 else 0):
             for dof in range(vectors.shape[2]):
-                dv = (
-                    scheme.vv * vectors[j, DV, dof] + scheme.va * dt * vectors[j, DA, dof]
-                    - scheme.vu / dt * vectors[j, DU, dof]
-                )  # fmt: skip
+                dv = scheme.vv * vectors[j, DV, dof] + scheme.va * dt * vectors[j, DA, dof]
+                dv -= scheme.vu / dt * vectors[j, DU, dof]
                 work.du[dof] = vectors[j, DU, dof] if secant else nodes.mask[dof] * dv
             add_product(factor, bars.rods.shape[0] > 0, work.tangent, work.du, vectors[j, KNOWN])
     for e in range(bars.off_mass.shape[0]):
