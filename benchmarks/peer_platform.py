@@ -1,6 +1,6 @@
 """The lines of the VolturnUS-S platform for an hour by CableDyn, for ``validation/cases/moored_platform.py``.
 
-``python -m benchmarks.peer_platform``, where CableDyn is installed, prints ``validation/references/moored_platform.py``.
+``python -m benchmarks.peer_platform``, where CableDyn is installed, prints the numbers of the reference of that name.
 
 Chain of 185 mm, 200 m of water (Allen et al., NREL/TP-5000-76773, table 6); fairleads move by 5 m in surge with a
 period of 90 s and 2 m in heave with 12 s, both as cosines, about where they are at rest.

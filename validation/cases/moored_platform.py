@@ -16,7 +16,7 @@ from validation.references.moored_platform import FORCES, SECONDS, SETTLED
 NAME = "moored_platform"
 TITLE = "the three lines of VolturnUS-S for an hour: surge and heave of the fairleads"
 SOURCE = (
-    "CableDyn 0.3.0 at the same mesh, increment and scheme: numbers of validation/references/moored_platform.py, made by "
+    "CableDyn 0.3.0 at the same mesh, increment and scheme; validation/references/moored_platform.py, made by "
     "benchmarks/peer_platform.py. Lines: Allen et al., NREL/TP-5000-76773, table 6. Deck "
     "inputs/moored_platform.inp."
 )
