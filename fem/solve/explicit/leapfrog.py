@@ -21,8 +21,7 @@ from fem.solve.linear.block import invert, times
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.evaluate import at_end, combine, inertia_forces
-from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.newton.groups import Loading, Motion, Passage, Problem, Scratch
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
 """Why leapfrog returned: time to look at stability; what the caller then says where the increment is too
@@ -154,10 +153,7 @@ def is_finite(strain: float, v: Floats) -> bool:
 
 
 @kernel
-def leapfrog(
-    control: Ints, scheme: Coefficients, limits: Floats, due: Ints, moved: Moved, ties: Ties, problem: Problem,
-    loading: Loading, motion: Motion, work: Scratch, record: Record,
-) -> int:  # fmt: skip
+def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passage) -> int:
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
 
     due   (k,)  1 where the energy balance of the increment is closed and its row is written; the last one has to be
@@ -168,6 +164,8 @@ def leapfrog(
     UNTIED      no positions, or no velocities, keep the lengths of the rods after ``control[INCREMENT]``
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
     """
+    scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
+    motion, work, record = through.motion, through.work, through.record
     bars, equations = problem.bars, problem.equations
     first = control[groups.INCREMENT]
     for dof in range(work.u.shape[0]):
@@ -202,7 +200,7 @@ def leapfrog(
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
         control[groups.INCREMENT] = k + 1
-        if k >= control[groups.JUDGED] and has_drifted(motion, dt, error, limits[groups.DRIFT_FRACTION]):
+        if k >= control[groups.JUDGED] and has_drifted(bars, motion, dt, error, limits[groups.DRIFT_FRACTION]):
             return groups.DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH

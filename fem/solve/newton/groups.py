@@ -13,6 +13,7 @@ from fem.forces.equations import Equations
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.solve.linear.ordering import Tree
+from fem.solve.schemes.coefficients import Coefficients
 
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -48,16 +49,16 @@ ONSET = 13
 PASSES, FRACTION, LEFT = 14, 15, 16
 # and of an update that may be halved: R.R before it, and what part of it is left
 SQUARE, PART = 17, 18
-MEMORY = 19
+# and the level of an increment that was refused, for the clock to choose a shorter one by
+REFUSED = 19
+MEMORY = 20
 # Entries of energies
-KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-)  # fmt: skip
+KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED = 0, 1, 2, 3, 4
+TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = 5, 6, 7, 8, 9, 10, 11
 ENERGIES = 12
 # Columns of the rows of increments
-L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS, L_FACTOR = (
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-)  # fmt: skip
+L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK = 0, 1, 2, 3, 4, 5
+L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS, L_FACTOR = 6, 7, 8, 9, 10
 INCREMENT_ROW = 11
 # Flags of an increment
 AT_FLOOR, LOADS_VANISHED, UNRESOLVED, RINGS = 1, 2, 4, 8
@@ -230,6 +231,18 @@ class Record(NamedTuple):
     elements: Ints
     values: Floats
     touching: Ints
+
+
+class Passage(NamedTuple):
+    """A march through a chunk of increments: what it goes by, where it is, what is kept of it."""
+
+    scheme: Coefficients
+    limits: Floats
+    problem: Problem
+    loading: Loading
+    motion: Motion
+    work: Scratch
+    record: Record
 
 
 FENCE = 64

@@ -31,13 +31,12 @@ from fem.solve.newton.balance import close_increment, has_drifted, note_incremen
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment
-from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
+from fem.solve.newton.groups import Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
 from fem.solve.ropes.slack import changes
-from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.statics.arc import (
     FACTOR,
     RADIUS,
@@ -101,10 +100,7 @@ def solve_compiled(
 
 
 @shared_kernel
-def march(
-    end: int, control: Ints, scheme: Coefficients, limits: Floats, problem: Problem, loading: Loading, arc: Arc,
-    motion: Motion, work: Scratch, record: Record,
-) -> int:  # fmt: skip
+def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     """Advance through the increments of ``loading`` from ``control`` up to number ``end``; returns why it stopped.
 
     DONE           they are done
@@ -118,6 +114,8 @@ def march(
     TOO_LONG       the local error of ``control[INCREMENT]`` is too large; ``motion`` is the state at its start
     RESIZE         increment ``control[INCREMENT] - 1`` is complete, and the next ones should have another length
     """
+    scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
+    motion, work, record = through.motion, through.work, through.record
     nodes, bars, ropes, equations = problem.nodes, problem.bars, problem.ropes, problem.equations
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
@@ -184,7 +182,7 @@ def march(
                     load_direction(arc, problem, loading, work)
                 if phase == groups.FILTER:
                     filter_system(scheme, k, problem, loading, motion, work)
-                fill_matrix(phase, is_bare, scheme, k, problem, loading, motion, work)
+                fill_matrix(phase, is_bare, k, through)
                 diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
                 enough = TOWARDS if phase == groups.CORRECT else ROUND_OFF
                 if not solve_compiled(not is_bare, enough, forcing_of(phase, memory), diagonal, problem, memory, work):
@@ -239,7 +237,7 @@ def march(
             error = close_increment(scheme, k, memory[groups.CLOSING_STRAIN], problem, loading, motion, work)
             note_increment(k, control[groups.ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
             control[groups.INCREMENT] += 1
-            if scheme.wm != 0.0 and k >= judged and has_drifted(motion, dt, error, band):
+            if scheme.wm != 0.0 and k >= judged and has_drifted(bars, motion, dt, error, band):
                 return groups.DRIFT
             low, level, high = limits[groups.LOW_LEVEL], memory[groups.LEVEL], limits[groups.HIGH_LEVEL]
             if limits[groups.TIME_ERROR] > 0.0 and not low <= level <= high:
