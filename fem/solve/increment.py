@@ -103,8 +103,10 @@ class OneStep(Protocol):
     patience: Patience
     schedule: Schedule
     nodes: Ints
+
     @property
     def elements(self) -> Ints: ...
+
     thermal: Floats
     sink: Sink
     has_begun: bool
