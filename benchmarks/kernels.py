@@ -66,6 +66,7 @@ def marches() -> dict[str, float]:
     import fem
     import fem.solve.step_run as step_run
     from fem.results.record import Rows, SilentSink
+    from fem.solve.increment import Wishes
     from fem.solve.loop import solve
 
     found = {}
@@ -90,7 +91,7 @@ def marches() -> dict[str, float]:
             best = float("inf")
             for _ in range(10):
                 spent, iterations = 0.0, 0
-                solve(model, Count(), solver=solver, fields=False)
+                solve(model, Count(), Wishes(solver, fields=False))
                 best = min(best, spent / iterations)
             found[f"march, {solver.lower()}, an iteration"] = 1e9 * best / BARS
     finally:

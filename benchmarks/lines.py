@@ -77,6 +77,7 @@ def run(job: LineJob) -> dict[str, Any]:
     """Our own time loop, of the second run in this process; largest, least and mean force of each fairlead."""
     import fem
     from fem.results.record import Rows, SilentSink, StepStart
+    from fem.solve.increment import Wishes
     from fem.solve.loop import solve
 
     class Watch(SilentSink):
@@ -99,7 +100,7 @@ def run(job: LineJob) -> dict[str, Any]:
     seconds = []
     for _ in range(2):
         watch = Watch()
-        solve(model, watch, fields=False)
+        solve(model, watch, Wishes(fields=False))
         seconds.append(time.perf_counter() - watch.began)
     forces = np.concatenate(watch.forces)[-job.increments :]
     kept = forces[len(forces) // 10 :]

@@ -28,7 +28,10 @@ _WHERE = {
     "read_deck": "fem.deck",
     "parse_deck": "fem.deck",
     "write_deck": "fem.deck",
+    "Builder": "fem.notebooks.builder",
     "run": "fem.runner",
+    "load": "fem.notebooks.reading",
+    "frequencies": "fem.notebooks.modal",
     "Sweep": "fem.sweeping.sweep",
     "sweep": "fem.sweeping.sweep",
     "lyapunov": "fem.chaos.exponents",
@@ -38,6 +41,7 @@ _WHERE = {
     "line": "fem.spans.write",
     "plot": "fem.pictures.plot",
     "animate": "fem.pictures.animate",
+    "report": "fem.reports.report",
 }
 
 __all__ = ["__version__", *_WHERE]

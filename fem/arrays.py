@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, TypeAlias
 
@@ -14,6 +15,9 @@ from fem.errors import unknown
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
+Say: TypeAlias = Callable[[str], None]
+"""Who is told a line of text."""
+Vector: TypeAlias = tuple[float, float, float]
 Index: TypeAlias = int | np.uintp
 """Of an array, in kernels: unsigned where it came out of another array, as numba then asks for no negative ones."""
 

@@ -10,7 +10,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from fem.results.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, Total
 from fem.results.tables import TableSink
 from fem.results.vtk import VtkSink, field_name, field_patterns
 from fem.solve.checkpoint import TYPES, Checkpoints, Guard, handed_on
+from fem.solve.increment import EarlierRun, Wishes
 
 TOLD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
@@ -41,9 +41,8 @@ class RunFiles:
     """All files of one run. They appear when the first step begins: a deck that cannot be solved leaves none."""
 
     def __init__(
-        self, output: str | Path | None, model: Model, solver: str, vtk: bool = True, plot: bool = False,
-        force: bool = False, goes_on: bool = False, earlier: EarlierRun | None = None,
-    ) -> None:  # fmt: skip
+        self, output: str | Path | None, model: Model, wishes: Wishes, plot: bool, force: bool, goes_on: bool = False
+    ) -> None:
         """``goes_on``: from the checkpoint in the folder, if there is one.
 
         CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
@@ -52,15 +51,13 @@ class RunFiles:
         self.progress = ProgressSink(model, self._tell)
         self.verdict = RUNNING
         self.is_open = False
-        self.has_fields = vtk
-        self._model, self._solver = model, solver
-        names = planned_names(model, vtk, plot)
+        self._model, self._wishes = model, wishes
+        names = planned_names(model, wishes.fields, plot)
         self._own = OwnFolder(self.folder, RUN_RECORD, run_record.origin_of(model), names, owned_names, force)
         self._own.check()
         self._fields: VtkSink | None = None
         self.is_complete = False
         self.before: dict[str, Any] | None = None
-        self._earlier = earlier
         if goes_on:
             self.is_complete = self._is_complete()
             self.before = None if self.is_complete else self._checkpoint()
@@ -73,15 +70,15 @@ class RunFiles:
         self.is_open = True
         self._own.clear(stale)
         sinks: list[Sink] = [TableSink(self.folder, self._model, self.before)]
-        if self.has_fields:
+        if self._wishes.fields:
             self._fields = VtkSink(self.folder, deck_name(self._model), self._model, self._own.room, self.before)
             sinks.append(self._fields)
         return [Writer([*sinks, CheckpointSink(self.folder / NAME, self._model, self._asked)])]
 
-    def checkpoints(self, guard: Guard, earlier: Mapping[str, Any] | None) -> Checkpoints:
+    def checkpoints(self, guard: Guard) -> Checkpoints:
         """When the run keeps its state, and what it goes on from or begins with."""
         wish = self._model.restart_every
-        return Checkpoints(wish or 0, wish is not None, self.before, earlier, guard)
+        return Checkpoints(wish or 0, wish is not None, self.before, self._wishes.state, guard)
 
     def finish(self, verdict: str, timing: Timing) -> None:
         """The last ``run.json``."""
@@ -103,14 +100,15 @@ class RunFiles:
         """What was written in the folder; the single fields in ``vtu/`` stand behind their ``.pvd``."""
         name = deck_name(self._model)
         lists = [f"{name}.pvd", *(f"{name}_modes_step{step + 1}.pvd" for step in range(len(self._model.steps)))]
-        wanted = [*TABLES, *(lists if self.has_fields else []), *PLOTTED, RUN_RECORD, NAME]
+        wanted = [*TABLES, *(lists if self._wishes.fields else []), *PLOTTED, RUN_RECORD, NAME]
         return [file for file in wanted if (self.folder / file).is_file()]
 
     @property
     def _asked(self) -> dict[str, Any]:
         """What the command asks for besides the deck and changes files."""
-        asked = {"--solver": self._solver.lower(), "--no-vtk": not self.has_fields}
-        return asked | ({"--from": self._earlier.named} if self._earlier else {})
+        wishes = self._wishes
+        asked = {"--solver": wishes.solver.lower(), "--no-vtk": not wishes.fields}
+        return asked | ({"--from": wishes.earlier.named} if wishes.earlier else {})
 
     def _is_complete(self) -> bool:
         """The folder holds all that this deck gives."""
@@ -136,7 +134,7 @@ class RunFiles:
     def _beyond(self, before: Mapping[str, Any]) -> set[str]:
         """Fields that came after the checkpoint. CommandError: some that it counts are missing."""
         there = Names(frozenset(), field_patterns(deck_name(self._model))[:1]).among(self.folder)
-        count = len(before["fields"]["entries"]) if self.has_fields else 0
+        count = len(before["fields"]["entries"]) if self._wishes.fields else 0
         counted = {field_name(deck_name(self._model), number) for number in range(count)}
         if missing := sorted(counted - there):
             raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
@@ -149,8 +147,9 @@ class RunFiles:
 
     def _record(self, timing: Mapping[str, float], stale: Iterable[str] = ()) -> None:
         """While it runs, all names that may come are listed, and what an earlier run left until that is removed."""
-        record = run_record.record_of(self.folder, self._model, self._solver, self.progress, self.verdict, timing)
-        record |= {"earlier": self._earlier.named} if self._earlier else {}
+        solver, earlier = self._wishes.solver, self._wishes.earlier
+        record = run_record.record_of(self.folder, self._model, solver, self.progress, self.verdict, timing)
+        record |= {"earlier": earlier.named} if earlier else {}
         if self.verdict == RUNNING:
             record |= {"files": sorted({*self._own.names.listed, *stale}), "fields": None, "process": process()}
         else:
@@ -191,14 +190,6 @@ def digests_of(model: Model) -> dict[str, str]:
     return {name: digest_of(part) for name, part in parts_of(model).items()}
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierRun:
-    """What the first step begins with, and where that comes from, for the record."""
-
-    state: dict[str, Any]
-    named: dict[str, Any]
-
-
 def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
     """The state that ``*RESTART, READ`` of a model asks for; None where it has no such card.
 
@@ -218,9 +209,9 @@ def earlier_state(model: Model, folder: str | Path | None) -> EarlierRun | None:
     states = handed_on(found)
     held = ", ".join(f"STEP={step}, INC={number}" for step, number in states) or "none"
     last = list(states)[-1:]
-    wanted = [at for at, state in states.items() if wish.step == at[0]
-              and (state["is_end"] if wish.increment is None else wish.increment == at[1])]  # fmt: skip
-    chosen = last if wish.step is None else wanted
+    number = wish.increment
+    wanted = [at for at, state in states.items() if number == at[1] or (number is None and state["is_end"])]
+    chosen = last if wish.step is None else [at for at in wanted if at[0] == wish.step]
     if not chosen:
         raise CommandError(f"{path} does not hold what *RESTART, READ asks for; it holds {held}")
     (step, number), state = chosen[0], states[chosen[0]]
@@ -244,13 +235,15 @@ def deck_of(model: Model) -> dict[str, Any]:
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What of a deck has changed: parameters (``--set``) and files by name."""
-    parameters = before["parameters"], now["parameters"]
-    names = [f"<{name}>" for name in sorted({*parameters[0], *parameters[1]})
-             if parameters[0].get(name) != parameters[1].get(name)]  # fmt: skip
+    names = [f"<{name}>" for name in differing(before["parameters"], now["parameters"])]
     if before["sha256"] != now["sha256"]:
-        known, given = before["files"], now["files"]
-        names += [name for name in sorted({*known, *given}) if known.get(name) != given.get(name)] or ["its text"]
+        names += differing(before["files"], now["files"]) or ["its text"]
     return names
+
+
+def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Names whose values are not the same."""
+    return [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
 
 
 def planned_names(model: Model, vtk: bool, plot: bool) -> Names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from fem.deck import read_deck
@@ -19,22 +19,29 @@ from fem.results.console import ConsoleSink, say
 from fem.results.history import History, HistorySink
 from fem.results.record import Sink
 from fem.results.run_record import Timing
-from fem.run_files import EarlierRun, RunFiles, earlier_state
+from fem.run_files import RunFiles, earlier_state
 from fem.solve.checkpoint import Checkpoints
+from fem.solve.increment import Wishes
 from fem.solve.loop import solve
 
 
 def run(
-    deck: str | Path | Model, *, output: str | Path | None = None, parameters: Mapping[str, float] | None = None,
-    solver: str = "AUTO", output_every: int = 1, force: bool = False, earlier: str | Path | None = None,
-) -> History:  # fmt: skip
+    deck: str | Path | Model,
+    *,
+    output: str | Path | None = None,
+    parameters: Mapping[str, float] | None = None,
+    solver: str = "AUTO",
+    output_every: int = 1,
+    force: bool = False,
+    earlier: str | Path | None = None,
+) -> History:
     """Read an input deck, solve its steps in order and return the motion.
 
     Units are the deck's own and pass through unchanged; ``inputs/`` uses SI.
     The history starts with the initial state and has one row per saved increment.
 
     deck          path of the ``.inp``, or a ``Model``
-    output        folder for the files of a run (README, "What a run writes"): new, empty, or with what the same
+    output        folder for the files of a run (docs/reference/results.md): new, empty, or with what the same
                   deck file gave before, which is replaced; None: no files
     parameters    values that override the deck's ``*PARAMETER``
     solver        AUTO, CHAIN, BAND, CG, DIRECT (best library there is), SUPERLU or PARDISO
@@ -58,10 +65,10 @@ def run(
     model = load(deck, parameters, earlier)
     timing.mark("read")
     collected = HistorySink(model, output_every)
-    begins_with = earlier_state(model, earlier)
-    files = None if output is None else RunFiles(output, model, solver, force=force, earlier=begins_with)
+    wishes = Wishes(solver, True, output is not None, earlier_state(model, earlier))
+    files = None if output is None else RunFiles(output, model, wishes, False, force)
     try:
-        drive(model, solver, [collected], files, timing, record_all=True, earlier=begins_with)
+        drive(model, wishes, files, timing, None, collected)
     except NoConvergence as error:
         error.history = collected.history()
         raise
@@ -72,11 +79,20 @@ def run(
 
 
 def run_to_files(
-    deck: str | Path, output: str | Path | None = None, parameters: Mapping[str, float] | None = None, *,
-    quiet: bool = False, plot: bool = False, vtk: bool = True, solver: str = "AUTO", force: bool = False,
-    goes_on: bool = False, earlier: str | Path | None = None, before: Callable[[], None] | None = None,
-) -> None:  # fmt: skip
-    """Solve a deck and write its files as it goes (README, "What a run writes"): memory does not grow with increments.
+    deck: str | Path,
+    output: str | Path | None = None,
+    parameters: Mapping[str, float] | None = None,
+    *,
+    quiet: bool = False,
+    plot: bool = False,
+    vtk: bool = True,
+    solver: str = "AUTO",
+    force: bool = False,
+    goes_on: bool = False,
+    earlier: str | Path | None = None,
+    before: Callable[[], None] | None = None,
+) -> None:
+    """Solve a deck and write its files as it goes (docs/reference/results.md): memory does not grow with increments.
 
     output   folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
     force    as in ``run``
@@ -91,21 +107,21 @@ def run_to_files(
     with guard.watching():
         model = load(deck, parameters, earlier)
         timing.mark("read")
-        begins_with = earlier_state(model, earlier)
-        files = RunFiles(output, model, solver, vtk, plot, force, goes_on, begins_with)
+        wishes = Wishes(solver, fields=vtk, earlier=earlier_state(model, earlier))
+        files = RunFiles(output, model, wishes, plot, force, goes_on)
         if goes_on and files.before is None and not quiet:
             say(f"{files.folder} is complete" if files.is_complete else f"{files.folder} holds {NOTHING_KEPT}")
         if files.is_complete:
             return
         console = None if quiet else ConsoleSink(model)
         if console is not None:
-            for text in (*model.notices, *(sets_left_out(model.mesh) if files.has_fields else ())):
+            for text in (*model.notices, *(sets_left_out(model.mesh) if vtk else ())):
                 console.notice(text)
         if before is not None:
             before()
         with contextlib.closing(files):
             try:
-                drive(model, solver, [] if console is None else [console], files, timing, guard, earlier=begins_with)
+                drive(model, wishes, files, timing, guard, *([console] if console else []))
             except (KeyboardInterrupt, MachineError, MemoryError) as error:
                 if files.is_open and (files.folder / NAME).exists():
                     error.add_note(f"the same command with --continue goes on from {files.folder / NAME}")
@@ -125,18 +141,15 @@ UNPLOTTED = (KeyboardInterrupt, MachineError, MemoryError)
 
 
 def drive(
-    model: Model, solver: str, sinks: Sequence[Sink], files: RunFiles | None, timing: Timing,
-    guard: InterruptGuard | None = None, record_all: bool = False, earlier: EarlierRun | None = None,
-) -> None:  # fmt: skip
+    model: Model, wishes: Wishes, files: RunFiles | None, timing: Timing, guard: InterruptGuard | None, *sinks: Sink
+) -> None:
     """Solve into the sinks and the files; whatever happens, both are closed and ``run.json`` says how it ended."""
     guard = guard or InterruptGuard()
     fan = FanOut([*sinks, files.progress] if files else sinks, files.open if files else list, timing, guard)
-    state = earlier.state if earlier else None
-    kept = files.checkpoints(guard, state) if files else Checkpoints(earlier=state)
-    with_fields = files is not None and files.has_fields
+    kept = files.checkpoints(guard) if files else Checkpoints(earlier=wishes.state)
     verdict = run_record.COMPLETED
     try:
-        solve(model, fan, solver=solver, record_all=record_all, fields=with_fields, checkpoints=kept)
+        solve(model, fan, wishes=wishes, checkpoints=kept)
         fan.close()
     except BaseException as error:
         verdict = verdict_of(error)

@@ -20,6 +20,7 @@ from fem.deck import parse_deck
 from fem.results.console import say
 from fem.results.digits import NUMBER, lines
 from fem.results.record import SilentSink
+from fem.solve.increment import Wishes
 from fem.solve.loop import solve
 
 MOTION = "*DYNAMIC, DIRECT\n0.01, 0.02\n"
@@ -99,7 +100,7 @@ def wanted_units() -> Collection[Job]:
     with rehearsal() as wanted:
         lines(np.zeros((1, 1)), np.full((1, 1), NUMBER, np.uint8))
         for solver in ("AUTO", "DIRECT"):
-            solve(parse_deck(DECK), SilentSink(), solver=solver)
+            solve(parse_deck(DECK), SilentSink(), Wishes(solver))
         for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):
             solve(parse_deck(text), SilentSink())
         tangent_growth(parse_deck(DECK), 1)

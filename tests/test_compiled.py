@@ -22,6 +22,7 @@ from fem.compiled.store import symbol_of
 from fem.compiled.workers import build_all
 from fem.forces.equations import Equations, condense, expand
 from fem.results.record import SilentSink
+from fem.solve.increment import Wishes
 from fem.solve.loop import solve
 from fem.solve.newton.evaluate import combine
 from fem.warmup import wanted_units
@@ -135,8 +136,8 @@ def test_machine_code_does_what_the_python_functions_do(solver):
     model = fem.read_deck(ROOT / "inputs" / "sdnl100.inp")
     python, machine = Last(), Last()
     with rehearsal() as called:
-        solve(model, python, solver=solver)
-    solve(model, machine, solver=solver)
+        solve(model, python, Wishes(solver))
+    solve(model, machine, Wishes(solver))
     assert "fem.solve.newton.march:march" in {name for name, _ in called}
     assert np.array_equal(python.last.iterations, machine.last.iterations)
     assert machine.last.motion[:, 0] == pytest.approx(python.last.motion[:, 0], abs=1e-12)

@@ -284,10 +284,9 @@ def with_families(system: System) -> System:
     families = tuple(owns)
     if not acting(families):
         return system
-    return replace(
-        system, families=families, is_passive=False, has_flow=True, pairs=pairs, state=state, touching=touching,
-        directed_mass=first_masses(families, system, pairs),
-    )  # fmt: skip
+    mass = first_masses(families, system, pairs)
+    system = replace(system, families=families, is_passive=False, has_flow=True, pairs=pairs)
+    return replace(system, state=state, touching=touching, directed_mass=mass)
 
 
 def first_masses(families: tuple[Any, ...], system: System, pairs: Ints) -> Floats:

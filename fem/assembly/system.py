@@ -150,10 +150,8 @@ def absent(bars: Bars, index: Ints) -> Bars:
     off_mass, off_damping = bars.off_mass.copy(), bars.off_damping.copy()
     if len(off_mass):
         off_mass[index], off_damping[index] = 0.0, 0.0
-    return bars._replace(
-        constants=constants, kinds=kinds, blocks=blocks_of(kinds, constants), off_mass=off_mass,
-        off_damping=off_damping, rods=np.setdiff1d(bars.rods, index),
-    )  # fmt: skip
+    bars = bars._replace(constants=constants, kinds=kinds, blocks=blocks_of(kinds, constants))
+    return bars._replace(off_mass=off_mass, off_damping=off_damping, rods=np.setdiff1d(bars.rods, index))
 
 
 def linearised(bars: Bars, u: Floats) -> Bars:

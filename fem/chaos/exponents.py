@@ -151,10 +151,16 @@ class Lyapunov:
 
 
 def lyapunov(
-    deck: str | Path | Model, *, parameters: Mapping[str, float] | None = None, time: float | None = None,
-    exponents: int = 1, method: str = "tangent", every: int | None = None, transient: float = TRANSIENT,
+    deck: str | Path | Model,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    time: float | None = None,
+    exponents: int = 1,
+    method: str = "tangent",
+    every: int | None = None,
+    transient: float = TRANSIENT,
     again: str = "none",
-) -> Exponents:  # fmt: skip
+) -> Exponents:
     """The largest Lyapunov exponents of the last step of a deck, with error bars; arguments as in ``Lyapunov``.
 
     The error bars are those of the means; ``again="dt"`` takes three times as long and tells what dt does to them.

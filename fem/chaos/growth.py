@@ -57,10 +57,8 @@ class Varied(StepRun):
         growth[0, count] = self.elapsed
         self.variation = self.variation._replace(growth=growth)
         self.variation.counter[WRITTEN] = 0
-        reason = carry(
-            self.every, UNIT, control, stage.coefficients, stage.limits, stage.problem, chunk, self.arc,
-            self.progress.motion, stage.work, kept, self.variation,
-        )  # fmt: skip
+        through = stage.passage(chunk, self.progress.motion, kept)
+        reason = carry(self.every, UNIT, control, self.arc, through, self.variation)
         if reason == groups.NEED_SOLVE:
             raise CommandError(
                 "the tangent of an increment has no safe pivot for the compiled solver: use --method two"

@@ -18,6 +18,7 @@ from fem.results.history import History
 from fem.results.record import Rows, SilentSink
 from fem.results.run_record import COMPLETED
 from fem.runner import load, verdict_of
+from fem.solve.increment import Wishes
 from fem.solve.loop import solve
 
 CYCLES, POINTS, TRACK = 400, 128, 16
@@ -151,7 +152,7 @@ class Sections:
             )
         first, track = (every * (self.cycles - count) for count in (self.points - 1, min(TRACK, self.cycles)))
         sink = SectionSink(model, len(model.steps), every, first, track)
-        solve(model, sink, fields=False)
+        solve(model, sink, Wishes(fields=False))
         if not len(sink.nodes):
             raise CommandError("the last step prints no nodes: *NODE PRINT says whose states a section has")
         points, tracks = np.concatenate(sink.points), np.concatenate(sink.tracks)
@@ -175,9 +176,13 @@ class Sections:
 
 
 def sections(
-    deck: str | Path | Model, *, parameters: Mapping[str, float] | None = None, period: float | None = None,
-    cycles: int = CYCLES, points: int = POINTS,
-) -> Section:  # fmt: skip
+    deck: str | Path | Model,
+    *,
+    parameters: Mapping[str, float] | None = None,
+    period: float | None = None,
+    cycles: int = CYCLES,
+    points: int = POINTS,
+) -> Section:
     """The states of the printed nodes once in every period of the drive, in the last step of a deck.
 
     deck        path of the ``.inp``, or a ``Model``

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fem.errors import CommandError
 from fem.model import Dynamic, Model, Static
 from fem.results.record import Sink
+from fem.solve.increment import Wishes
 from fem.solve.loop import Run
 from fem.solve.step_run import StepRun
 
@@ -17,7 +18,7 @@ class Trajectory(Run):
     last: StepRun
 
     def __init__(self, model: Model, sink: Sink, kind: type[StepRun] = StepRun) -> None:
-        super().__init__(model, sink, "AUTO", False, False)
+        super().__init__(model, sink, Wishes(fields=False))
         self.kind = kind
         self.run()
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import (
     AREA,
     BASE,
@@ -24,6 +24,7 @@ from fem.forces.bars.bar import (
     VISCOUS,
     YOUNG,
     Bars,
+    sense,
 )
 from fem.forces.bars.laws import RIGID, TABLE, bilinear, damped_fractions, fraction, table_point
 from fem.forces.bars.strain import LINEAR, LOG, measure
@@ -73,7 +74,7 @@ def bar_point(
     young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
     active, trial = 1.0, 1.0
     if bars.kinds[e, 1] == RIGID:
-        stress, energy = multiplier[e] / (inverse * constants[AREA, e]), 0.0
+        stress, energy, trial = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 0.0
     elif bars.kinds[e, 1] == TABLE:
         stress, _, energy = table_point(
             strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table
@@ -139,7 +140,7 @@ def secant_thermal_work(
     return total
 
 
-@shared_kernel
+@kernel
 def element_values(
     elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, families: tuple[Any, ...] | None,
     thermal: Floats, multiplier: Floats, values: Floats, onset: float = 0.0,

@@ -28,25 +28,21 @@ def sag(line: Line, shape: Shape) -> float:
     return abs(float(0.5 * z[-1] - np.interp(0.5 * x[-1], x, z)))
 
 
-MEASURES: dict[str, Callable[[Line, Shape], float]] = {
-    "TENSION": end_tension, "HORIZONTAL TENSION": horizontal_tension, "SAG": sag,
-}  # fmt: skip
+MEASURES = {"TENSION": end_tension, "HORIZONTAL TENSION": horizontal_tension, "SAG": sag}
 
 
 def natural_length(
-    make: Callable[[float], Line], rest: Callable[[Line], Shape], others: float, span: float, rise: float, measure: str,
-    value: float,
-) -> float:  # fmt: skip
-    """The length with which ``make`` gives a line of which a measure has a value; of two lengths the shorter one.
+    laid: Callable[[float], tuple[Line, Shape]], others: float, span: float, rise: float, measure: str, value: float
+) -> float:
+    """The length with which ``laid`` gives a line at rest of which a measure has a value; of two the shorter one.
 
-    rest    gives a line at rest;  others  natural length of all other pieces
+    others  natural length of all other pieces
     LineError: no length does it; it says what the least or the largest value is.
     """
 
     def excess(length: float) -> float:
         """Positive where the line is too short."""
-        line = make(length)
-        off = MEASURES[measure](line, rest(line)) - value
+        off = MEASURES[measure](*laid(length)) - value
         return -off if measure == "SAG" else off
 
     if span == 0.0 and measure != "TENSION":

@@ -56,6 +56,10 @@ class Model(ArrayData):
     files        real paths of all files it was read from
     notices      what the reader accepted without effect, and other remarks for the user
     extensions   cards and parameters used that neither Abaqus nor CalculiX has
+
+    >>> model = fem.read_deck("inputs/sdnl100.inp")
+    >>> model.mesh.coordinates.tolist()
+    [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
 
     mesh: Mesh

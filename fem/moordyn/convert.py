@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
+from fem.arrays import Say
 from fem.errors import CommandError
 from fem.files.whole import write_new
 from fem.moordyn.deck import MEANT, Chain, chains_of, deck_text, nodes_of, used
@@ -21,15 +21,13 @@ LEFT = {
     "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
 }
 """Sections that have no meaning in the deck."""
-CHANGING = {
-    "wavekin": "waves are not supported", "seafloorfile": "the bottom is flat, at WtrDpth",
-    "statdynfricscale": "static friction is that of motion", "mc": "static friction is that of motion",
-    "fricdamp": "*SEABED has friction by displacement", "cv": "*SEABED has friction by displacement",
-}  # fmt: skip
+CHANGING = {"wavekin": "waves are not supported", "seafloorfile": "the bottom is flat, at WtrDpth"}
+CHANGING |= dict.fromkeys(("statdynfricscale", "mc"), "static friction is that of motion")
+CHANGING |= dict.fromkeys(("fricdamp", "cv"), "*SEABED has friction by displacement")
 """Options that change the answer, unless they are 0, or 1 as a factor."""
 
 
-def convert(file: Path, output: Path, force: bool = False, say: Callable[[str], None] = lambda text: None) -> None:
+def convert(file: Path, output: Path, force: bool = False, say: Say = lambda text: None) -> None:
     """``fem import moordyn``; ``say`` is told what is left out and what is written.
 
     DeckError: the file cannot be understood. CommandError: the deck exists and holds something else.

@@ -34,10 +34,9 @@ MOTION = """\
 <dt>, <time>
 *END STEP"""
 
-MEANT = frozenset((
-    "wtrdpth", "g", "gravity", "wtrdnsty", "rho", "rhow", "kbot", "kb", "cbot", "cb", "frictioncoefficient", "mu_ka",
-    "mu_kt", "currents",
-))  # fmt: skip
+MEANT = frozenset(
+    "wtrdpth g gravity wtrdnsty rho rhow kbot kb cbot cb frictioncoefficient mu_ka mu_kt currents".split()
+)
 """Options that have a meaning in the deck."""
 
 

@@ -11,11 +11,21 @@ from fem.pendulums.text import deck_text
 
 
 def pendulum(
-    links: int, *, length: float | Sequence[float] = 1.0, mass: float | Sequence[float] = 1.0,
-    angles: float | Sequence[float] = 30.0, speeds: float | Sequence[float] = (), absolute: bool = False,
-    body: str = "bar", gravity: float = 9.81, time: float = 10.0, dt: float = 1e-3, integrator: str = "",
-    output: str | Path | None = None, force: bool = False,
-) -> Path:  # fmt: skip
+    links: int,
+    *,
+    length: float | Sequence[float] = 1.0,
+    mass: float | Sequence[float] = 1.0,
+    angles: float | Sequence[float] = 30.0,
+    speeds: float | Sequence[float] = (),
+    absolute: bool = False,
+    body: str = "bar",
+    gravity: float = 9.81,
+    time: float = 10.0,
+    dt: float = 1e-3,
+    integrator: str = "",
+    output: str | Path | None = None,
+    force: bool = False,
+) -> Path:
     """Write the deck of a pendulum, for ``fem.run``, ``fem.sweep`` and the others; its numbers are ``*PARAMETER``.
 
     length, mass  of the links: one number for all, or one for each
@@ -38,9 +48,8 @@ def pendulum(
     101
     """
     form, stiffness = body_of(body)
-    found = Pendulum(
-        per_link(length, links, "length"), per_link(mass, links, "mass"), per_link(angles, links, "angles"),
-        per_link(speeds, links, "speeds"), absolute, form, stiffness, gravity, time, dt, integrator,
-    )  # fmt: skip
+    given = {"length": length, "mass": mass, "angles": angles, "speeds": speeds}
+    lengths, masses, turns, rates = (per_link(values, links, name) for name, values in given.items())
+    found = Pendulum(lengths, masses, turns, rates, absolute, form, stiffness, gravity, time, dt, integrator)
     target = Path(f"pendulum_{links}.inp") if output is None else Path(output)
     return write_new(target, deck_text(found).encode(), force)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +14,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Say
 from fem.errors import CommandError
 from fem.files.names import is_marked
 from fem.files.own import check_file
@@ -39,10 +39,19 @@ NO_COLOURS = "without colours: the results hold no T of all bars (*EL FILE or *E
 
 
 def animate(
-    folder: str | Path, output: str | Path | None = None, *, fps: float = 30.0, trail: int = 30, frames: int = 300,
-    nodes: Sequence[int] = (), start: float = -np.inf, end: float = np.inf, speed: float | None = None,
-    force: bool = False, say: Callable[[str], None] | None = None,
-) -> Path:  # fmt: skip
+    folder: str | Path,
+    output: str | Path | None = None,
+    *,
+    fps: float = 30.0,
+    trail: int = 30,
+    frames: int = 300,
+    nodes: Sequence[int] = (),
+    start: float = -np.inf,
+    end: float = np.inf,
+    speed: float | None = None,
+    force: bool = False,
+    say: Say | None = None,
+) -> Path:
     """Draw the motion of a run as a film, from its files. The file that was written.
 
     folder  of the results of a run (``fem.run(deck, output=folder)``)

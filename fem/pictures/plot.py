@@ -11,6 +11,7 @@ from typing import TypeAlias
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from fem.arrays import Say
 from fem.errors import CommandError
 from fem.files.names import is_marked
 from fem.files.own import check_file, others, some, usable_folder
@@ -53,9 +54,14 @@ def write_plots(folder: Path) -> None:
 
 
 def plot(
-    folder: str | Path, what: str | None = None, *, format: str = "png", output: str | Path | None = None,
-    force: bool = False, say: Callable[[str], None] = lambda text: None,
-) -> list[Path]:  # fmt: skip
+    folder: str | Path,
+    what: str | None = None,
+    *,
+    format: str = "png",
+    output: str | Path | None = None,
+    force: bool = False,
+    say: Say = lambda text: None,
+) -> list[Path]:
     """Draw figures of a run from its files: those asked for, or all that it has data for. The files that were written.
 
     folder  of the results of a run (``fem.run(deck, output=folder)``)

@@ -20,10 +20,8 @@ MOST_POINTS = 5_000
 MOST_CURVES = 7
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Colours that stay apart for colour-blind readers (Okabe and Ito 2008), without the yellow that paper swallows."""
-DASHES: tuple[Any, ...] = (
-    "-", (0, (6, 2)), (0, (6, 2, 1.2, 2)), (0, (1.2, 1.4)), (0, (9, 2, 2, 2)), (0, (3, 1.5)),
-    (0, (6, 2, 1.2, 2, 1.2, 2)),
-)  # fmt: skip
+PATTERNS = (6, 2), (6, 2, 1.2, 2), (1.2, 1.4), (9, 2, 2, 2), (3, 1.5), (6, 2, 1.2, 2, 1.2, 2)
+DASHES: tuple[Any, ...] = ("-", *((0, lengths) for lengths in PATTERNS))
 WIDTH = 8.5
 PANEL = 2.1
 """Inches: width of a figure, height of one of several panels."""

@@ -6,13 +6,13 @@ Source: ASTM E1049-85 (2017), 5.4.4, three points at a time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Say
 from fem.errors import CommandError
 from fem.post.series import Series, chosen_series, write_table
 
@@ -71,13 +71,12 @@ def damage(cycles: Floats, slope: float, constant: float) -> float:
 
 
 def rainflow(
-    folder: Path, what: str, step: int | None, start: float, slope: float | None, constant: float | None,
-    bins: int | None, say: Callable[[str], None],
-) -> None:  # fmt: skip
-    """``fem post rainflow``: a table of cycles for each number, and what they do."""
+    folder: Path, slope: float | None, constant: float | None, bins: int | None, say: Say, **chosen: Any
+) -> None:
+    """``fem post rainflow``: a table of cycles for each number that ``chosen_series`` finds, and what they do."""
     if (slope is None) != (constant is None):
         raise CommandError("fatigue damage takes both --slope m and --constant K of N = K range^-m")
-    for series in chosen_series(folder, what, step, start):
+    for series in chosen_series(folder, **chosen):
         cycles = count_cycles(series.values)
         for notice in series.notices:
             say(f"note: {notice}")

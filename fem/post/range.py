@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from fem.arrays import Flags
+from fem.arrays import Flags, Say
 from fem.errors import CommandError, unknown
 from fem.model.quantities import ELEMENTAL
 from fem.pictures.fields import read_field
@@ -20,9 +19,7 @@ from fem.post.series import Series, read_series, write_table
 COLUMNS = ("element", "s", "min", "mean", "max", "std", "time_min", "time_max")
 
 
-def line_range(
-    folder: Path, members: str, what: str, step: int | None, start: float, say: Callable[[str], None]
-) -> None:
+def line_range(folder: Path, members: str, what: str, step: int | None, start: float, say: Say) -> None:
     """``fem post range``: a table with a row for each bar of a set, and a figure."""
     results, members, what = open_results(folder), members.upper(), what.upper()
     units = {quantity.name: quantity.unit for quantity in ELEMENTAL}
@@ -45,7 +42,7 @@ def line_range(
         say(f"  {word}  {value[place]:.9g} in element {elements[place]}, s = {s[place]:.6g}, at {time[place]:.9g}")
     when = f"{what}, time {found[0].time[0]:g} to {found[0].time[-1]:g}"
     title = f"Least, mean and greatest {what} along {members}"
-    figure = along(results, elements, [(when, least, mean, greatest)], title, nodes, elements, units[what])
+    figure = along(results, elements, [(when, least, mean, greatest)], title, (nodes, elements), units[what])
     path = folder / f"range_{what}_{members}.png"
     save(figure, path, results.mark)
     say(str(path))

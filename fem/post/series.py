@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Say
 from fem.errors import CommandError, unknown
 from fem.files.whole import lines_of, replace_file
 from fem.model.quantities import QUANTITIES
@@ -108,9 +108,7 @@ def chosen_series(folder: Path, what: str, step: int | None, start: float) -> li
     return series
 
 
-def write_table(
-    path: Path, columns: Sequence[str], rows: Sequence[Sequence[float]], say: Callable[[str], None]
-) -> None:
+def write_table(path: Path, columns: Sequence[str], rows: Sequence[Sequence[float]], say: Say) -> None:
     """Write a CSV table beside those of the run, and say where."""
     replace_file(path, lines_of([columns, *rows]))
     say(f"{path} ({len(rows)} row{'s' * (len(rows) != 1)})")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Say
 from fem.errors import CommandError
 from fem.post.series import Series, chosen_series
 
@@ -50,9 +49,8 @@ def block_maxima(series: Series, blocks: int) -> Floats:
 
 
 def stats(
-    folder: Path, what: str, step: int | None, start: float, duration: float | None, blocks: int | None,
-    say: Callable[[str], None],
-) -> None:  # fmt: skip
+    folder: Path, what: str, step: int | None, start: float, duration: float | None, blocks: int | None, say: Say
+) -> None:
     """``fem post stats``."""
     for series in chosen_series(folder, what, step, start):
         for line in [*(f"note: {notice}" for notice in series.notices), *summary(series, duration, blocks)]:

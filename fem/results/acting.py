@@ -15,6 +15,7 @@ from fem.arrays import Floats, Ints
 from fem.model import Amplitude
 from fem.model.curves import Constant, Curve, Follow, Ramp, combined
 
+NUMBERS = ("damping", "springs", "constants", "labels")
 MOST_ELEMENTS = 1000
 """Models of more elements are kept only where the accelerations of most nodes are printed, which takes more room."""
 
@@ -72,11 +73,9 @@ def from_record(record: Mapping[str, Any], nodes: int) -> Acting:
         (full(load["nodes"], nodes), full(load["elements"], len(mass)), curve_of(load["curve"]))
         for load in record["loads"]
     )
-    return Acting(
-        mass, numbers_of(record["damping"]), forces, numbers_of(record["springs"]).astype(np.int64).reshape(-1, 2),
-        numbers_of(record["constants"]).reshape(-1, 2), numbers_of(record["labels"]).astype(np.int64),
-        bool(record["is_middle"]), str(record["obstacle"]),
-    )  # fmt: skip
+    damping, springs, constants, labels = (numbers_of(record[name]) for name in NUMBERS)
+    pairs = springs.astype(np.int64).reshape(-1, 2), constants.reshape(-1, 2), labels.astype(np.int64)
+    return Acting(mass, damping, forces, *pairs, bool(record["is_middle"]), str(record["obstacle"]))
 
 
 def curve_of(record: Mapping[str, Any]) -> Curve:

@@ -31,6 +31,8 @@ PRINTS = ("ENERGY PRINT", "NODE PRINT", "EL PRINT")
 """What asks for lines of increments, nodes and elements."""
 Wanted: TypeAlias = tuple[Ints, frozenset[str]]
 Request: TypeAlias = tuple[Cadence, list[Wanted]]
+Chunk: TypeAlias = tuple[int, Ints, Floats, Ints, Mapping[str, Floats]]
+"""Step, increments (k,), times (k,), recorded items (p,), values (k, p, c) of variables."""
 LINES_AT_ONCE = 20_000
 """Lines formatted in one go: bounds the memory of the text, not its meaning."""
 
@@ -80,7 +82,7 @@ class Printer:
         self._table, self._labels, self._requests, self._variables = table, labels, requests, variables
         self._first = len(HEAD) + (labels is not None)
         self._layouts: dict[int, tuple[Ints, np.ndarray]] = {}
-        self.last: tuple[int, Ints, Floats, Ints, dict[str, Floats]] | None = None
+        self.last: Chunk | None = None
 
     @property
     def cadences(self) -> list[Cadence]:
@@ -100,8 +102,7 @@ class Printer:
         values = {name: columns(name) for name in self._variables} if due.size or not rows.is_end else {}
         for group in np.split(due, starts[1:]):
             if group.size:
-                where = int(which[group[0]]), rows.step, rows.increment[group], rows.time[group]
-                self._print(*where, recorded, values, group)
+                self._print(int(which[group[0]]), (rows.step, rows.increment, rows.time, recorded, values), group)
         if not which[-1] and not rows.is_end:
             kept = {name: part[-1:].copy() for name, part in values.items()}
             self.last = (rows.step, rows.increment[-1:].copy(), rows.time[-1:].copy(), recorded, kept)
@@ -110,7 +111,7 @@ class Printer:
         """Print the last increment if nothing of it was due: the run ended before the end of the step."""
         if self.last is not None:
             everything = (1 << len(self._requests)) - 1
-            self._print(everything, *self.last, np.zeros(1, np.int64))
+            self._print(everything, self.last, np.zeros(1, np.int64))
             self.last = None
 
     def _layout(self, which: int) -> tuple[Ints, np.ndarray]:
@@ -127,18 +128,16 @@ class Printer:
             self._layouts[which] = (items, kinds)
         return self._layouts[which]
 
-    def _print(
-        self, which: int, step: int, increment: Ints, time: Floats, recorded: Ints, values: Mapping[str, Floats],
-        group: Ints,
-    ) -> None:  # fmt: skip
+    def _print(self, which: int, chunk: Chunk, group: Ints) -> None:
         items, kinds = self._layout(which)
         if not items.size:
             return
+        step, increment, time, recorded, values = chunk
         places = np.searchsorted(recorded, items)
         at_once = max(1, LINES_AT_ONCE // len(items))
         for first in range(0, len(group), at_once):
-            part = slice(first, first + at_once)
-            numbers = np.empty((len(group[part]), len(items), kinds.shape[1]))
+            part = group[first : first + at_once]
+            numbers = np.empty((len(part), len(items), kinds.shape[1]))
             numbers[:, :, 0] = step
             numbers[:, :, 1] = increment[part, None]
             numbers[:, :, 2] = time[part, None]
@@ -146,7 +145,7 @@ class Printer:
                 numbers[:, :, 3] = self._labels[items]
             column = self._first
             for name, columns in self._variables.items():
-                numbers[:, :, column : column + len(columns)] = values[name][np.ix_(group[part], places)]
+                numbers[:, :, column : column + len(columns)] = values[name][np.ix_(part, places)]
                 column += len(columns)
             self._table.add(numbers.reshape(-1, kinds.shape[1]), kinds)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -55,6 +55,9 @@ class Guard(Protocol):
     def release(self) -> None: ...
 
 
+State: TypeAlias = Mapping[str, Any] | None
+
+
 class Checkpoints:
     """When a run keeps its state, and the state it goes on from.
 
@@ -66,9 +69,13 @@ class Checkpoints:
     """
 
     def __init__(
-        self, every: int = 0, at_ends: bool = False, before: Mapping[str, Any] | None = None,
-        earlier: Mapping[str, Any] | None = None, guard: Guard | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        every: int = 0,
+        at_ends: bool = False,
+        before: State = None,
+        earlier: State = None,
+        guard: Guard | None = None,
+    ) -> None:
         self.every, self.at_ends, self.before, self.guard = every, at_ends, before, guard
         self.earlier = earlier
         self.start: dict[str, Any] = {}

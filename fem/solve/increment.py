@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,38 @@ from fem.solve.statics.riks import ArcClock
 from fem.solve.step_system import StepSystem
 
 
+@dataclass(frozen=True, slots=True)
+class EarlierRun:
+    """What the first step begins with, and where that comes from, for the record."""
+
+    state: dict[str, Any]
+    named: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is asked of a run besides its model.
+
+    solver      one of ``fem.solve.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
+    record_all  rows carry every node and element, not only the printed ones
+    fields      False: no whole fields but those at the ends of steps
+    earlier     the run whose state the first step begins with
+    """
+
+    solver: str = "AUTO"
+    record_all: bool = False
+    fields: bool = True
+    earlier: EarlierRun | None = None
+
+    @property
+    def state(self) -> dict[str, Any] | None:
+        """That of the earlier run."""
+        return self.earlier.state if self.earlier else None
+
+
+NO_WISHES = Wishes()
+
+
 class Keeper(Protocol):
     """Who keeps the state of a run (``solve/checkpoint.py``)."""
 
@@ -36,8 +69,7 @@ class OneRun(Protocol):
 
     model: Model
     sink: Sink
-    solver: str
-    record_all: bool
+    wishes: Wishes
     system: System
     progress: Progress
     environment: Environment
@@ -47,10 +79,16 @@ class OneRun(Protocol):
     fallen: list[tuple[int, float]]
 
     @property
+    def breaks(self) -> Limits: ...
+    @property
     def checkpoints(self) -> Keeper: ...
-    def stage_of(self, step: Step) -> tuple[StepSystem, Marcher]: ...
+    def stage_of(self, step: Step) -> Ready: ...
     def break_off(self, elements: Ints) -> list[tuple[int, float]]: ...
     def take_out(self) -> None: ...
+
+
+Ready: TypeAlias = tuple[StepSystem, "Marcher"]
+"""A step made ready, and what takes it through its increments."""
 
 
 class WatchedRopes(Protocol):
@@ -82,6 +120,10 @@ class Limits(Protocol):
 
     @property
     def elements(self) -> Ints: ...
+    @property
+    def watched(self) -> Ints: ...
+
+    def reached(self, step: OneStep, kept: Record, time: Floats) -> Flags: ...
 
 
 class OneStep(Protocol):
@@ -117,8 +159,6 @@ class OneStep(Protocol):
     def watched(self) -> WatchedRopes | None: ...
     @property
     def at_start(self) -> RopeStart | None: ...
-    @property
-    def breaks(self) -> Limits: ...
 
     def notify(self, text: str) -> None:
         """Pass on a notice, once."""

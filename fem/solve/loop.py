@@ -25,7 +25,7 @@ from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
 from fem.solve.explicit.driver import Explicit
-from fem.solve.increment import Marcher
+from fem.solve.increment import NO_WISHES, Marcher, Ready, Wishes
 from fem.solve.linear.choice import SOLVERS
 from fem.solve.modes.find import find_modes
 from fem.solve.newton import groups
@@ -35,23 +35,16 @@ from fem.solve.ropes import states
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.start import evaluate_start, first_motion
-from fem.solve.statics.arc import no_arc
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading_at, prepare
 from fem.solve.watch.breaks import breaks_of, energies_of
 
 
-def solve(
-    model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True,
-    checkpoints: Checkpoints | None = None,
-) -> None:  # fmt: skip
+def solve(model: Model, sink: Sink, wishes: Wishes = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:
     """Run all steps of a model and tell ``sink`` what happens.
 
-    solver      one of ``fem.solve.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
-    record_all  rows carry every node and element, not only the printed ones
-    fields      False: no whole fields but those at the ends of steps
-    checkpoints when the state is kept, and what state the run goes on from; None: never, and none
+    checkpoints  when the state is kept, and what state the run goes on from; None: never, and none
 
     Raises
     ------
@@ -60,14 +53,13 @@ def solve(
     NoConvergence  an increment failed and could not be cut back
     EnergyDrift    the energy balance of a dynamic step left its band
     """
-    wanted = solver.upper()
-    if wanted not in SOLVERS:
-        raise CommandError(f"there is no solver {solver!r}; there are {', '.join(SOLVERS)}")
+    if wishes.solver.upper() not in SOLVERS:
+        raise CommandError(f"there is no solver {wishes.solver!r}; there are {', '.join(SOLVERS)}")
     # glibc gives blocks back to the system, page by page in and out, until one as large as these has been freed once
     # (mallopt(3), M_MMAP_THRESHOLD): a tenth of the time of a small model.
     np.empty(4_000_000)
     with errors_told(model):
-        run = Run(model, sink, wanted, record_all, fields, checkpoints)
+        run = Run(model, sink, replace(wishes, solver=wishes.solver.upper()), checkpoints)
     run.run()
 
 
@@ -107,12 +99,8 @@ class Run:
 
     kind: type[StepRun] = StepRun
 
-    def __init__(
-        self, model: Model, sink: Sink, solver: str, record_all: bool, fields: bool,
-        checkpoints: Checkpoints | None = None,
-    ) -> None:  # fmt: skip
-        self.model, self.sink, self.solver, self.record_all = model, sink, solver, record_all
-        self.fields = fields
+    def __init__(self, model: Model, sink: Sink, wishes: Wishes, checkpoints: Checkpoints | None = None) -> None:
+        self.model, self.sink, self.wishes, self.breaks = model, sink, wishes, breaks_of(model)
         self.system: System = assemble(model)
         self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
@@ -143,7 +131,7 @@ class Run:
         self.hold_idle()
         if isinstance(procedure, Static):
             self._stop()
-        stage, marcher = self.stage_of(step)
+        ready = stage, marcher = self.stage_of(step)
         self.progress.increment = 0
         if isinstance(marcher, Explicit) and isinstance(procedure, Dynamic):
             instant = loading_at(stage, motion, span.start)
@@ -154,24 +142,23 @@ class Run:
         refuse_endless(number, procedure, span.end)
         riks = procedure.riks if isinstance(procedure, Static) else None
         expected = None if riks else expected_increments(procedure)
-        schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.fields)
-        breaks, arc = breaks_of(self.model), no_arc()
-        instants = breaks.instants if procedure.direct else np.union1d(schedule.instants, breaks.instants)
+        schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.wishes.fields)
+        instants = self.breaks.instants
+        instants = instants if procedure.direct else np.union1d(schedule.instants, instants)
         clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, instants)
         if riks and isinstance(procedure, Static):
-            arc = make_arc(stage, motion, span, riks)
-            clock = ArcClock(procedure, step.controls, span.start, arc)
+            clock = ArcClock(procedure, step.controls, span.start, make_arc(stage, motion, span, riks))
         if isinstance(procedure, Dynamic) and not procedure.direct and step.controls.time_error:
             clock = ErrorClock(procedure, step.controls, span.start, instants, stage, motion)
         name = "STATIC" if is_static else "DYNAMIC"
         start = StepStart(
             number, step.name, name, span.start, period, expected, stage.choice.text, acting_of(stage, step)
         )
-        self.follow(self.kind(self, number, step, stage, clock, arc, schedule, start, marcher, breaks), procedure)
-        if riks:
-            self.environment = settled(self.environment, arc)
+        self.follow(self.kind(self, step, ready, clock, schedule, start), procedure)
+        if isinstance(clock, ArcClock):
+            self.environment = settled(self.environment, clock.arc)
 
-    def stage_of(self, step: Step) -> tuple[StepSystem, Marcher]:
+    def stage_of(self, step: Step) -> Ready:
         """A step made ready with what is left of the model, and what takes it through its increments."""
         procedure, motion = step.procedure, self.progress.motion
         scheme = equilibrium()
@@ -190,7 +177,7 @@ class Run:
             bars = states.as_they_are(bars, ropes, motion.u)
             system = replace(system, bars=states.as_they_are(system.bars, ropes, motion.u))
         acting = of_modes(self.environment) if isinstance(procedure, Frequency) else self.environment
-        stage = prepare(system, acting, bars, scheme, step.controls, self.solver)
+        stage = prepare(system, acting, bars, scheme, step.controls, self.wishes.solver)
         marcher: Marcher = Newton()
         if steps_over and isinstance(procedure, Dynamic):
             marcher = Moreau(stage, ropes, states.stepping_notice(step.controls, procedure.integrator, len(ropes)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
@@ -20,30 +22,25 @@ from fem.solve.step_system import StepSystem, record
 
 REACTION = 3
 """Where it stands among the recorded quantities of nodes."""
+REMARKS = {groups.AT_FLOOR: AT_FLOOR_REMARK, groups.LOADS_VANISHED: VANISHED_REMARK}
+REMARKS |= {groups.UNRESOLVED: UNRESOLVED_REMARK, groups.RINGS: RINGS_REMARK}
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 
 
 def rows_of(
-    number: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, cutbacks: int, nodes: Ints,
-    elements: Ints, is_end: bool, has_factor: bool,
-) -> Rows:  # fmt: skip
-    """Rows of a chunk (``kept`` may have more axes at its end). ``cutbacks``: of the first of them; ``has_factor``: it
-    is an arc length step.
-    """
+    step: int, kept: Record, rows: Ints, increment: Ints, time: Floats, dt: Floats, of: tuple[Ints, Ints], is_end: bool
+) -> Rows:
+    """Rows of a chunk (``kept`` may have more axes at its end), ``of`` nodes and elements."""
     increments, kinematics, values = kept.increments, kept.kinematics, kept.values
     if len(rows) < len(increments):
         increments, kinematics, values = increments[rows], kinematics[rows], values[rows]
-    cuts = np.zeros(len(rows), np.int64)
-    cuts[0] = cutbacks
-    return Rows(
-        number, increment, time[rows], dt[rows],
-        increments[:, groups.L_ITERATIONS].astype(np.int64), increments[:, groups.L_NORM], cuts,
-        increments[:, groups.L_KINETIC], increments[:, groups.L_STRAIN], increments[:, groups.L_POTENTIAL],
-        increments[:, groups.L_WORK], increments[:, groups.L_DISSIPATED], increments[:, groups.L_ERROR],
-        increments[:, groups.L_LARGEST], nodes, kinematics, elements, values, is_end=is_end,
-        load_factor=increments[:, groups.L_FACTOR] if has_factor else None,
-    )  # fmt: skip
+    columns = np.moveaxis(increments, 1, 0)
+    iterations, norm = columns[groups.L_ITERATIONS].astype(np.int64), columns[groups.L_NORM]
+    energies = columns[groups.L_KINETIC : groups.L_FLAGS]
+    found: Any = (time[rows], dt[rows], iterations, norm, np.zeros(len(rows), np.int64), *energies)
+    recorded: Any = (of[0], kinematics, of[1], values, is_end)
+    return Rows(*(step, increment, *found, *recorded))
 
 
 def gather_reactions(bodies: tuple[Body, ...], nodes: Ints, kinematics: Floats) -> None:
@@ -107,10 +104,8 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
     forces += [(still, case.field * system.element_mass[:, None], case.curve) for case in environment.gravity]
     labels = np.zeros(len(springs.dofs), np.int64)
     labels[system.family[elements, 1]] = system.element_labels[elements]
-    return Acting(
-        system.element_mass, system.element_damping, tuple(forces), springs.dofs, constants, labels,
-        stage.scheme.secant, obstacle,
-    )  # fmt: skip
+    of_elements = system.element_mass, system.element_damping
+    return Acting(*of_elements, tuple(forces), springs.dofs, constants, labels, stage.scheme.secant, obstacle)
 
 
 def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
@@ -127,9 +122,5 @@ def remarks_of(increments: Floats, others: list[tuple[Flags, str]]) -> list[str]
     if not others and not increments[:, groups.L_FLAGS].any():
         return []
     flags = increments[:, groups.L_FLAGS].astype(np.int64)
-    meanings = (
-        (groups.AT_FLOOR, AT_FLOOR_REMARK), (groups.LOADS_VANISHED, VANISHED_REMARK),
-        (groups.UNRESOLVED, UNRESOLVED_REMARK), (groups.RINGS, RINGS_REMARK),
-    )  # fmt: skip
-    remarks = [((flags & flag) != 0, text) for flag, text in meanings]
+    remarks = [((flags & flag) != 0, text) for flag, text in REMARKS.items()]
     return [text for _, text in sorted((int(where.argmax()), text) for where, text in remarks + others if where.any())]

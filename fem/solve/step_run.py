@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time as wall
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from fem.solve.advice import automatic_notice, out_of_increments, overflow_messa
 from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.explicit.driver import BALANCES
-from fem.solve.increment import Marcher, OneRun, WatchedRopes
+from fem.solve.increment import Marcher, OneRun, Ready, WatchedRopes
 from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
@@ -32,12 +33,12 @@ from fem.solve.ropes.active import ActiveSet
 from fem.solve.ropes.events import Events
 from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.ropes.watched import Failed
-from fem.solve.statics.arc import Arc
+from fem.solve.statics.arc import no_arc
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, loading_at, record
-from fem.solve.watch.breaks import Breaks, break_off, tell_broken
+from fem.solve.watch.breaks import break_off, tell_broken
 from fem.solve.watch.energy import EnergyWatch
 
 CHUNK_NUMBERS = 2_000_000
@@ -53,26 +54,26 @@ class StepRun:
     lives = ("notices", "has_jumped", "thermal")
 
     def __init__(
-        self, run: OneRun, number: int, step: Step, stage: StepSystem, clock: Clock | ArcClock, arc: Arc,
-        schedule: Schedule, start: StepStart, marcher: Marcher, breaks: Breaks,
-    ) -> None:  # fmt: skip
-        self.whole, self.number, self.step, self.breaks = run, number, step, breaks
-        self.clock, self.arc, self.schedule, self.start = clock, arc, schedule, start
-        self.most = step.max_increments or (MOST_OF_AN_ARC if len(arc.last) else MOST_INCREMENTS)
+        self, run: OneRun, step: Step, ready: Ready, clock: Clock | ArcClock, schedule: Schedule, start: StepStart
+    ) -> None:
+        self.whole, self.number, self.step = run, start.step, step
+        self.clock, self.schedule, self.start = clock, schedule, start
+        self.arc = clock.arc if isinstance(clock, ArcClock) else no_arc()
+        self.most = step.max_increments or (MOST_OF_AN_ARC if len(self.arc.last) else MOST_INCREMENTS)
         self.sink, self.progress = run.sink, run.progress
         everything = np.arange(len(run.system.labels)), np.arange(len(run.system.family))
-        self.nodes, self.elements = everything if run.record_all else (schedule.nodes, schedule.elements)
-        if len(breaks.watched):
-            self.elements = np.union1d(self.elements, breaks.watched)
+        self.nodes, self.elements = everything if run.wishes.record_all else (schedule.nodes, schedule.elements)
+        if len(run.breaks.watched):
+            self.elements = np.union1d(self.elements, run.breaks.watched)
         self.thermal = np.zeros(len(run.system.bars.nodes))
-        self.numbers = numbers_in(record(stage, 1, self.nodes, self.elements)) + 4
-        self.numbers += 3 * int(np.count_nonzero(stage.environment.supports.supported))
+        self.numbers = numbers_in(record(ready[0], 1, self.nodes, self.elements)) + 4
+        self.numbers += 3 * int(np.count_nonzero(ready[0].environment.supports.supported))
         self.numbers += len(self.thermal) if run.system.expansions else 0
         self.notices: dict[str, None] = {}
         self.has_begun = self.has_jumped = False
         self.patience = Patience(self.notify)
-        self.watch = EnergyWatch(stage, step)
-        self.take(stage, marcher)
+        self.watch = EnergyWatch(ready[0], step)
+        self.take(*ready)
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
         """What the step goes on with."""
@@ -80,7 +81,7 @@ class StepRun:
         self.watch.stage = stage
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
-        stages = stages_of(stage, self.step.controls, self.whole.solver)
+        stages = stages_of(stage, self.step.controls, self.whole.wishes.solver)
         self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
         self.active = ActiveSet(self, stages) if stages and not stage.is_dynamic else None
         self.watched = self.events or self.active
@@ -195,7 +196,7 @@ class StepRun:
         """A chunk of increments, so many at most; raises where it cannot go on."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(out_of_increments(self, self.most))
-        saved = state_of_step(self) if len(self.breaks.watched) else {}
+        saved = state_of_step(self) if len(self.whole.breaks.watched) else {}
         times, steps = self.clock.plan(min(most, self._count()))
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]
@@ -209,7 +210,7 @@ class StepRun:
         spent = wall.perf_counter() - began
         done = int(control[groups.INCREMENT])
         if done:
-            reached = self.breaks.reached(self, kept, times[1 : done + 1])
+            reached = self.whole.breaks.reached(self, kept, times[1 : done + 1])
             if reached[: done - 1].any():
                 restore_step(self, saved)
                 self.advance(1 + int(reached.any(axis=1).argmax()))
@@ -232,7 +233,7 @@ class StepRun:
         except Failed as failure:
             return failure.reason, failure.control
         self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
-        break_off(self, self.breaks.reached(self, kept, times[1:2])[0])
+        break_off(self, self.whole.breaks.reached(self, kept, times[1:2])[0])
         return groups.DONE, np.zeros(groups.CONTROL, np.int64)
 
     def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
@@ -266,12 +267,11 @@ class StepRun:
         self.progress.increment = int(increment[-1])
         is_whole = len(good) == len(rows)
         if len(good):
-            self.sink.rows(
-                rows_of(
-                    self.number, kept, good, increment[: len(good)], time, dt, cutbacks, self.nodes, self.elements,
-                    self.clock.is_finished and is_whole, len(self.arc.last) > 0,
-                )
-            )  # fmt: skip
+            recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
+            found = rows_of(self.number, kept, good, increment[: len(good)], time, dt, recorded, is_end)
+            found.cutbacks[0] = cutbacks
+            factor = kept.increments[good, groups.L_FACTOR] if len(self.arc.last) else None
+            self.sink.rows(replace(found, load_factor=factor))
         if not is_whole:
             raise ModelError(overflow_message(self.number, int(increment[len(good)]), float(time[rows[len(good)]])))
 

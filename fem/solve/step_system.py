@@ -24,7 +24,7 @@ from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.matrix import SparseTangent
 from fem.solve.linear.sparse.saddle import SaddleSolver
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Record, Ropes, Scratch, room
+from fem.solve.newton.groups import Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch, room
 from fem.solve.rods.waiting import PINNED
 from fem.solve.schemes import Coefficients, Scheme
 
@@ -59,10 +59,12 @@ class StepSystem:
     def problem(self) -> Problem:
         """The groups the march reads."""
         choice, system = self.choice, self.system
-        return Problem(
-            self.nodes, self.bars, system.springs, system.families, system.is_passive, self.equations, NO_ROPES,
-            choice.solver, choice.tree, choice.equation,
-        )  # fmt: skip
+        forces = self.bars, system.springs, system.families, system.is_passive
+        return Problem(self.nodes, *forces, self.equations, NO_ROPES, choice.solver, choice.tree, choice.equation)
+
+    def passage(self, chunk: Loading, motion: Motion, kept: Record) -> Passage:
+        """What marches through a chunk of increments."""
+        return Passage(self.coefficients, self.limits, self.problem, chunk, motion, self.work, kept)
 
     @property
     def is_dynamic(self) -> bool:
@@ -146,13 +148,11 @@ def prepare(
     if not symmetric:
         solver = UNSYMMETRIC.get(choice.solver, choice.solver)
         choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
-    limits = limits_of(controls, bars)
+    limits, loads, work = limits_of(controls, bars), load_set(system, environment), scratch(system, bars, choice)
     if have_kinks(system.families) and not is_static and len(bars.rods) == 0:
         limits[groups.HALVES] = FIRST_HALVED
-    return StepSystem(
-        system, environment, bars, nodes, equations, load_set(system, environment), scheme, coefficients, limits,
-        choice, scratch(system, bars, choice), symmetric,
-    )  # fmt: skip
+    made = system, environment, bars, nodes, equations, loads
+    return StepSystem(*made, scheme, coefficients, limits, choice, work, symmetric)
 
 
 def limits_of(controls: Controls, bars: Bars) -> Floats:
@@ -185,6 +185,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
         "power": int(system.families is not None),
+        "mass_before": (len(system.directed_mass), 9),
         "block": (count, 9),
         "inverse": (
             count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0,
@@ -207,10 +208,9 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
 def no_tangent(system: System, bars: Bars) -> Tangent:
     """Room for the tangent of a model."""
     has_blocks = len(system.springs.dofs) > 0 or not system.is_passive
-    return Tangent(
-        bars.nodes, room((STORED, len(bars.nodes))), room(len(bars.off_mass)),
-        room((len(system.labels) if has_blocks else 0, 9)), system.pairs, room((len(system.pairs), 18)),
-    )  # fmt: skip
+    block, cross = room((len(system.labels) if has_blocks else 0, 9)), room((len(system.pairs), 18))
+    bar_tangent, off = room((STORED, len(bars.nodes))), room(len(bars.off_mass))
+    return Tangent(bars.nodes, bar_tangent, off, block, system.pairs, cross)
 
 
 def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats) -> Loading:
@@ -227,11 +227,9 @@ def loading(stage: StepSystem, motion: Motion, time: Floats, exact_dt: Floats) -
         a = (v - start) / exact_dt[:, None]
         if len(thermal) > 1:
             thermal_mean = 0.5 * (thermal[:-1] + thermal[1:])
-    late = stage.coefficients.wc
-    return Loading(
-        exact_dt, time, stage.loads.vectors, stage.loads.is_gravity, late * factors[1:] + (1.0 - late) * factors[:-1],
-        factors, moving, u, v, a, start, thermal, thermal_mean,
-    )  # fmt: skip
+    late, loads = stage.coefficients.wc, (stage.loads.vectors, stage.loads.is_gravity)
+    weighted = late * factors[1:] + (1.0 - late) * factors[:-1]
+    return Loading(exact_dt, time, *loads, weighted, factors, moving, u, v, a, start, thermal, thermal_mean)
 
 
 def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:

@@ -17,7 +17,7 @@ NUMBERS = (
     ("--drag", "drag", "coefficient across the line, on the diameter (default: 1.2)"),
     ("--axial-drag", "axial_drag", "coefficient along the line, on its circumference (default: 0)"),
     ("--added-mass", "added_mass", "coefficient across the line, of the displaced water (default: 1)"),
-)  # fmt: skip
+)
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

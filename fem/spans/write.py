@@ -20,12 +20,26 @@ NUMBERS = tuple(entry.name for entry in fields(Section) if entry.type == "float"
 
 
 def line(
-    last: Sequence[float], *, first: Sequence[float] | None = None, section: str | Section, length: float | None = None,
-    tension: float | None = None, sag: float | None = None, depth: float | None = None, friction: float = 0.0,
-    stream: Sequence[float] = (0.0, 0.0), motion: Sequence[float] = STILL, period: float = 0.0,
-    record: str | Path | None = None, bars: int = 50, gravity: float = 9.81, time: float = 0.0, dt: float = 0.0,
-    output: str | Path | None = None, force: bool = False,
-) -> Path:  # fmt: skip
+    last: Sequence[float],
+    *,
+    first: Sequence[float] | None = None,
+    section: str | Section,
+    length: float | None = None,
+    tension: float | None = None,
+    sag: float | None = None,
+    depth: float | None = None,
+    friction: float = 0.0,
+    stream: Sequence[float] = (0.0, 0.0),
+    motion: Sequence[float] = STILL,
+    period: float = 0.0,
+    record: str | Path | None = None,
+    bars: int = 50,
+    gravity: float = 9.81,
+    time: float = 0.0,
+    dt: float = 0.0,
+    output: str | Path | None = None,
+    force: bool = False,
+) -> Path:
     """Write the deck of a mooring line or a span of conductor, for ``fem.run``, ``fem.sweep`` and the others.
 
     last, first  (x, y, z) of the ends, z up, the water's surface at 0: the fairlead; the anchor, None: (0, 0, -depth)
@@ -54,17 +68,20 @@ def line(
         raise CommandError(f"one of {', '.join(MEASURES)} says how the line hangs, got {', '.join(given) or 'none'}")
     ((measure, value),) = given.items()
     start = (0.0, 0.0, -(depth or 0.0)) if first is None else first
-    for name, numbers, count in (("first", start, 3), ("last", last, 3), ("stream", stream, 2), ("motion", motion, 3)):
-        if len(numbers) != count:
-            raise CommandError(f"{name} takes {count} numbers, got {len(numbers)}")
+    begin, end = vector("first", start), vector("last", last)
+    flow, reach = vector("stream", stream, 2), vector("motion", motion)
     deck = Path("line.inp") if output is None else Path(output)
     moved = read_record(Path(record), deck) if record is not None else None
     made = section if isinstance(section, Section) else of_catalogue(section)
-    found = Span(
-        (start[0], start[1], start[2]), (last[0], last[1], last[2]), made, measure, value, depth, friction,
-        (stream[0], stream[1]), (motion[0], motion[1], motion[2]), period, moved, bars, gravity, time, dt,
-    )  # fmt: skip
+    found = Span(begin, end, made, measure, value, depth, friction, flow, reach, period, moved, bars, gravity, time, dt)
     return write_new(deck, deck_text(found).encode(), force)
+
+
+def vector(name: str, numbers: Sequence[float], count: int = 3) -> Any:
+    """So many numbers. CommandError: there are more, or less."""
+    if len(numbers) != count:
+        raise CommandError(f"{name} takes {count} numbers, got {len(numbers)}")
+    return tuple(numbers)
 
 
 def line_as_asked(section: str | None = None, **given: Any) -> Path:

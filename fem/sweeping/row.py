@@ -16,6 +16,7 @@ from fem.results.record import Modes, Rows, StepStart
 from fem.results.run_record import COMPLETED, Timing, TotalsSink
 from fem.results.schedule import printed, union
 from fem.runner import drive, verdict_of
+from fem.solve.increment import Wishes
 
 TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
@@ -54,7 +55,8 @@ class Layout:
         collected = HistorySink(model) if history else None
         verdict = COMPLETED
         try:
-            drive(model, "AUTO", [sink, collected] if collected else [sink], None, Timing(), record_all=history)
+            sinks = [sink, collected] if collected else [sink]
+            drive(model, Wishes(record_all=history, fields=False), None, Timing(), None, *sinks)
         except Exception as error:
             verdict = verdict_of(error)
         return verdict, sink.row(), collected.history() if collected else None

@@ -19,6 +19,7 @@ from fem.files.whole import GrowingFile
 from fem.model import Dynamic, Frequency, Model, OutputRequest, Step
 from fem.results.record import Sink, StepStart
 from fem.results.run_record import plain
+from fem.solve.increment import Wishes
 from tests.results.synthetic import chain, make_rows, play
 
 STEPS = (Step(Dynamic(0.1, 1.0), outputs=(OutputRequest("NODE PRINT", "TIP"),)), Step(Frequency(2)))
@@ -33,11 +34,8 @@ class FakeSolver:
         self.closes = False
         self.record_all: list[bool] = []
 
-    def __call__(
-        self, model: Model, sink: Sink, *, solver: str = "AUTO", record_all: bool = False, fields: bool = True,
-        checkpoints: object = None,
-    ) -> None:  # fmt: skip
-        self.record_all.append(record_all)
+    def __call__(self, model: Model, sink: Sink, wishes: Wishes, checkpoints: object = None) -> None:
+        self.record_all.append(wishes.record_all)
         if self.error is None:
             play(model, sink)
             return

@@ -11,6 +11,7 @@ from fem.arrays import Ints
 from fem.errors import FemError
 from fem.model import Model
 from fem.results.record import Rows, SilentSink
+from fem.solve.increment import Wishes
 from fem.solve.loop import solve
 from fem.sweeping.together.pack import WIDTH
 from fem.sweeping.together.run import march_together
@@ -77,7 +78,7 @@ def run_alone(model: Model, every: int) -> Result:
     sink = Collector(every)
     error: FemError | None = None
     try:
-        solve(model, sink, record_all=True, fields=False)
+        solve(model, sink, Wishes(record_all=True, fields=False))
     except FemError as caught:
         error = caught
     return Result(sink.collected(), sink.iterations, error, in_lanes=False)

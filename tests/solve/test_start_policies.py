@@ -10,6 +10,7 @@ import pytest
 
 import fem
 from fem.results.record import SilentSink, StepStart
+from fem.solve.increment import Wishes
 from fem.solve.loop import solve
 from tests.decks import chain, run_text
 
@@ -96,7 +97,7 @@ def solvers_of(text: str) -> list[str]:
         def begin(self, start: StepStart) -> None:
             Starts.texts = [start.solver]
 
-    solve(fem.parse_deck(text), Starts(), fields=False)
+    solve(fem.parse_deck(text), Starts(), Wishes(fields=False))
     return Starts.texts
 
 

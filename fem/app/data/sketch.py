@@ -9,7 +9,7 @@ from fem.arrays import Floats
 from fem.checking.bars import collect_bars
 from fem.checking.findings import supports
 from fem.model import Model
-from fem.pictures.folder import says_si, unit_of
+from fem.results.frames.units import says_si, unit_of
 
 MOST_NODES = 20_000
 FLAT = 1e-9

@@ -12,33 +12,30 @@ from fem.arrays import Floats, Ints
 from fem.chaos.variation.groups import DU, DV, SINCE, START_A, START_U, START_V, WRITTEN, Variation
 from fem.chaos.variation.linearise import vary
 from fem.compiled import inner_kernel, kernel
-from fem.solve.newton.groups import DONE, INCREMENT, NEED_SOLVE, Loading, Motion, Problem, Record, Scratch
+from fem.solve.newton.groups import DONE, INCREMENT, NEED_SOLVE, Motion, Passage
 from fem.solve.newton.march import march
-from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.statics.arc import Arc
 
 
 @kernel
-def carry(
-    every: int, unit: float, control: Ints, scheme: Coefficients, limits: Floats, problem: Problem, loading: Loading,
-    arc: Arc, motion: Motion, work: Scratch, record: Record, variation: Variation,
-) -> int:  # fmt: skip
+def carry(every: int, unit: float, control: Ints, arc: Arc, through: Passage, variation: Variation) -> int:
     """``march`` with perturbations, orthonormal again after ``every`` increments; returns why it stopped.
 
     unit   time in which displacements are counted as velocities; no exponent depends on it
     ropes  none: impacts have no tangent map
     Needs a compiled linear solver: NEED_SOLVE means that there is none, or that it met no safe pivot.
     """
-    while control[INCREMENT] < loading.dt.shape[0]:
+    dt = through.loading.dt
+    while control[INCREMENT] < dt.shape[0]:
         k = control[INCREMENT]
-        remember(scheme.lags, motion, variation.state)
-        reason = march(k + 1, control, scheme, limits, problem, loading, arc, motion, work, record)
+        remember(through.scheme.lags, through.motion, variation.state)
+        reason = march(k + 1, control, arc, through)
         if control[INCREMENT] == k:
             return reason
-        if not vary(k, scheme, problem, loading, motion, work, variation):
+        if not vary(k, through, variation):
             return NEED_SOLVE
         row = variation.counter[WRITTEN]
-        variation.growth[row, variation.vectors.shape[0]] += loading.dt[k]
+        variation.growth[row, variation.vectors.shape[0]] += dt[k]
         variation.counter[SINCE] += 1
         if variation.counter[SINCE] >= every:
             orthonormalise(row, unit, variation.vectors, variation.growth)

@@ -24,13 +24,13 @@ from __future__ import annotations
 from fem.arrays import Floats
 from fem.chaos.variation.groups import DA, DF, DU, DV, END, KNOWN, START_A, START_U, START_V, UNPROJECTED, Variation
 from fem.compiled import inner_kernel
-from fem.forces.bars.bar import GAP, P, Q
+from fem.forces.bars.bar import GAP, PLUS, P, Q, sense
 from fem.forces.bars.strain import LINEAR
 from fem.forces.protocol import Trial
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_dampings
-from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
+from fem.solve.newton.groups import Motion, Passage, Problem, Scratch
 from fem.solve.newton.march import eliminate
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
@@ -41,19 +41,16 @@ DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved fo
 
 
 @inner_kernel
-def vary(
-    k: int, scheme: Coefficients, problem: Problem, loading: Loading, motion: Motion, work: Scratch,
-    variation: Variation,
-) -> bool:  # fmt: skip
+def vary(k: int, through: Passage, variation: Variation) -> bool:
     """Perturbations of the start of increment k become those of its end; False: a linear system without safe pivot.
 
     ``motion`` is the end of the increment; the scratch room is overwritten.
     """
-    nodes, bars = problem.nodes, problem.bars
-    dt = loading.dt[k]
+    scheme, problem, motion, work = through.scheme, through.problem, through.motion, through.work
+    nodes, bars, dt = problem.nodes, problem.bars, through.loading.dt[k]
     vectors, pull = variation.vectors, variation.pull
     recall(scheme, dt, problem, motion, work, variation)
-    linearise(scheme, k, problem, loading, motion, work, variation)
+    linearise(k, through, variation)
     is_projected = scheme.projects and not scheme.secant
     orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
     for order in range(orders):
@@ -108,11 +105,10 @@ def recall(
 
 
 @inner_kernel
-def linearise(
-    scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch,
-    variation: Variation,
-) -> None:  # fmt: skip
+def linearise(k: int, through: Passage, variation: Variation) -> None:
     """Row KNOWN of every perturbation, the change of the internal force that does not come from du1; K_eff."""
+    scheme, problem, loading = through.scheme, through.problem, through.loading
+    motion, work = through.motion, through.work
     nodes, bars = problem.nodes, problem.bars
     vectors, state, dt, secant = variation.vectors, variation.state, loading.dt[k], scheme.secant
     rate = scheme.viscous * scheme.vu / dt
@@ -138,10 +134,8 @@ def linearise(
         evaluate_apart(trial, problem, work)
         for j in range(vectors.shape[0] if turn < 2 else 0):
             for dof in range(vectors.shape[2]):
-                dv = (
-                    scheme.vv * vectors[j, DV, dof] + scheme.va * dt * vectors[j, DA, dof]
-                    - scheme.vu / dt * vectors[j, DU, dof]
-                )  # fmt: skip
+                dv = scheme.vv * vectors[j, DV, dof] + scheme.va * dt * vectors[j, DA, dof]
+                dv -= scheme.vu / dt * vectors[j, DU, dof]
                 work.du[dof] = vectors[j, DU, dof] if secant else nodes.mask[dof] * dv
             add_product(factor, bars.rods.shape[0] > 0, work.tangent, work.du, vectors[j, KNOWN])
     for e in range(bars.off_mass.shape[0]):
@@ -204,16 +198,16 @@ def turn_rods(order: int, problem: Problem, motion: Motion, pull: Floats, vector
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        gap = 0.0
+        gap, way = 0.0, sense(bars.constants[PLUS, e])
         for c in range(3):
             if not is_whole:
                 gap += work.tangent.bar_tangent[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
             if bars.kinds[e, 0] != LINEAR:
-                turn = vector[DU, j + c] - vector[DU, i + c]
+                turn = way * (vector[DU, j + c] - vector[DU, i + c])
                 gap += turn * (rate[j + c] - rate[i + c])
                 if order == ACCELERATION:
                     relative = motion.v[j + c] - motion.v[i + c]
-                    gap += 2.0 * relative * (vector[DV, j + c] - vector[DV, i + c])
+                    gap += 2.0 * way * relative * (vector[DV, j + c] - vector[DV, i + c])
                 work.residual[j + c] -= nodes.mask[j + c] * pull[order, e] * turn
                 work.residual[i + c] += nodes.mask[i + c] * pull[order, e] * turn
         work.tangent.bar_tangent[GAP, e] = gap
@@ -232,8 +226,9 @@ def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, 
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        way = sense(bars.constants[PLUS, e])
         for c in range(3):
             turn = vector[DU, j + c] - vector[DU, i + c] if bars.kinds[e, 0] != LINEAR else 0.0
-            value = work.tau[e] * work.tangent.bar_tangent[P + c, e] + pull[ACCELERATION, e] * turn
+            value = work.tau[e] * work.tangent.bar_tangent[P + c, e] + way * pull[ACCELERATION, e] * turn
             vector[DF, j + c] += value
             vector[DF, i + c] -= value

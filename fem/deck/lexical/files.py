@@ -15,11 +15,10 @@ MAX_DEPTH = 20
 MAX_INCLUDES = 1000
 MAX_BYTES = 2**30
 MESH_FILES = (
-    ".msh", ".vtu", ".vtk", ".vtp", ".med", ".e", ".exo", ".ex2", ".xdmf", ".xmf", ".mesh", ".meshb", ".ele",
-    ".off", ".obj", ".ply", ".stl", ".ugrid", ".su2", ".svg", ".tec", ".wkt", ".avs", ".bdf", ".fem", ".nas",
-    ".mdpa", ".f3grid", ".h5m", ".cgns", ".xml", ".post", ".gz", ".dato", ".pf3",
-)  # fmt: skip
-"""Extensions meshio reads; files of any other are deck text (so is an ``all.msh`` as written by CalculiX' cgx)."""
+    "msh vtu vtk vtp med e exo ex2 xdmf xmf mesh meshb ele off obj ply stl ugrid su2 svg "
+    "tec wkt avs bdf fem nas mdpa f3grid h5m cgns xml post gz dato pf3"
+).split()
+"""Extensions meshio reads, without dot; files of any other are deck text (so is an ``all.msh`` by CalculiX' cgx)."""
 NUMBER = r"[-+.\dEe]+"
 OUTSIDE = "included files must lie in the folder of the deck or below it"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -85,7 +84,7 @@ class DeckFiles:
 
     def is_mesh(self, resolved: Path) -> bool:
         """A mesh for meshio, no deck text."""
-        if resolved.suffix.lower() not in MESH_FILES:
+        if resolved.suffix.lower()[1:] not in MESH_FILES:
             return False
         try:
             with resolved.open("rb") as stream:

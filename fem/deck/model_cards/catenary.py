@@ -44,11 +44,11 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
     blank = [piece for piece in found if piece.length is None]
     if len(asked) > 1 or (asked and not blank):
         what = asked[1] if len(asked) > 1 else asked[0]
-        raise Mistake(card.field(what).place, f"{what} and something else both say how long the line is",
-                      "leave one natural length blank, and give one of TENSION, HORIZONTAL TENSION, SAG")  # fmt: skip
+        hint = "leave one natural length blank, and give one of TENSION, HORIZONTAL TENSION, SAG"
+        raise Mistake(card.field(what).place, f"{what} and something else both say how long the line is", hint)
     if len(blank) > 1 or (blank and not asked):
-        raise Mistake(blank[-1].row.place, "a natural length is missing",
-                      "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG=")  # fmt: skip
+        hint = "one of them may be blank, with TENSION=, HORIZONTAL TENSION= or SAG="
+        raise Mistake(blank[-1].row.place, "a natural length is missing", hint)
     value = card.positive(asked[0]) if asked else 0.0
     weight = card.number("WEIGHT") if card.has("WEIGHT") else None
     draft.catenaries.append(Catenary(card, tuple(found), asked[0] if asked else None, value, weight, *on_bottom))
@@ -124,7 +124,12 @@ def line_of(
 
     if catenary.measure is None:
         return made(0.0)
-    return made(natural_length(made, rest, sum(lengths), span, rise, catenary.measure, catenary.value))
+
+    def laid(blank: float) -> tuple[Line, Shape]:
+        line = made(blank)
+        return line, rest(line)
+
+    return made(natural_length(laid, sum(lengths), span, rise, catenary.measure, catenary.value))
 
 
 def plane_of(ends: Floats, up: Floats) -> tuple[float, float, Floats]:
@@ -150,8 +155,8 @@ def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
         for label in piece.labels.tolist():
             if label not in labels and label in draft.nodes.rows:
                 there = draft.nodes.place_of(label)
-                raise Mistake(piece.row.place, f"node {label} exists already: a catenary makes all nodes between its "
-                              "ends", f"it was defined at {there}")  # fmt: skip
+                message = f"node {label} exists already: a catenary makes all nodes between its ends"
+                raise Mistake(piece.row.place, message, f"it was defined at {there}")
     return None if any(found is None for found in places) else np.array(places)
 
 
@@ -170,8 +175,8 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
             return None
         at = int(np.argmin(found != 0))
         rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
-        raise Mistake(rows[at].place, f"no bar joins nodes {labels[at]} and {labels[at + 1]}",
-                      "a catenary needs *ELEMENT, TYPE=T3D2 (T2D2) between consecutive nodes")  # fmt: skip
+        hint = "a catenary needs *ELEMENT, TYPE=T3D2 (T2D2) between consecutive nodes"
+        raise Mistake(rows[at].place, f"no bar joins nodes {labels[at]} and {labels[at + 1]}", hint)
     section_of: dict[int, BarSection] = {}
     for entry in draft.properties:
         if isinstance(entry.value, BarSection):
@@ -182,11 +187,9 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     young = [np.inf if given.get("is_inextensible") else given.get("young") for given in numbers]
     if len(numbers) < len(found) or None in young:
         return None
-    return Bars(
-        found, np.array([section.area for section in sections if section]), np.array(young, float),
-        np.array([given.get("density", 0.0) for given in numbers], float),
-        np.array([section.strain for section in sections if section]), 1 if flat else 2,
-    )  # fmt: skip
+    area, strain = zip(*((section.area, section.strain) for section in sections if section), strict=True)
+    density = np.array([given.get("density", 0.0) for given in numbers], float)
+    return Bars(found, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
 
 
 def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:
@@ -202,5 +205,5 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
     )
     step = draft.steps[0] if draft.steps else None
     if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.earlier_loads:
-        draft.notice("lines are laid under their full weight, which step 1 brings on as a ramp: *STEP, AMPLITUDE=STEP "
-                     "lets it act at once")  # fmt: skip
+        what = "lines are laid under their full weight, which step 1 brings on as a ramp"
+        draft.notice(f"{what}: *STEP, AMPLITUDE=STEP lets it act at once")

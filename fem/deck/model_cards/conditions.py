@@ -95,14 +95,13 @@ def mpc(card: Card, draft: Draft) -> None:
             draft.links.append((first, second, row.place))
 
 
-FREE_BODY = "a free body, which is not supported: reference nodes move as *BOUNDARY says"
+FREE_BODY = "makes a free body, which is not supported: reference nodes move as *BOUNDARY says"
+PLUS = ("ROTATION",)
+FREE_BODIES = dict.fromkeys(("DENSITY", "POSITION"), FREE_BODY)
 OTHER_BODIES = ("TIE NSET", "NSET", "ELSET", "ROT NODE", "ANALYTICAL SURFACE")
 
 
-@keyword(
-    "model", needs=("REF NODE", "PIN NSET"), takes=("ROTATION",), plus=("ROTATION",), unsupported=OTHER_BODIES,
-    refuses=dict.fromkeys(("DENSITY", "POSITION"), f"makes {FREE_BODY}"),
-)  # fmt: skip
+@keyword("model", PLUS, ("REF NODE", "PIN NSET"), refuses=FREE_BODIES, unsupported=OTHER_BODIES, plus=PLUS)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
     field = card.field("REF NODE")

@@ -15,9 +15,8 @@ from fem.deck.lexical.source import Mistake, did_you_mean
 from fem.deck.part_draft import OPENING, Instance, Position
 
 INSIDE = (
-    "NODE", "ELEMENT", "NGEN", "NFILL", "ELGEN", "NSET", "ELSET", "SOLID SECTION", "SPRING", "DASHPOT", "MASS",
-    "EQUATION", "MPC", "INCLUDE",
-)  # fmt: skip
+    "NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, SPRING, DASHPOT, MASS, EQUATION, MPC, INCLUDE"
+).split(", ")
 """What may stand in a part or an instance."""
 CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")
 """Cards on which nothing is blamed that may follow from a mistake in a part."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from fem.arrays import Flags
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
@@ -48,8 +51,8 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     if exponent < 1.0:
         raise Mistake(row.field(6).place, f"the exponent h must be at least 1, got {exponent:g}")
     follows = amount(row, 5, "alpha_R", 1.0)
-    return FluidLoad(target, kind, magnitude, diameter, coefficient, follows, exponent,
-                     streams=streams_of(row, kind, draft), amplitude=amplitude, is_current=is_current)  # fmt: skip
+    streams = streams_of(row, kind, draft)
+    return replace(load, coefficient=coefficient, follows=follows, exponent=exponent, streams=streams)
 
 
 def streams_of(row: Row, kind: str, draft: Draft) -> tuple[str | None, str | None]:
@@ -75,17 +78,16 @@ def inertia(row: Row, load: FluidLoad, draft: Draft) -> FluidLoad:
     if name.text:
         draft.use("amplitude", name.name("an amplitude"), name.place)
         draft.ignore("A_w of FI (there are no waves)")
-    return FluidLoad(load.target, "FI", load.magnitude, load.diameter, coefficient, added=added, added_along=along,
-                     streams=(None, name.text.upper() or None), amplitude=load.amplitude,
-                     is_current=load.is_current)  # fmt: skip
+    streams = None, name.text.upper() or None
+    return replace(load, coefficient=coefficient, added=added, added_along=along, streams=streams)
 
 
 def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
     """Mistake where nothing flows that the label could mean."""
     card, fluid = ("WIND", draft.wind) if kind == "WDD" else ("AQUA", draft.water)
     if fluid is None and not draft.has_failed(card):
-        raise Mistake(row.field(1).place, f"{kind} acts in {'wind' if kind == 'WDD' else 'water'}, and the deck has "
-                      f"no *{card}", f"give *{card} before the first step")  # fmt: skip
+        message = f"{kind} acts in {'wind' if kind == 'WDD' else 'water'}, and the deck has no *{card}"
+        raise Mistake(row.field(1).place, message, f"give *{card} before the first step")
     if fluid is not None and fluid.density == 0.0:
         raise Mistake(row.field(1).place, f"{kind} acts in a fluid, and the density of *{card} is 0")
 
@@ -94,8 +96,8 @@ def blame_absent_fluid(row: Row, kind: str, draft: Draft) -> None:
 def added_mass(card: Card, draft: Draft) -> None:
     """``elements, FI, D, C_A``: in ``*FREQUENCY``."""
     if not isinstance(draft.open_step.procedure, Frequency):
-        raise card.mistake("*D ADDED MASS belongs to a *FREQUENCY step, below *FREQUENCY",
-                           "in *DYNAMIC give FI in *DLOAD")  # fmt: skip
+        message = "*D ADDED MASS belongs to a *FREQUENCY step, below *FREQUENCY"
+        raise card.mistake(message, "in *DYNAMIC give FI in *DLOAD")
     for row in draft.rows(card):
         with draft.guard():
             row.end(4, "elements, FI, D, C_A")
@@ -118,8 +120,8 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
             grown |= spoken(draft, mesh, growth.element_set, place, is_bar, grown, "*MARINE GROWTH", "twice")
     given = [load for step in draft.steps for load, _ in step.fluid_loads]
     if any(load.kind == "FI" for load in given) and any(load.streams[0] for load in given if load.kind != "WDD"):
-        draft.notice("FI and an amplitude of the stream: a stream that varies in time has no acceleration, "
-                     "as waves have, and exerts no inertia force")  # fmt: skip
+        what = "a stream that varies in time has no acceleration, as waves have, and exerts no inertia force"
+        draft.notice(f"FI and an amplitude of the stream: {what}")
     kinds = set[str]()
     for step in draft.steps:
         asked = {name for request in step.outputs for name in request.variables} & {"FV", "FA", "FE"}
@@ -133,9 +135,9 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
             draft.notice("*FREQUENCY: FI of earlier steps adds no mass there, *D ADDED MASS does")
 
 
-def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: np.ndarray) -> None:
+def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None:
     """Those of one step."""
-    taken: dict[str, np.ndarray] = {}
+    taken: dict[str, Flags] = {}
     for load, place in step.fluid_loads:
         with draft.guard():
             before = taken.setdefault(load.kind, np.zeros(len(is_bar), np.bool_))
@@ -144,21 +146,20 @@ def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: np.ndarray) ->
             if load.kind == "PB" and draft.water is not None and not draft.mistakes:  # else there may be no places
                 height = mesh.coordinates[mesh.element_nodes[found], mesh.up] - draft.water.level
                 if np.any((np.ptp(height, axis=1) == 0.0) & (np.abs(height[:, 0]) < load.diameter)):
-                    draft.notice("PB on horizontal bars at the surface: they are wholly wet or wholly dry, so that "
-                                 "their buoyancy jumps there")  # fmt: skip
+                    what = "they are wholly wet or wholly dry, so that their buoyancy jumps there"
+                    draft.notice(f"PB on horizontal bars at the surface: {what}")
 
 
 def spoken(
-    draft: Draft, mesh: Mesh, target: str | int, place: object, is_bar: np.ndarray, before: np.ndarray, what: str,
-    how: str,
-) -> np.ndarray:  # fmt: skip
+    draft: Draft, mesh: Mesh, target: str | int, place: object, is_bar: Flags, before: Flags, what: str, how: str
+) -> Flags:
     """(k,) elements that a line names. Mistake where one is no bar, or is in ``before``."""
     found = np.zeros(len(is_bar), np.bool_)
     known = target in mesh.element_sets if isinstance(target, str) else target in mesh.element_labels
     if known:
         found[mesh.elements_of(target)] = True
-    for wrong, message in ((found & ~is_bar, f"{what} acts on bars (T3D2, T2D2), and element {{}} is none"),
-                           (found & before, f"element {{}} has {what} {how}")):  # fmt: skip
+    messages = f"{what} acts on bars (T3D2, T2D2), and element {{}} is none", f"element {{}} has {what} {how}"
+    for wrong, message in zip((found & ~is_bar, found & before), messages, strict=True):
         if wrong.any():
             label = draft.as_written(int(mesh.element_labels[int(wrong.argmax())]))
             raise Mistake(place, message.format(label))  # type: ignore[arg-type]

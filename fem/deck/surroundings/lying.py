@@ -81,8 +81,8 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Ints, start: Floats, ax
     if catenary.is_held:
         bottom, slip = with_friction(draft, catenary, beds, bottom)
     if abs(one.normal(up) @ np.cross(*axes)) > PARALLEL:
-        draft.notice(f"{card.place}: the bottom rises across the line, which is laid as if it did not: it is not at "
-                     "rest there until a step has brought it to rest")  # fmt: skip
+        what = f"{card.place}: the bottom rises across the line, which is laid as if it did not"
+        draft.notice(f"{what}: it is not at rest there until a step has brought it to rest")
     moduli = np.array([each.stiffness * each.width for each in beds])
     return Ground(bottom, slip, np.where(below >= 0, moduli[np.searchsorted(found, np.maximum(below, found[0]))], 0.0))
 
@@ -112,8 +112,8 @@ def with_friction(draft: Draft, catenary: Catenary, beds: list[Seabed], bottom: 
         raise card.mistake("FRICTION=YES, and its *SEABED has no friction along the line")
     is_static = bool(draft.steps) and isinstance(draft.steps[0].procedure, Static)
     if is_static and not one.rubs_in_statics:
-        draft.notice("friction of *SEABED holds a line in static steps with FRICTION=ALL only: step 1 lets go of what "
-                     "was laid with FRICTION=YES")  # fmt: skip
+        what = "friction of *SEABED holds a line in static steps with FRICTION=ALL only"
+        draft.notice(f"{what}: step 1 lets go of what was laid with FRICTION=YES")
     return bottom._replace(friction=one.axial), one.slip
 
 

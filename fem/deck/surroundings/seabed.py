@@ -28,11 +28,11 @@ def seabed(card: Card, draft: Draft) -> None:
     """``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
     draft.extension("*SEABED")
     elements = draft.named_if(card, "ELSET", "element")
-    slope = card.number("SLOPE")
+    elevation, slope, uphill = map(card.number, ("ELEVATION", "SLOPE", "UPHILL"))
     if not 0.0 <= slope < STEEPEST:
         message = f"SLOPE must be at least 0 and less than {STEEPEST:g} degrees, got {slope:g}"
         raise Mistake(card.field("SLOPE").place, message, "UPHILL= says to which side it rises, in degrees from +x")
-    rubs_in_statics = card.word("FRICTION", ("DYNAMIC", "ALL"), "DYNAMIC") == "ALL"
+    friction = card.word("FRICTION", ("DYNAMIC", "ALL"), "DYNAMIC")
     rows = list(draft.rows(card))
     if len(rows) > 2:
         raise Mistake(rows[2].place, "*SEABED takes two data lines: stiffness, and friction")
@@ -41,15 +41,14 @@ def seabed(card: Card, draft: Draft) -> None:
     width = amount(rows[0], 2, "the contact width D", positive=True)
     damping = amount(rows[0], 1, "the damping C", 0.0)
     ramp = amount(rows[0], 3, "the ramp of the damping", SMALL * width, positive=True)
-    bed = Seabed(elements, card.number("ELEVATION"), stiffness, width, damping, ramp,
-                 slope=slope, uphill=card.number("UPHILL"), rubs_in_statics=rubs_in_statics)  # fmt: skip
+    bed = Seabed(elements, elevation, stiffness, width, damping, ramp, slope=slope, uphill=uphill)
     if len(rows) > 1:
         rows[1].end(3, "friction along the line, friction across it, slip")
         axial = amount(rows[1], 0, "the coefficient of friction")
         lateral = amount(rows[1], 1, "the coefficient of friction across the line", axial)
-        bed = replace(
-            bed, axial=axial, lateral=lateral, slip=amount(rows[1], 2, "the slip", SMALL * width, positive=True)
-        )
+        slip = amount(rows[1], 2, "the slip", SMALL * width, positive=True)
+        bed = replace(bed, axial=axial, lateral=lateral, slip=slip)
+    bed = replace(bed, rubs_in_statics=friction == "ALL")
     draft.seabeds.append(Bed(card, bed, card.has("ELEVATION")))
 
 

@@ -31,10 +31,8 @@ def property_lines(model: Model) -> list[str]:
     for failure in model.failures:
         lines += [card("FAILURE", TYPE=failure.kind), f"{field(failure.target)}, {number(failure.value)}"]
     for bed in model.seabeds:
-        head = card(
-            "SEABED", ELSET=bed.element_set, ELEVATION=bed.elevation, SLOPE=bed.slope, UPHILL=bed.uphill,
-            FRICTION="ALL" if bed.rubs_in_statics else "DYNAMIC",
-        )  # fmt: skip
+        plane = {"ELEVATION": bed.elevation, "SLOPE": bed.slope, "UPHILL": bed.uphill}
+        head = card("SEABED", ELSET=bed.element_set, **plane, FRICTION="ALL" if bed.rubs_in_statics else "DYNAMIC")
         lines += [head, ", ".join(map(number, (bed.stiffness, bed.damping, bed.width, bed.ramp)))]
         lines += [", ".join(map(number, (bed.axial, bed.lateral, bed.slip)))] if bed.slip else []
     return lines

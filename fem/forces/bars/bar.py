@@ -8,7 +8,8 @@ Point evaluation (end of the increment): p = q = d1, t = N/L0.
 Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
 Geometrically linear: p = q = d_b, the base vector, t = 0.
 A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
-tenth number; a taut rope is a rod, a slack one a bar without modulus. A linear solver finds the change of the
+tenth number; a taut rope is a rod, a slack one a bar without modulus; the length of a stop counts negative: in contact
+it is a rod with - g and - q, whose multiplier pushes. A linear solver finds the change of the
 multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (g + D.w + w.w/2)/L0^2, which keeps all digits; the gap
 g = (|D|^2 - L0^2)/2 of the reference position is 0 unless the bar has a rest length of its own.
@@ -43,10 +44,8 @@ from fem.forces.protocol import Trial
 from fem.lanes.choose import common, where
 
 # Rows of Bars.constants
-REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT, BASE, BASE_CONSTANT = (
-    0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16,
-)  # fmt: skip
-BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION = 17, 18, 19, 20
+REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT = 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+BASE, BASE_CONSTANT, BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION = 13, 16, 17, 18, 19, 20
 CONSTANTS = 21
 
 # Rows of ``Tangent.bar_tangent``: the nine numbers of a bar, and the constraint of a rod
@@ -86,17 +85,41 @@ class Bars(NamedTuple):
     rods: Ints
 
 
+class Kind(NamedTuple):
+    """What a run of bars has in common, and what is wanted of it; where these are literals the rest falls away.
+
+    tangent  False: only the force on node j, rows P of the first columns of ``bar_tangent``
+    """
+
+    measure: int
+    law: int
+    secant: bool
+    is_viscous: bool
+    tangent: bool
+
+
+@inner_kernel
+def sense(plus: float) -> float:
+    """How the length of a rod counts: -1 where it carries no tension (a stop), else 1."""
+    return -1.0 if plus == 0.0 else 1.0
+
+
+def senses(bars: Bars, index: Ints) -> Floats:
+    """(r,) of the bars ``index``."""
+    return np.where(bars.constants[PLUS, index] == 0.0, -1.0, 1.0)
+
+
 @inner_kernel
 def evaluate_block(
-    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, at: int, trial: Trial,
-    bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats,
-) -> float:  # fmt: skip
+    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+) -> float:
     """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
 
-    They go to the columns of ``bar_tangent`` from ``at`` on. ``tangent`` False: only the force on node j, rows P.
     Differences between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest
     is branch-free and runs on vectors of bars.
     """
+    kind, law, secant, is_viscous, tangent = which
+    at = first if tangent else 0
     constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
     take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, bar_tangent)
     if secant:
@@ -132,7 +155,7 @@ def evaluate_block(
         )
         area, young = constants[AREA, e], constants[YOUNG, e]
         plus, minus = constants[PLUS, e], constants[MINUS, e]
-        active, t0, t1 = 1.0, 1.0, 1.0
+        active, t0, t1, way = 1.0, 1.0, 1.0, 1.0
         if law == RIGID:
             stress, modulus = 0.0, 0.0
         elif law == TABLE:
@@ -186,8 +209,9 @@ def evaluate_block(
             qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
             alpha = 1.0
         if law == RIGID:
-            normal, alpha = trial.multiplier[e] / inverse, np.inf
-            bar_tangent[GAP, s] = e1 / (inverse * inverse)
+            normal, alpha, way = trial.multiplier[e] / inverse, np.inf, sense(plus)
+            px, py, pz, qx, qy, qz = way * px, way * py, way * pz, way * qx, way * qy, way * qz
+            bar_tangent[GAP, s] = way * e1 / (inverse * inverse)
         pull = normal * inverse
         lost = (normal - area * own * slope) * inverse
         if not tangent:
@@ -202,7 +226,7 @@ def evaluate_block(
         stiffening = 0.0
         if kind != LINEAR:
             starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
-            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, pull)
+            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, way * pull)
         bar_tangent[GEOMETRIC, s] = trial.weight * half * stiffening
         bar_tangent[ALPHA, s] = alpha
         bar_tangent[P, s] = px
@@ -222,45 +246,37 @@ def evaluate_block(
 
 @inner_kernel
 def add_run(
-    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, trial: Trial,
-    bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats,
-) -> float:  # fmt: skip
+    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+) -> float:
     """``evaluate_block`` for a run of bars of one kind, strip by strip."""
     energy = 0.0
     for start in range(first, last, STRIP):
-        energy += evaluate_block(
-            kind, law, secant, is_viscous, tangent, start, min(start + STRIP, last), start if tangent else 0,
-            trial, bars, bar_tangent, force, flow,
-        )  # fmt: skip
+        energy += evaluate_block(which, start, min(start + STRIP, last), trial, bars, bar_tangent, force, flow)
     return energy
 
 
 @inner_kernel
 def add_common(
-    kind: int, tangent: bool, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats,
-    flow: Floats,
-) -> float:  # fmt: skip
+    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+) -> float:
     """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
 
     Of few bars each is a loop of one, which it drops too: everything stays in registers.
     """
     if last - first >= FEW:
-        return add_run(kind, BILINEAR, False, False, tangent, first, last, trial, bars, bar_tangent, force, flow)
+        return add_run(which, first, last, trial, bars, bar_tangent, force, flow)
     energy = 0.0
     for e in range(first, last):
-        energy += evaluate_block(
-            kind, BILINEAR, False, False, tangent, e, e + 1, e if tangent else 0, trial, bars, bar_tangent, force, flow
-        )
+        energy += evaluate_block(which, e, e + 1, trial, bars, bar_tangent, force, flow)
     return energy
 
 
 @called_kernel
 def add_other(
-    kind: int, law: int, secant: bool, is_viscous: bool, tangent: bool, first: int, last: int, trial: Trial,
-    bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats,
-) -> float:  # fmt: skip
+    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+) -> float:
     """``add_run`` for all other kinds, which are told apart while it runs."""
-    energy: float = add_run(kind, law, secant, is_viscous, tangent, first, last, trial, bars, bar_tangent, force, flow)
+    energy: float = add_run(which, first, last, trial, bars, bar_tangent, force, flow)
     return energy
 
 
@@ -280,9 +296,12 @@ def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: 
         viscous = rate != 0.0 and blocks[b, 4] == 1
         is_plain = law == BILINEAR and not secant and not viscous
         if is_plain and kind == GREEN:
-            energy += add_common(GREEN, tangent, first, last, trial, bars, bar_tangent, force, flow)
+            which = Kind(GREEN, BILINEAR, False, False, tangent)
+            energy += add_common(which, first, last, trial, bars, bar_tangent, force, flow)
         elif is_plain and kind == ENGINEERING:
-            energy += add_common(ENGINEERING, tangent, first, last, trial, bars, bar_tangent, force, flow)
+            which = Kind(ENGINEERING, BILINEAR, False, False, tangent)
+            energy += add_common(which, first, last, trial, bars, bar_tangent, force, flow)
         else:
-            energy += add_other(kind, law, secant, viscous, tangent, first, last, trial, bars, bar_tangent, force, flow)
+            which = Kind(kind, law, secant, viscous, tangent)
+            energy += add_other(which, first, last, trial, bars, bar_tangent, force, flow)
     return energy

@@ -45,12 +45,10 @@ def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: 
     start, end = ([ends.index(label) for label in side] for side in (first, second))
     values = dict(motion.values)
     values["U"] = values["U"] + results.mesh.coordinates[nodes_at(results, ends)]
-    return Links(
-        motion.time, labels, len(elements),
-        {name: 0.5 * (part[:, start] + part[:, end]) for name, part in values.items()},
-        values["U"][:, end] - values["U"][:, start],
-        values["V"][:, end] - values["V"][:, start] if "V" in values else None, motion.source,
-    )  # fmt: skip
+    centre = {name: 0.5 * (part[:, start] + part[:, end]) for name, part in values.items()}
+    direction = values["U"][:, end] - values["U"][:, start]
+    rate = values["V"][:, end] - values["V"][:, start] if "V" in values else None
+    return Links(motion.time, labels, len(elements), centre, direction, rate, motion.source)
 
 
 def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:

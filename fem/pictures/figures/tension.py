@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -36,6 +36,8 @@ GRIDS = ((2, 3), (3, 2), (6, 1), (1, 6))
 WIDTH, HEIGHT = 11.0, 8.4
 """Inches, of the figure of shapes."""
 SLACK = "#f6e4c3"
+Chain: TypeAlias = tuple[list[int], list[int]]
+"""Labels of p + 1 nodes, and of the p bars between them."""
 
 
 def tension(results: Results) -> Figure:
@@ -81,8 +83,9 @@ def shade(panel: Any, spells: dict[int, list[tuple[float, float]]], word: str = 
     """Bands behind the curves where the only rope of a model, or a bar, is slack."""
     if len(spells) == 1:
         ((bar, its),) = spells.items()
-        panel.broken_barh([(a, b - a) for a, b in its], (0.0, 1.0), transform=panel.get_xaxis_transform(),
-            color=SLACK, lw=0, zorder=0.4, label=f"{word} {bar} slack")  # fmt: skip
+        spans, axis = [(a, b - a) for a, b in its], panel.get_xaxis_transform()
+        look = {"color": SLACK, "lw": 0, "zorder": 0.4, "label": f"{word} {bar} slack"}
+        panel.broken_barh(spans, (0.0, 1.0), transform=axis, **look)
 
 
 def strip(panel: Any, spells: dict[int, list[tuple[float, float]]]) -> None:
@@ -107,7 +110,7 @@ def envelope(results: Results) -> Figure:
     parts = [(f"T, time {a:g} to {b:g}", *ranges(found, chosen)) for a, b, chosen in spans[-MOST_STEPS:]]
     title = f"Least, mean and greatest force of the bars{', the last steps' if len(spans) > len(parts) else ''}"
     try:
-        figure = along(results, found.labels, parts, title, *chain_of(results))
+        figure = along(results, found.labels, parts, title, chain_of(results))
     except Missing:
         figure = maps(results, found, parts, title)
     figure.set_label(found.source)
@@ -115,14 +118,13 @@ def envelope(results: Results) -> Figure:
 
 
 def along(
-    results: Results, labels: list[int], parts: list[Any], title: str, nodes: list[int], elements: list[int],
-    unit: str = "force",
-) -> Figure:  # fmt: skip
+    results: Results, labels: list[int], parts: list[Any], title: str, chain: Chain, unit: str = "force"
+) -> Figure:
     """Over the length of a chain of nodes and elements; a panel for each of the ``parts``: its name, then least, mean
     and greatest value of each of the elements ``labels``.
     """
     figure, rows = style.panels(len(parts), title, height=2.6)
-    column_of = {label: column for column, label in enumerate(labels)}
+    (nodes, elements), column_of = chain, {label: column for column, label in enumerate(labels)}
     places = [place for place, label in enumerate(elements) if label in column_of]
     columns = [column_of[elements[place]] for place in places]
     x = arc_length(results, nodes, elements)[places]

@@ -110,10 +110,9 @@ def largest_square(
     block, largest, worst = work.block, 0.0, 0
     for i in range(block.shape[0]):
         x, y, z = math.sqrt(inverse[3 * i]), math.sqrt(inverse[3 * i + 1]), math.sqrt(inverse[3 * i + 2])
-        square = largest_eigenvalue(
-            x * x * block[i, 0], y * y * block[i, 4], z * z * block[i, 8],
-            x * y * block[i, 1], x * z * block[i, 2], y * z * block[i, 5],
-        )  # fmt: skip
+        xx, yy, zz = x * x * block[i, 0], y * y * block[i, 4], z * z * block[i, 8]
+        xy, xz, yz = x * y * block[i, 1], x * z * block[i, 2], y * z * block[i, 5]
+        square = largest_eigenvalue(xx, yy, zz, xy, xz, yz)
         if square > largest or square != square:
             largest, worst = square, i
     return largest, worst

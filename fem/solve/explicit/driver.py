@@ -80,7 +80,12 @@ class Explicit(Marcher):
         """(k,) increments whose energy balance has to be closed: all where work depends on the path in between."""
         factors, time, done = chunk.factors, chunk.time, step.progress.increment
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
-        if step.whole.record_all or step.system.model.failures or not is_free or np.any(factors[1:] != factors[:-1]):
+        if (
+            step.whole.wishes.record_all
+            or step.system.model.failures
+            or not is_free
+            or np.any(factors[1:] != factors[:-1])
+        ):
             return np.ones(len(chunk.dt), np.bool_)
         increments = done + np.arange(1, len(time))
         asked = step.schedule.rows_due(increments, time[1:], bool(time[-1] >= step.clock.end))
@@ -93,10 +98,8 @@ class Explicit(Marcher):
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment
         while True:
-            reason = leapfrog(
-                control, stage.coefficients, stage.limits, due.astype(np.int64), self.moved, self.ties, stage.problem,
-                chunk, motion, stage.work, kept,
-            )  # fmt: skip
+            through = stage.passage(chunk, motion, kept)
+            reason = leapfrog(control, due.astype(np.int64), self.moved, self.ties, through)
             if reason != WATCH:
                 return int(reason)
             done = int(control[INCREMENT])

@@ -15,14 +15,13 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.equations import Equations, condense, expand
-from fem.forces.families import evaluate_others
+from fem.forces.families import evaluate_others, write_masses
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
 from fem.solve.linear.block import invert, times
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
-from fem.solve.newton.evaluate import at_end, combine, inertia_forces, renew_masses
-from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.newton.evaluate import at_end, combine, inertia_forces
+from fem.solve.newton.groups import Loading, Motion, Passage, Problem, Scratch
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
 """Why leapfrog returned: time to look at stability; what the caller then says where the increment is too
@@ -91,7 +90,7 @@ def divide_by_mass(dt: float, time: float, moved: Moved, problem: Problem, work:
     M is the sum of a positive diagonal and a mass that takes no energy: its pivots are safe.
     """
     nodes, rest, a, block = problem.nodes, work.residual, work.a, work.block
-    renew_masses(time, work.u, problem)
+    write_masses(problem.families, time, nodes.place, work.u, nodes.directed_mass)
     for i in range(nodes.directed_mass.shape[0]):
         for k in range(9):
             block[i, k] = nodes.directed_mass[i, k]
@@ -154,10 +153,7 @@ def is_finite(strain: float, v: Floats) -> bool:
 
 
 @kernel
-def leapfrog(
-    control: Ints, scheme: Coefficients, limits: Floats, due: Ints, moved: Moved, ties: Ties, problem: Problem,
-    loading: Loading, motion: Motion, work: Scratch, record: Record,
-) -> int:  # fmt: skip
+def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passage) -> int:
     """Advance through the increments of ``loading`` from ``control``; returns why it stopped.
 
     due   (k,)  1 where the energy balance of the increment is closed and its row is written; the last one has to be
@@ -168,6 +164,8 @@ def leapfrog(
     UNTIED      no positions, or no velocities, keep the lengths of the rods after ``control[INCREMENT]``
     WATCH       it is time to look at stability; ``motion`` is complete up to ``control[INCREMENT]``
     """
+    scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
+    motion, work, record = through.motion, through.work, through.record
     bars, equations = problem.bars, problem.equations
     first = control[groups.INCREMENT]
     for dof in range(work.u.shape[0]):

@@ -30,10 +30,8 @@ def tie(stage: StepSystem, inverse: Floats) -> Ties:
             "some of them elastic, or leave out EXPLICIT"
         )
     count = len(ends)
-    return Ties(
-        stage.bars.rods, inverse, place, meetings, corners[lower],
-        np.zeros((3, count)), np.zeros(count), np.zeros((count, width + 1)), np.zeros(count),
-    )  # fmt: skip
+    rooms = np.zeros((3, count)), np.zeros(count), np.zeros((count, width + 1)), np.zeros(count)
+    return Ties(stage.bars.rods, inverse, place, meetings, corners[lower], *rooms)
 
 
 def _meetings(ends: Ints) -> tuple[Ints, Ints]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Index, Ints
+from fem.arrays import Floats, Index, Ints, Vector
 from fem.compiled import inner_kernel, kernel, number_kernel
 from fem.forces.protocol import Tangent
 from fem.lanes.choose import some
@@ -40,13 +40,16 @@ def isotropic(diagonal: Diagonal, row: Index) -> float:
 
 @number_kernel
 def invert_numbers(
-    symmetric: bool, f0: float, f1: float, f2: float, m00: float, m01: float, m02: float, m10: float, m11: float,
-    m12: float, m20: float, m21: float, m22: float,
-) -> tuple[bool, float, float, float, float, float, float, float, float, float]:  # fmt: skip
+    symmetric: bool, free: Vector, diagonal: Vector, upper: Vector, lower: Vector
+) -> tuple[bool, Vector, Vector, Vector]:
     """Whether all pivots are safe, and the inverse of m restricted to the dofs with f = 1 (others 0), row by row.
 
     By L D U without pivoting: unlike cofactors it survives m I + alpha n n^T with alpha >> m.
     """
+    f0, f1, f2 = free
+    m00, m11, m22 = diagonal
+    m01, m02, m12 = upper
+    m10, m20, m21 = lower
     is_held = f0 * f1 * f2 == 0.0
     if is_held:  # rows and columns of the unit matrix
         m00, m11, m22 = f0 * m00 + (1.0 - f0), f1 * m11 + (1.0 - f1), f2 * m22 + (1.0 - f2)
@@ -83,7 +86,7 @@ def invert_numbers(
         x00, x11, x22 = f0 * x00, f1 * x11, f2 * x22
         x01, x02, x12 = f0 * f1 * x01, f0 * f2 * x02, f1 * f2 * x12
         x10, x20, x21 = f0 * f1 * x10, f0 * f2 * x20, f1 * f2 * x21
-    return is_safe, x00, x01, x02, x10, x11, x12, x20, x21, x22
+    return is_safe, (x00, x01, x02), (x10, x11, x12), (x20, x21, x22)
 
 
 @kernel
@@ -92,18 +95,17 @@ def invert(symmetric: bool, block: Floats, i: Index, shift: float, free: Floats,
 
     ``symmetric``: what stands below the diagonal of the block is not looked at. ``inverse`` may be ``block``.
     """
-    m01, m02, m12 = block[i, 1], block[i, 2], block[i, 5]
-    m10, m20, m21 = (m01, m02, m12) if symmetric else (block[i, 3], block[i, 6], block[i, 7])
+    upper = block[i, 1], block[i, 2], block[i, 5]
+    lower = upper if symmetric else (block[i, 3], block[i, 6], block[i, 7])
     row = THREE * np.uintp(i)
-    is_safe, x00, x01, x02, x10, x11, x12, x20, x21, x22 = invert_numbers(
-        symmetric, free[row], free[row + ONE], free[row + TWO], block[i, 0] + shift, m01, m02, m10,
-        block[i, 4] + shift, m12, m20, m21, block[i, 8] + shift,
-    )  # fmt: skip
+    mask, diagonal = (free[row], free[row + ONE], free[row + TWO]), (block[i, 0], block[i, 4], block[i, 8])
+    diagonal = diagonal[0] + shift, diagonal[1] + shift, diagonal[2] + shift
+    is_safe, x, y, z = invert_numbers(symmetric, mask, diagonal, upper, lower)
     if not some(is_safe):
         return is_safe
-    inverse[i, 0], inverse[i, 1], inverse[i, 2] = x00, x01, x02
-    inverse[i, 3], inverse[i, 4], inverse[i, 5] = x10, x11, x12
-    inverse[i, 6], inverse[i, 7], inverse[i, 8] = x20, x21, x22
+    inverse[i, 0], inverse[i, 1], inverse[i, 2] = x
+    inverse[i, 3], inverse[i, 4], inverse[i, 5] = y
+    inverse[i, 6], inverse[i, 7], inverse[i, 8] = z
     return is_safe
 
 

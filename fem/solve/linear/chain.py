@@ -82,18 +82,16 @@ def clear(i: Index, block: Floats, du: Floats) -> None:
 
 @inner_kernel
 def hold(
-    symmetric: bool, has_rods: bool, i: Index, e: Index, j: Index, tree: Tree, bar_tangent: Floats, block: Floats,
-    pinned: Floats,
-) -> None:  # fmt: skip
+    symmetric: bool, i: Index, e: Index, j: Index, sign: float, bar_tangent: Floats, block: Floats, pinned: Floats
+) -> None:
     """Add bar e to the block of node j: its other node i is fixed. Of a rod only t: its pull waits for node j."""
     t, alpha = bar_tangent[GEOMETRIC, e], bar_tangent[ALPHA, e]
     second = P if symmetric else Q
-    if has_rods and common(alpha) == np.inf:
+    if pinned.shape[0] > 0 and common(alpha) == np.inf:
         alpha = 0.0
-        wait(
-            i, bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e], bar_tangent[second, e],
-            bar_tangent[second + 1, e], bar_tangent[second + 2, e], 0.0, -tree.sign[i] * bar_tangent[GAP, e], pinned,
-        )  # fmt: skip
+        p = bar_tangent[P, e], bar_tangent[P + 1, e], bar_tangent[P + 2, e]
+        q = bar_tangent[second, e], bar_tangent[second + 1, e], bar_tangent[second + 2, e]
+        wait(i, p, q, 0.0, -sign * bar_tangent[GAP, e], pinned)
     for a in range(3):
         for c in range(a if symmetric else 0, 3):
             block[j, 3 * a + c] += alpha * bar_tangent[P + a, e] * bar_tangent[second + c, e]
@@ -134,7 +132,7 @@ def solve_chain(
                 if has_rods:
                     pinned[i, BEFORE] = NOT_WAITING
                 if has_bar:
-                    hold(symmetric, has_rods, i, e, j, tree, bar_tangent, block, pinned)
+                    hold(symmetric, i, e, j, tree.sign[i], bar_tangent, block, pinned)
             continue
         t = bar_tangent[GEOMETRIC, e] if has_bar else 0.0
         is_safe = is_safe & invert(symmetric, block, i, t + isotropic(diagonal, row), free, inverse)
@@ -143,18 +141,19 @@ def solve_chain(
         r0 = du[row] + where(free[row] != 0.0, residual[row], 0.0)
         r1 = du[row + ONE] + where(free[row + ONE] != 0.0, residual[row + ONE], 0.0)
         r2 = du[row + TWO] + where(free[row + TWO] != 0.0, residual[row + TWO], 0.0)
-        k0, k1, k2, largest = 0.0, 0.0, 0.0, 0.0
+        held, largest = (0.0, 0.0, 0.0), 0.0
         if has_rods:
             largest = max(abs(inverse[i, 0]), max(abs(inverse[i, 4]), abs(inverse[i, 8])))
             pinned[i, LAST], pinned[i, BEFORE] = -1.0, NOT_WAITING
             child = tree.child[i]
             while child >= 0:
                 if common(pinned[child, BEFORE]) == WAITING:
-                    is_pinned, k0, k1, k2 = pin(i, child, largest, inverse, r0, r1, r2, k0, k1, k2, pinned)
+                    is_pinned, held = pin(i, child, largest, inverse, (r0, r1, r2), held, pinned)
                     is_safe = is_safe & is_pinned
                     if not some(is_safe):
                         return is_safe
                 child = tree.sibling[child]
+        k0, k1, k2 = held
         xr0 = inverse[i, 0] * r0 + inverse[i, 1] * r1 + inverse[i, 2] * r2 + k0
         xr1 = inverse[i, 3] * r0 + inverse[i, 4] * r1 + inverse[i, 5] * r2 + k1
         xr2 = inverse[i, 6] * r0 + inverse[i, 7] * r1 + inverse[i, 8] * r2 + k2
@@ -198,7 +197,7 @@ def solve_chain(
             s = 1.0 / flexible
             if not some(abs(flexible) > STIFF * size) and not is_fixed(j, free):
                 s = 0.0
-                wait(i, a0, a1, a2, c0, c1, c2, flexible, along, pinned)
+                wait(i, (a0, a1, a2), (c0, c1, c2), flexible, along, pinned)
             else:
                 is_safe = is_safe & (abs(flexible) > SMALLEST_PIVOT * size)
                 if not some(is_safe):
@@ -252,7 +251,7 @@ def solve_chain(
         x0, x1, x2 = du[row], du[row + ONE], du[row + TWO]
         if is_root:
             if has_rods:
-                unpin(i, link, tree.sign, pinned, block, 0.0, 0.0, 0.0, tau)
+                unpin(i, link, tree.sign, pinned, block, (0.0, 0.0, 0.0), tau)
             continue
         above = THREE * np.uintp(parent[i])
         d0, d1, d2 = du[above], du[above + ONE], du[above + TWO]
@@ -269,7 +268,7 @@ def solve_chain(
                 y0 += bar_tangent[P, link[i]] * pull
                 y1 += bar_tangent[P + 1, link[i]] * pull
                 y2 += bar_tangent[P + 2, link[i]] * pull
-            unpin(i, link, tree.sign, pinned, block, y0, y1, y2, tau)
+            unpin(i, link, tree.sign, pinned, block, (y0, y1, y2), tau)
         du[row] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
         du[row + ONE] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
         du[row + TWO] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)

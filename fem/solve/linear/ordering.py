@@ -108,10 +108,8 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     children = _lists(parent, count) if len(system.bars.rods) else (nobody, nobody)
     child = np.where(parent[pairs[:, 0]] == pairs[:, 1], pairs[:, 0], pairs[:, 1])
     joining = _lists(child, count) if len(pairs) else (nobody, nobody)
-    return Tree(
-        leaves_first, parent, np.where(via < len(system.bars.nodes), via, -1), sign,
-        *children, *joining, _roles(leaves_first, parent),
-    )  # fmt: skip
+    bar = np.where(via < len(system.bars.nodes), via, -1)
+    return Tree(leaves_first, parent, bar, sign, *children, *joining, _roles(leaves_first, parent))
 
 
 def _alone(pairs: Ints, bars: Ints, count: int) -> Ints:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
+from fem.arrays import Say
 from fem.solve.linear.choice import NAMES
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Motion
@@ -22,7 +22,7 @@ class Patience:
 
     lives = ("refusals",)
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, tell: Say) -> None:
         self.tell, self.refusals = tell, 0
 
     def note_refusal(self, stage: StepSystem) -> None:

@@ -74,10 +74,8 @@ class Factor:
         order = elimination_order(matrix, self.pencil.size)
         back = np.argsort(order)
         try:
-            factor = splu(
-                matrix[order][:, order].tocsc(), permc_spec="NATURAL", diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )  # fmt: skip
+            turned = matrix[order][:, order].tocsc()
+            factor = splu(turned, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
         except RuntimeError:
             return False
         self._solve = lambda right: np.asarray(factor.solve(right[order])[back])

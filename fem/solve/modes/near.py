@@ -87,11 +87,9 @@ def some_near(factor: Factor, known: Floats, count: int, turn: int) -> tuple[Flo
 
     start = inverse(pencil.mass @ start_vector(pencil.size, turn))
     operator = LinearOperator((pencil.size, pencil.size), inverse, dtype=float)
+    wanted = {"k": min(count, pencil.size - 1), "sigma": factor.shift, "which": "LM", "v0": start, "tol": 1e-9}
     try:
-        squares, shapes = eigsh(
-            operator, k=min(count, pencil.size - 1), M=pencil.mass, sigma=factor.shift, which="LM", v0=start,
-            OPinv=operator, tol=1e-9,
-        )  # fmt: skip
+        squares, shapes = eigsh(operator, M=pencil.mass, OPinv=operator, **wanted)
     except ArpackNoConvergence as error:
         squares, shapes = error.eigenvalues, error.eigenvectors
     except ArpackError:  # nothing is left that the start vector has a part of

@@ -61,11 +61,10 @@ class Newton(Marcher):
 def iterate(step: OneStep, control: Ints, chunk: Loading, kept: Record, ropes: Ropes, end: int | None = None) -> int:
     """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
     stage, motion, end = step.stage, step.progress.motion, end or len(chunk.dt)
-    problem = stage.problem._replace(ropes=ropes)
+    through = stage.passage(chunk, motion, kept)
+    through = through._replace(problem=through.problem._replace(ropes=ropes))
     while True:
-        reason = march(
-            end, control, stage.coefficients, stage.limits, problem, chunk, step.arc, motion, stage.work, kept
-        )
+        reason = march(end, control, step.arc, through)
         if reason != NEED_SOLVE:
             return int(reason)
         phase = int(control[PHASE])

@@ -13,6 +13,7 @@ from fem.forces.equations import Equations
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.solve.linear.ordering import Tree
+from fem.solve.schemes.coefficients import Coefficients
 
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
@@ -52,14 +53,12 @@ SQUARE, PART = 17, 18
 REFUSED = 19
 MEMORY = 20
 # Entries of energies
-KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED, TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = (
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-)  # fmt: skip
+KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED = 0, 1, 2, 3, 4
+TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = 5, 6, 7, 8, 9, 10, 11
 ENERGIES = 12
 # Columns of the rows of increments
-L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK, L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS, L_FACTOR = (
-    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-)  # fmt: skip
+L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK = 0, 1, 2, 3, 4, 5
+L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS, L_FACTOR = 6, 7, 8, 9, 10
 INCREMENT_ROW = 11
 # Flags of an increment
 AT_FLOOR, LOADS_VANISHED, UNRESOLVED, RINGS = 1, 2, 4, 8
@@ -182,6 +181,8 @@ class Scratch(NamedTuple):
     block (n, 9): the matrix within nodes, inertia included, the bars apart.
 
     pinned, kept, whole, pulls: for rods alone (``rods/waiting.py``, ``rods/solve.py``).
+
+    mass_before: ``Nodes.directed_mass`` as it was at the start of the increment, for the books.
     """
 
     u: Floats
@@ -213,6 +214,7 @@ class Scratch(NamedTuple):
     lagged: Floats
     state: Floats
     power: Floats
+    mass_before: Floats
 
 
 class Record(NamedTuple):
@@ -229,6 +231,18 @@ class Record(NamedTuple):
     elements: Ints
     values: Floats
     touching: Ints
+
+
+class Passage(NamedTuple):
+    """A march through a chunk of increments: what it goes by, where it is, what is kept of it."""
+
+    scheme: Coefficients
+    limits: Floats
+    problem: Problem
+    loading: Loading
+    motion: Motion
+    work: Scratch
+    record: Record
 
 
 FENCE = 64

@@ -128,9 +128,8 @@ def residual(scheme: Coefficients, problem: Problem, work: Scratch) -> float:
         multiply_masses(problem, work.a, work.inertia)
     if nodes.damping.shape[0] > 0:
         multiply_dampings(problem, work.v, work.damping_force)
-    rest, known_force, force, inertia, damping_force, is_open = (
-        work.residual, work.known_force, work.force, work.inertia, work.damping_force, nodes.mask,
-    )  # fmt: skip
+    rest, known_force, force, is_open = work.residual, work.known_force, work.force, nodes.mask
+    inertia, damping_force = work.inertia, work.damping_force
     mass, a = nodes.mass, work.a
     wf, wm, wc = scheme.wf, scheme.wm, scheme.wc
     total = 0.0

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, shared_kernel
+from fem.forces.families import write_masses
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.chain import solve_chain, solve_unsymmetric_chain
@@ -29,14 +30,13 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
-from fem.solve.newton.evaluate import evaluate, in_increment, renew_masses
-from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
+from fem.solve.newton.evaluate import evaluate, in_increment
+from fem.solve.newton.groups import Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
 from fem.solve.ropes.slack import changes
-from fem.solve.schemes.coefficients import Coefficients
 from fem.solve.statics.arc import (
     FACTOR,
     RADIUS,
@@ -100,10 +100,7 @@ def solve_compiled(
 
 
 @shared_kernel
-def march(
-    end: int, control: Ints, scheme: Coefficients, limits: Floats, problem: Problem, loading: Loading, arc: Arc,
-    motion: Motion, work: Scratch, record: Record,
-) -> int:  # fmt: skip
+def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     """Advance through the increments of ``loading`` from ``control`` up to number ``end``; returns why it stopped.
 
     DONE           they are done
@@ -117,6 +114,8 @@ def march(
     TOO_LONG       the local error of ``control[INCREMENT]`` is too large; ``motion`` is the state at its start
     RESIZE         increment ``control[INCREMENT] - 1`` is complete, and the next ones should have another length
     """
+    scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
+    motion, work, record = through.motion, through.work, through.record
     nodes, bars, ropes, equations = problem.nodes, problem.bars, problem.ropes, problem.equations
     memory = motion.memory
     on_arc = arc.numbers[RADIUS] > 0.0
@@ -171,7 +170,7 @@ def march(
                     memory[groups.CLOSING_STRAIN], memory[groups.CLOSING_NORM] = strain, norm
                     memory[groups.CLOSING_SCALE], memory[groups.CLOSING_FLAGS] = scale, flags
                     if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
-                        renew_masses(loading.time[k + 1], work.u, problem)
+                        write_masses(problem.families, loading.time[k + 1], nodes.place, work.u, nodes.directed_mass)
                     phase = closing_phase(scheme, problem)
                     if phase == groups.CLOSE and scheme.lags:
                         end_accelerations(k, nodes, loading, work)
@@ -183,7 +182,7 @@ def march(
                     load_direction(arc, problem, loading, work)
                 if phase == groups.FILTER:
                     filter_system(scheme, k, problem, loading, motion, work)
-                fill_matrix(phase, is_bare, scheme, k, problem, loading, motion, work)
+                fill_matrix(phase, is_bare, k, through)
                 diagonal = diagonal_of(phase, is_bare, scheme, dt, nodes)
                 enough = TOWARDS if phase == groups.CORRECT else ROUND_OFF
                 if not solve_compiled(not is_bare, enough, forcing_of(phase, memory), diagonal, problem, memory, work):

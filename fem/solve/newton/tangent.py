@@ -9,7 +9,7 @@ from fem.solve.linear.block import Diagonal, isotropic
 from fem.solve.linear.chain import LinearSystem
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
+from fem.solve.newton.groups import Nodes, Passage, Problem, Scratch
 from fem.solve.rods.project import acceleration_system, couple_masses, mass_blocks, mass_system, velocity_gaps
 from fem.solve.schemes.coefficients import Coefficients
 
@@ -91,18 +91,16 @@ def fill_blocks(phase: int, scheme: Coefficients, dt: float, problem: Problem, w
 
 
 @inner_kernel
-def fill_matrix(
-    phase: int, is_bare: bool, scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion,
-    work: Scratch,
-) -> None:  # fmt: skip
+def fill_matrix(phase: int, is_bare: bool, k: int, through: Passage) -> None:
     """The matrix and right-hand side of the next linear solve. is_bare: its nodal blocks are a ``diagonal_of``."""
-    bars, dt = problem.bars, loading.dt[k]
+    scheme, problem, work, dt = through.scheme, through.problem, through.work, through.loading.dt[k]
+    bars = problem.bars
     if phase == groups.CORRECT and problem.nodes.mass_pairs.shape[0] > 0:
         couple_masses(scheme.wm * scheme.au / (dt * dt), problem.nodes, work.tangent.cross)
     if phase == groups.PROJECT_VELOCITY:
         mass_system(0.0, problem.nodes, bars, work)
         velocity_gaps(bars, work)
     elif phase == groups.PROJECT_ACCELERATION:
-        acceleration_system(scheme, k, problem, loading, motion, work)
+        acceleration_system(scheme, k, problem, through.loading, through.motion, work)
     if not is_bare:
-        fill_blocks(phase, scheme, loading.dt[k], problem, work)
+        fill_blocks(phase, scheme, dt, problem, work)

@@ -17,7 +17,7 @@ Source: delayed pivots; Duff & Reid, ACM Trans. Math. Softw. 9 (1983) 302-325.
 
 from __future__ import annotations
 
-from fem.arrays import Floats, Index, Ints
+from fem.arrays import Floats, Index, Ints, Vector
 from fem.compiled import inner_kernel
 from fem.lanes.choose import common, some
 from fem.solve.linear.block import SMALLEST_PIVOT
@@ -32,25 +32,23 @@ STIFF = 1e-3
 
 
 @inner_kernel
-def wait(
-    i: Index, a0: float, a1: float, a2: float, c0: float, c1: float, c2: float, flexibility: float, along: float,
-    pinned: Floats,
-) -> None:  # fmt: skip
+def wait(i: Index, a: Vector, c: Vector, flexibility: float, along: float, pinned: Floats) -> None:
     """The pull between node i and its parent waits for the parent."""
-    pinned[i, A], pinned[i, A + 1], pinned[i, A + 2] = a0, a1, a2
-    pinned[i, C], pinned[i, C + 1], pinned[i, C + 2] = c0, c1, c2
+    pinned[i, A], pinned[i, A + 1], pinned[i, A + 2] = a
+    pinned[i, C], pinned[i, C + 1], pinned[i, C + 2] = c
     pinned[i, PULL], pinned[i, ALONG], pinned[i, BEFORE] = flexibility, along, WAITING
 
 
 @inner_kernel
 def pin(
-    i: Index, child: Index, largest: float, inverse: Floats, r0: float, r1: float, r2: float, k0: float, k1: float,
-    k2: float, pinned: Floats,
-) -> tuple[bool, float, float, float]:  # fmt: skip
+    i: Index, child: Index, largest: float, inverse: Floats, load: Vector, k: Vector, pinned: Floats
+) -> tuple[bool, Vector]:
     """Take up the pull that waits at a child of node i, whose displacement is inverse (load) + k.
 
     Projects ``inverse[i]``, returns the new k. largest: of the diagonal of the inverse before anything was pinned
     """
+    r0, r1, r2 = load
+    k0, k1, k2 = k
     a0, a1, a2 = pinned[child, A], pinned[child, A + 1], pinned[child, A + 2]
     c0, c1, c2 = pinned[child, C], pinned[child, C + 1], pinned[child, C + 2]
     xa0 = inverse[i, 0] * a0 + inverse[i, 1] * a1 + inverse[i, 2] * a2
@@ -63,7 +61,7 @@ def pin(
     size = (abs(a0) + abs(a1) + abs(a2)) * (abs(c0) + abs(c1) + abs(c2)) * largest
     is_safe: bool = abs(pivot) > SMALLEST_PIVOT * size
     if not some(is_safe):
-        return is_safe, k0, k1, k2
+        return is_safe, k
     s = 1.0 / pivot
     y0, y1, y2 = s * y0, s * y1, s * y2
     rest = s * (c0 * k0 + c1 * k1 + c2 * k2 - pinned[child, ALONG])
@@ -75,18 +73,16 @@ def pin(
     pinned[child, C], pinned[child, C + 1], pinned[child, C + 2] = y0, y1, y2
     pinned[child, PULL] = rest + y0 * r0 + y1 * r1 + y2 * r2
     pinned[child, BEFORE], pinned[i, LAST] = pinned[i, LAST], child
-    return is_safe, k0 - xa0 * rest, k1 - xa1 * rest, k2 - xa2 * rest
+    return is_safe, (k0 - xa0 * rest, k1 - xa1 * rest, k2 - xa2 * rest)
 
 
 @inner_kernel
-def unpin(
-    i: Index, link: Ints, sign: Floats, pinned: Floats, block: Floats, load0: float, load1: float, load2: float,
-    tau: Floats,
-) -> None:  # fmt: skip
+def unpin(i: Index, link: Ints, sign: Floats, pinned: Floats, block: Floats, load: Vector, tau: Floats) -> None:
     """The pulls that ``pin`` took up at node i, the last one first: each is part of the load of those before it.
 
     load: what came on top of the residual of node i
     """
+    load0, load1, load2 = load
     child = int(common(pinned[i, LAST]))
     while child >= 0:
         pull = pinned[child, PULL] + pinned[child, C] * load0

@@ -31,7 +31,7 @@ from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.evaluate import combine, evaluate_increment, foresee_masses, inertia_forces, stored_energy
-from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.newton.groups import Loading, Motion, Passage, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
@@ -40,6 +40,7 @@ from fem.solve.ropes.stepping.balance import close_with_losses, take_from_motion
 from fem.solve.ropes.stepping.law import Law, support_lag
 from fem.solve.ropes.stepping.lengths import Lengths
 from fem.solve.ropes.switching import SettingOff
+from fem.solve.ropes.watched import name_of_event
 from fem.solve.step_system import StepSystem
 
 AT_LENGTH = 1e-6
@@ -91,7 +92,8 @@ class Moreau(Marcher):
 
     def rope_start(self, step: OneStep) -> SettingOff:
         """Ropes set off as those whose events are located."""
-        return SettingOff(step, Stages(self.stage, self.all, step.step.controls, step.whole.solver), self._take_up)
+        stages = Stages(self.stage, self.all, step.step.controls, step.whole.wishes.solver)
+        return SettingOff(step, stages, self._take_up)
 
     def _take_up(self, taut: Flags) -> None:
         """Which ropes of the model (r,) are taut at the start of the step."""
@@ -103,7 +105,8 @@ class Moreau(Marcher):
         label = self.stage.system.label_of_bar
         for k, r, what, lost in self.happened:
             e = int(self.index[r])
-            step.sink.event(Event(step.number, before + k + 1, float(times[k + 1]), label(e), what, lost))
+            happened = name_of_event(what, float(self.lengths.sense[r]))
+            step.sink.event(Event(step.number, before + k + 1, float(times[k + 1]), label(e), happened, lost))
         self.happened.clear()
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
@@ -117,10 +120,11 @@ class Moreau(Marcher):
     def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Advance through a chunk."""
         fraction, motion = float(self.stage.limits[groups.DRIFT_FRACTION]), step.progress.motion
+        through = self.stage.passage(chunk, motion, kept)
         self.happened.clear()  # what a chunk brought that is gone through again
         while control[groups.INCREMENT] < len(chunk.dt):
             k = int(control[groups.INCREMENT])
-            error = self._increment(k, chunk, motion, kept)
+            error = self._increment(k, through)
             if error is None or not np.isfinite(error):
                 return groups.NOT_CONVERGED
             control[groups.INCREMENT] += 1
@@ -129,9 +133,10 @@ class Moreau(Marcher):
                 return groups.DRIFT
         return groups.DONE
 
-    def _increment(self, k: int, chunk: Loading, motion: Motion, kept: Record) -> float | None:
+    def _increment(self, k: int, through: Passage) -> float | None:
         """One increment; its energy error, None where it finds no solution."""
-        stage, work, dt, lengths = self.stage, self.stage.work, float(chunk.dt[k]), self.lengths
+        chunk, motion, work = through.loading, through.motion, through.work
+        stage, dt, lengths = self.stage, float(chunk.dt[k]), self.lengths
         middle, v0 = self._begin(k, dt, chunk, motion)
         (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
         one_sided = self.one_sided[near]
@@ -174,7 +179,7 @@ class Moreau(Marcher):
         expand(stage.equations, lag)
         loss = pull * (rows @ (work.u - motion.u - dt * lag))
         motion.energies[groups.WORK] -= dt * float(pull @ (rows @ lag))
-        return self._finish(k, dt, chunk, motion, kept, law, rows, pull, loss, iterations)
+        return self._finish(k, through, law, rows, pull, loss, iterations)
 
     def _begin(self, k: int, dt: float, chunk: Loading, motion: Motion) -> tuple[Floats, Floats]:
         """Trial state and what stays known; the displacements at which lengths are judged, and the first velocities."""
@@ -199,11 +204,11 @@ class Moreau(Marcher):
         return middle, v0
 
     def _finish(
-        self, k: int, dt: float, chunk: Loading, motion: Motion, kept: Record, law: Law, rows: Floats,
-        pull: Floats, loss: Floats, iterations: int,
-    ) -> float | None:  # fmt: skip
+        self, k: int, through: Passage, law: Law, rows: Floats, pull: Floats, loss: Floats, iterations: int
+    ) -> float | None:
         """Forces of the increment, positions corrected, energy balance closed."""
-        stage, work, near = self.stage, self.stage.work, law.near
+        stage, near = self.stage, law.near
+        chunk, motion, work = through.loading, through.motion, through.work
         thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
         work.multiplier[:] = 0.0
         strain = evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
@@ -215,7 +220,7 @@ class Moreau(Marcher):
         self.holds[:] = False
         self.holds[near[(pull > 0.0) & ~bounced]] = True
         before, taken = work.u.copy(), float(loss.sum())
-        if not self._correct(dt):
+        if not self._correct(float(chunk.dt[k])):
             return None
         move = work.u - before
         if np.any(move):
@@ -232,11 +237,7 @@ class Moreau(Marcher):
             motion.energies[groups.WORK] -= taken + take_from_motion(stage, -taken)  # what rests cannot give it
             taken = 0.0
         self._note(k, near, pull, law.arrives, loss, taken)
-        return float(
-            close_with_losses(
-                stage.coefficients, k, iterations, strain, taken, stage.problem, chunk, motion, work, kept
-            )
-        )  # fmt: skip
+        return float(close_with_losses(k, iterations, strain, taken, through))
 
     def _correct(self, dt: float) -> bool:
         """Move the trial positions until no rope is too long, and rods and ropes that pull have their lengths."""

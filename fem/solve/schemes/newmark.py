@@ -14,11 +14,9 @@ def newmark(beta: float, gamma: float) -> Scheme:
 
     Source: Newmark, J. Eng. Mech. Div. ASCE 85 (1959) 67-94.
     """
-    row = Coefficients(
-        vu=gamma / beta, vv=1 - gamma / beta, va=1 - gamma / (2 * beta),
-        au=1 / beta, av=-1 / beta, aa=1 - 1 / (2 * beta),
-        wm=1.0, wf=1.0, wc=1.0, momentum=1 / beta, viscous=1.0,
-    )  # fmt: skip
+    vu, vv, va = gamma / beta, 1 - gamma / beta, 1 - gamma / (2 * beta)
+    au, av, aa = 1 / beta, -1 / beta, 1 - 1 / (2 * beta)
+    row = Coefficients(vu, vv, va, au, av, aa, wm=1.0, wf=1.0, wc=1.0, momentum=1 / beta, viscous=1.0)
     return Scheme(row, order=2 if gamma == 0.5 else 1)
 
 

@@ -81,8 +81,8 @@ def make_arc(stage: StepSystem, motion: Motion, span: Span, end: ArcEnd) -> Arc:
     if any(isinstance(case.curve, Ramp) for case in environment.heat):
         raise ModelError("*STATIC, RIKS follows loads only: a temperature that changes is not supported")
     if any(isinstance(case.curve, Ramp) for flow in environment.flows for case in flow.cases):
-        raise ModelError("*STATIC, RIKS follows loads that do not depend on the motion: water and wind that change in "
-                         "the step are not supported; bring them on in a *STATIC step before it")  # fmt: skip
+        what = "water and wind that change in the step are not supported; bring them on in a *STATIC step before it"
+        raise ModelError(f"*STATIC, RIKS follows loads that do not depend on the motion: {what}")
     base, slope = np.zeros(len(stage.loads.cases)), np.zeros(len(stage.loads.cases))
     for p, case in enumerate(stage.loads.cases):
         base[p] = evaluate(case.curve, np.array([span.start]))[0]

@@ -72,7 +72,7 @@ def break_off(step: OneStep, reached: Flags) -> bool:
     """Take out the elements whose limits (f,) are reached now; whether there are any."""
     if not reached.any():
         return False
-    tell_broken(step, step.whole.break_off(np.unique(step.breaks.elements[reached])))
+    tell_broken(step, step.whole.break_off(np.unique(step.whole.breaks.elements[reached])))
     if not step.clock.is_finished:
         rebuild(step)
     return True

@@ -8,9 +8,9 @@ from fem.forces.bars.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.lanes.choose import local
-from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Record, Scratch
+from fem.solve.newton.groups import Loading, Motion, Nodes, Passage, Problem, Record, Scratch
 from fem.solve.schemes.coefficients import Coefficients
-from fem.sweeping.together.march import Start, march_lanes, open_lanes
+from fem.sweeping.together.march import Fleet, march_lanes, open_lanes
 
 
 @inner_kernel
@@ -33,53 +33,52 @@ def coefficients_of(row: Floats, options: Ints) -> Coefficients:
 def of_block(b: int, problem: Problem) -> Problem:
     """The part of block b."""
     nodes, bars, springs = problem.nodes, problem.bars, problem.springs
-    return Problem(
-        Nodes(
-            at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.dof_kind, nodes.mask,
-            at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b), nodes.caution,
-            nodes.mass_pairs,
-        ),
-        Bars(
-            bars.nodes, bars.kinds, bars.blocks, at(bars.constants, b), bars.table, at(bars.off_mass, b),
-            at(bars.off_damping, b), bars.rods,
-        ),
-        Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair), None, True,
-        problem.equations, problem.ropes, problem.solver, problem.tree, problem.equation,
-    )  # fmt: skip
+    mass, damping, place, mask = at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.mask
+    directed, artificial = at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b)
+    own = Nodes(mass, damping, place, nodes.dof_kind, mask, directed, artificial, nodes.caution, nodes.mass_pairs)
+    constants, off_mass, off_damping = at(bars.constants, b), at(bars.off_mass, b), at(bars.off_damping, b)
+    its = Bars(bars.nodes, bars.kinds, bars.blocks, constants, bars.table, off_mass, off_damping, bars.rods)
+    ties = Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair)
+    equations, ropes, tree = problem.equations, problem.ropes, problem.tree
+    return Problem(own, its, ties, None, True, equations, ropes, problem.solver, tree, problem.equation)
 
 
 @inner_kernel
 def loading_of(b: int, loading: Loading) -> Loading:
     """The part of block b."""
     curve = min(b, loading.factors.shape[0] - 1)
-    return Loading(
-        loading.dt, loading.time, at(loading.vectors, b), loading.is_gravity, loading.weighted[curve],
-        loading.factors[curve], loading.support_dofs, loading.support_u[b], loading.support_v[b], loading.support_a[b],
-        loading.support_start[b], at(loading.thermal_end, b), at(loading.thermal_mean, b),
-    )  # fmt: skip
+    vectors, gravity, weighted = at(loading.vectors, b), loading.is_gravity, loading.weighted[curve]
+    dofs, factors, start = loading.support_dofs, loading.factors[curve], loading.support_start[b]
+    u, v, a, time = loading.support_u[b], loading.support_v[b], loading.support_a[b], loading.time
+    end, mean = at(loading.thermal_end, b), at(loading.thermal_mean, b)
+    return Loading(loading.dt, time, vectors, gravity, weighted, factors, dofs, u, v, a, start, end, mean)
 
 
 @kernel
-def march_blocks(
-    first: int, last: int, stride: int, options: Ints, row: Floats, limits: Floats, problem: Problem, loading: Loading,
-    start: Start, room: Scratch, record: Record, outcome: Floats,
-) -> None:  # fmt: skip
+def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats, fleet: Fleet) -> None:
     """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
 
     options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
              whether the tangent is symmetric
     row      the numbers of the scheme
 
-    Arrays of packs (except those of ``room``) have the block as first axis, of length 1 where all blocks are alike.
     """
-    scheme = coefficients_of(row, options)
+    scheme, start, room, record = coefficients_of(row, options), fleet.start, fleet.room, fleet.record
     for b in range(first, last):
-        one, acting = of_block(b, problem), loading_of(b, loading)
-        motion = Motion(
-            local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.force),
-            local(room.multiplier), local(start.energies), local(start.memory), local(room.u), local(room.lagged),
-            local(room.state), local(room.power),
-        )  # fmt: skip
+        u, v, a, origin, lagged = local(room.u), local(room.v), local(room.a), local(room.u), local(room.lagged)
+        force, flow, reaction, multiplier = (
+            local(room.force),
+            local(room.flow),
+            local(room.force),
+            local(room.multiplier),
+        )
+        energies, memory, state, power = (
+            local(start.energies),
+            local(start.memory),
+            local(room.state),
+            local(room.power),
+        )
+        motion = Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
         its = room.tangent  # room for registers: it lasts as long as the kernel that asks for it
@@ -92,12 +91,12 @@ def march_blocks(
             local(room.momentum), local(room.damping_force), local(room.du), local(room.multiplier), local(room.tau),
             local(room.pinned), tangent, local(room.block), local(room.inverse), local(room.reaction),
             local(room.band), local(room.unknowns), local(room.krylov), local(room.kept), local(room.whole),
-            local(room.pulls), local(room.lagged), local(room.state), local(room.power),
+            local(room.pulls), local(room.lagged), local(room.state), local(room.power), local(room.mass_before),
         )  # fmt: skip
         kept = Record(
             record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b], record.touching
         )
-        open_lanes(scheme, options[3] != 0, one, acting, motion, work, kept, outcome[b])
-        march_lanes(
-            scheme, options[4] != 0, at(limits, b), options[2], stride, one, acting, motion, work, kept, outcome[b]
-        )
+        problem, loading = of_block(b, fleet.problem), loading_of(b, fleet.loading)
+        through = Passage(scheme, at(fleet.limits, b), problem, loading, motion, work, kept)
+        open_lanes(options[3] != 0, through, fleet.outcome[b])
+        march_lanes(options[4] != 0, options[2], stride, through, fleet.outcome[b])

@@ -7,7 +7,7 @@ or an unsafe pivot, or drifts in energy is marked with the reason and left to a 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
@@ -19,7 +19,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
-from fem.solve.newton.groups import CORRECT, Loading, Motion, Problem, Record, Scratch
+from fem.solve.newton.groups import CORRECT, Loading, Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
@@ -37,14 +37,28 @@ class Start(NamedTuple):
     memory: Floats
 
 
+class Fleet(NamedTuple):
+    """All lanes. The groups of the march, their arrays of numbers as packs with the block as first axis (of length 1
+    where all models have the same numbers); room of a march; outcome (blocks, OUTCOME).
+    """
+
+    blocks: int
+    limits: Any
+    problem: Any
+    loading: Any
+    start: Any
+    room: Any
+    record: Any
+    outcome: Any
+
+
 REASON, WHERE, SOLVES, MOST = 0, 1, 2, 3
 """Entries of the outcome of a lane: why it stopped (DONE), in which increment (-1: the start), linear solves in all and
 in the worst increment."""
 OUTCOME = 4
 
-NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT = (
-    groups.NEED_SOLVE, groups.NOT_CONVERGED, groups.NOT_FINITE, groups.DRIFT,
-)  # fmt: skip
+NEED_SOLVE, NOT_CONVERGED = groups.NEED_SOLVE, groups.NOT_CONVERGED
+NOT_FINITE, DRIFT = groups.NOT_FINITE, groups.DRIFT
 RELATIVE, ITERATIONS, DRIFT_FRACTION = groups.RELATIVE, groups.ITERATIONS, groups.DRIFT_FRACTION
 LAST_RESIDUAL, SMALLEST_SCALE, PREVIOUS = groups.LAST_RESIDUAL, groups.SMALLEST_SCALE, groups.PREVIOUS
 LOADS_VANISHED = groups.LOADS_VANISHED
@@ -96,15 +110,13 @@ def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, 
 
 
 @inner_kernel
-def open_lanes(
-    scheme: Coefficients, needs_acceleration: bool, problem: Problem, loading: Loading, motion: Motion, work: Scratch,
-    record: Record, outcome: Floats,
-) -> None:  # fmt: skip
+def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> None:
     """Internal forces, accelerations, reactions and energies at the start, and row 0 of the record.
 
     ``motion`` holds initial u and v and, at supports, a.
     """
-    nodes = problem.nodes
+    scheme, problem, loading = through.scheme, through.problem, through.loading
+    motion, work, nodes = through.motion, through.work, through.problem.nodes
     size = motion.u.shape[0]
     for dof in range(size):
         work.u[dof], work.v[dof], work.a[dof] = motion.u[dof], motion.v[dof], motion.a[dof]
@@ -137,14 +149,11 @@ def open_lanes(
     energies[KINETIC], energies[STRAIN], energies[POTENTIAL] = kinetic, strain, potential
     energies[KINETIC0], energies[STRAIN0], energies[POTENTIAL0] = kinetic, strain, potential
     energies[TOTAL0] = kinetic + strain + potential
-    note_increment(0, 0, 0.0, 0.0, 0, 0.0, problem, thermal, motion, record)
+    note_increment(0, 0, 0.0, 0.0, 0, 0.0, problem, thermal, motion, through.record)
 
 
 @inner_kernel
-def march_lanes(
-    scheme: Coefficients, symmetric: bool, limits: Floats, settling: int, stride: int, problem: Problem,
-    loading: Loading, motion: Motion, work: Scratch, record: Record, outcome: Floats,
-) -> None:  # fmt: skip
+def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, outcome: Floats) -> None:
     """Advance all lanes through the increments of ``loading``.
 
     settling  increments before the energy watch begins
@@ -152,6 +161,8 @@ def march_lanes(
     record    rows 1, 2, ... (row 0 is the start)
     outcome   (OUTCOME,)  out
     """
+    scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
+    motion, work, record = through.motion, through.work, through.record
     nodes, bars, tree = problem.nodes, problem.bars, problem.tree
     memory = motion.memory
     is_bare = work.tangent.block.shape[0] == 0

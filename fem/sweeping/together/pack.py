@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from fem.arrays import Floats, Ints
 from fem.assembly.supports import Supports
 from fem.assembly.system import System
 from fem.forces.equations import Equations
+from fem.forces.protocol import Tangent
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
@@ -19,7 +19,7 @@ from fem.solve.linear.ordering import Tree
 from fem.solve.newton import groups
 from fem.solve.newton.groups import INCREMENT_ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
 from fem.solve.step_system import NO_ROPES, StepSystem, scratch
-from fem.sweeping.together.march import OUTCOME, Start
+from fem.sweeping.together.march import OUTCOME, Fleet, Start
 from fem.sweeping.together.sample import Sample
 
 WIDTH = 8
@@ -32,20 +32,8 @@ fixed: Any = Fixed
 """An array known at compilation; to the march it is an array."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """All lanes. The groups of the march, their arrays of numbers as packs with the block as first axis (of length 1
-    where all models have the same numbers); outcome as ``together.march`` describes it.
-    """
-
-    blocks: int
-    limits: Any
-    problem: Any
-    loading: Any
-    start: Any
-    room: Any
-    record: Any
-    outcome: Any
+NUMBERS = ("constants", "off_mass", "off_damping")
+"""Of bars, that models may differ in."""
 
 
 def pack(parts: Sequence[Floats], blocks: int = 0, known: int | None = None) -> Any:
@@ -84,43 +72,30 @@ def fleet(
     kinds = bars.blocks.copy()
     kinds[:, 4] = np.any([sample.bars.blocks[:, 4] for sample in samples], axis=0)
     u, v = (pack([getattr(sample, name) for sample in samples], blocks) for name in ("u", "v"))
-    start: Any = Start(
-        u, v, zeros(blocks, size, WIDTH, known=1), zeros(groups.ENERGIES, WIDTH, known=1),
-        zeros(groups.MEMORY, WIDTH, known=1),
-    )  # fmt: skip
-    nodes: Any = Nodes(
-        per_dof([system.mass for system in systems]),
-        per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1),
-        fixed(np.zeros(0)), fixed(stage.nodes.dof_kind), fixed(stage.nodes.mask), zeros(1, 0, 9, WIDTH, known=2),
-        zeros(1, 0, 9, WIDTH, known=2), fixed(np.zeros(0)), fixed(np.zeros((0, 2), np.int64)),
-    )  # fmt: skip
-    record: Any = Record(
-        zeros(blocks, rows, INCREMENT_ROW, WIDTH, known=1), fixed(probes),
-        zeros(blocks, rows, RECORDED["NODE"], len(probes), 3, WIDTH, known=3),
-        fixed(stage.system.family[elements]), zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2),
-        fixed(stage.system.touching),
-    )  # fmt: skip
-    numbers: Any = {
-        name: pack([getattr(sample.bars, name) for sample in samples])
-        for name in ("constants", "off_mass", "off_damping")
-    }
-    problem: Any = Problem(
-        nodes,
-        bars._replace(
-            nodes=fixed(bars.nodes), kinds=fixed(bars.kinds), blocks=fixed(kinds), table=None, rods=fixed(bars.rods),
-            **numbers,
-        ),
-        springs._replace(
-            dofs=fixed(springs.dofs), constants=pack([system.springs.constants for system in systems]), table=None,
-            pair=fixed(springs.pair),
-        ),
-        None, True, Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES)), 0,
-        Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation),
-    )  # fmt: skip
-    return Fleet(
-        blocks, pack([sample.limits for sample in samples]), problem, acting(stage, samples, time, dt, start), start,
-        room_of_packs(stage, systems), record, zeros(blocks, OUTCOME, WIDTH, known=1),
-    )  # fmt: skip
+    energies, memory = (zeros(count, WIDTH, known=1) for count in (groups.ENERGIES, groups.MEMORY))
+    start: Any = Start(u, v, zeros(blocks, size, WIDTH, known=1), energies, memory)
+    mass: Any = per_dof([system.mass for system in systems])
+    damping = per_dof([system.damping for system in systems]) if is_damped else zeros(1, 0, WIDTH, known=1)
+    place, caution, pairs = map(fixed, (np.zeros(0), np.zeros(0), np.zeros((0, 2), np.int64)))
+    directed, artificial = zeros(1, 0, 9, WIDTH, known=2), zeros(1, 0, 9, WIDTH, known=2)
+    dof_kind, mask = fixed(stage.nodes.dof_kind), fixed(stage.nodes.mask)
+    nodes = Nodes(mass, damping, place, dof_kind, mask, directed, artificial, caution, pairs)
+    increments: Any = zeros(blocks, rows, INCREMENT_ROW, WIDTH, known=1)
+    kinematics = zeros(blocks, rows, RECORDED["NODE"], len(probes), 3, WIDTH, known=3)
+    values = zeros(blocks, rows, len(elements), RECORDED["EL"], WIDTH, known=2)
+    family, touching = fixed(stage.system.family[elements]), fixed(stage.system.touching)
+    record = Record(increments, fixed(probes), kinematics, family, values, touching)
+    same: Any = {"nodes": fixed(bars.nodes), "kinds": fixed(bars.kinds), "rods": fixed(bars.rods)}
+    own = {name: pack([getattr(sample.bars, name) for sample in samples]) for name in NUMBERS}
+    bars = bars._replace(blocks=fixed(kinds), table=None, **same, **own)
+    constants: Any = pack([system.springs.constants for system in systems])
+    springs = springs._replace(dofs=fixed(springs.dofs), constants=constants, table=None, pair=fixed(springs.pair))
+    equations, ropes = Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES))
+    tree, equation = Tree(*map(fixed, stage.choice.tree)), fixed(stage.choice.equation)
+    problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, equation)
+    limits, loads = pack([sample.limits for sample in samples]), acting(stage, samples, time, dt, start)
+    outcome = zeros(blocks, OUTCOME, WIDTH, known=1)
+    return Fleet(blocks, limits, problem, loads, start, room_of_packs(stage, systems), record, outcome)
 
 
 def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
@@ -128,18 +103,16 @@ def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
     room = scratch(stage.system, stage.bars, stage.choice)
     if any(system.has_flow for system in systems):
         room = room._replace(flow=np.zeros(stage.system.size))
-    packs = {
-        name: zeros(*array.shape, WIDTH, known=array.ndim)
-        for name, array in room._asdict().items()
-        if name != "tangent"
-    }
     its = room.tangent
-    tangent: Any = its._replace(
-        ends=fixed(its.ends), pairs=fixed(its.pairs),
-        **{name: zeros(*getattr(its, name).shape, WIDTH, known=getattr(its, name).ndim)
-           for name in ("bar_tangent", "off", "block", "cross")},
-    )  # fmt: skip
-    return Scratch(**packs, tangent=tangent)
+    tangent = {"ends": fixed(its.ends), "pairs": fixed(its.pairs)}
+    tangent = {name: empty(array) for name, array in its._asdict().items()} | tangent
+    packs = {name: empty(array) for name, array in room._asdict().items() if name != "tangent"}
+    return Scratch(**packs, tangent=Tangent(**tangent))
+
+
+def empty(array: Floats) -> Any:
+    """Packs of an array's shape."""
+    return zeros(*array.shape, WIDTH, known=array.ndim)
 
 
 def acting(stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Floats, start: Any) -> Any:
@@ -186,11 +159,9 @@ def acting(stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Float
     vectors = pack([sample.loads.vectors for sample in samples])
     thermal = pack([sample.thermal for sample in samples], known=1)
     thermal_mean = pack([thermal_mean_of(stage, sample.thermal) for sample in samples], known=1)
+    gravity = fixed(stage.loads.is_gravity)
     u, v, a, after = support
-    return Loading(
-        dt, time, vectors, fixed(stage.loads.is_gravity), weighted, factors, fixed(dofs), u, v, a, after, thermal,
-        thermal_mean,
-    )  # fmt: skip
+    return Loading(dt, time, vectors, gravity, weighted, factors, fixed(dofs), u, v, a, after, thermal, thermal_mean)
 
 
 def weigh(stage: StepSystem, factors: Floats) -> Floats:

@@ -27,8 +27,8 @@ from fem.solve.statics.unrestrained import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, prepare, record
 from fem.solve.watch.energy import SETTLING
 from fem.sweeping.together.blocks import march_blocks
-from fem.sweeping.together.march import REASON, SOLVES
-from fem.sweeping.together.pack import WIDTH, Fleet, fleet
+from fem.sweeping.together.march import REASON, SOLVES, Fleet
+from fem.sweeping.together.pack import WIDTH, fleet
 from fem.sweeping.together.sample import Sample, instants, is_alike, sample
 
 BLOCKS_AT_ONCE = 64
@@ -155,10 +155,8 @@ def template(first: Sample, time: Floats) -> StepSystem | None:
     """A sample made ready to march, or None where it needs what lanes have not."""
     step = first.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
-    stage = prepare(
-        first.system, first.environment, first.bars, SCHEMES[step.procedure.integrator](step.procedure),
-        step.controls, "AUTO",
-    )  # fmt: skip
+    scheme = SCHEMES[step.procedure.integrator](step.procedure)
+    stage = prepare(first.system, first.environment, first.bars, scheme, step.controls, "AUTO")
     if stage.choice.solver not in CHAINS or len(first.system.pairs) or not first.system.is_passive:
         return None
     motion = first_motion(first.system)
@@ -177,15 +175,9 @@ def has_same_march(model: Model, first: Model) -> bool:
 
 def has_same_shape(one: Sample, first: Sample) -> bool:
     """Two samples differ in numbers only."""
-    if one.system is not first.system and one.bars is not first.bars:
-        pairs: list[tuple[Any, Any]] = [
-            (one.bars.nodes, first.bars.nodes), (one.bars.kinds, first.bars.kinds),
-            (one.system.springs.dofs, first.system.springs.dofs), (one.system.family, first.system.family),
-            (one.bars.off_mass.shape, first.bars.off_mass.shape),
-            (one.system.mass > 0.0, first.system.mass > 0.0),
-        ]  # fmt: skip
-        if not all(np.array_equal(mine, its) for mine, its in pairs):
-            return False
+    is_another = one.system is not first.system and one.bars is not first.bars
+    if is_another and not all(map(np.array_equal, shape_of(one), shape_of(first))):
+        return False
     if one.loads is not first.loads and not np.array_equal(one.loads.is_gravity, first.loads.is_gravity):
         return False
     if one.supports is not first.supports:
@@ -194,6 +186,12 @@ def has_same_shape(one: Sample, first: Sample) -> bool:
             return False
     same_tests = one.limits is first.limits or np.array_equal(kinds_of(one.limits), kinds_of(first.limits))
     return same_tests and one.thermal.shape == first.thermal.shape
+
+
+def shape_of(one: Sample) -> tuple[Any, ...]:
+    """What is the same in models of one shape."""
+    bars, system = one.bars, one.system
+    return bars.nodes, bars.kinds, bars.off_mass.shape, system.springs.dofs, system.family, system.mass > 0.0
 
 
 def kinds_of(limits: Floats) -> Any:
@@ -207,15 +205,13 @@ def march_all(whole: Fleet, stage: StepSystem, every: int, may_compile: bool) ->
     assert isinstance(step.procedure, Dynamic)
     extrapolation = ("NO", "LINEAR", "PARABOLIC").index(step.extrapolation)
     secant = stage.scheme.secant
-    is_symmetric = not (secant or np.any(whole.problem.bars.blocks.array[:, 4]))
+    blocks: Any = whole.problem.bars.blocks
+    is_symmetric = not (secant or np.any(blocks.array[:, 4]))
     options: Any = Fixed(
         np.array([secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric], np.int64)
     )
     row: Any = Fixed(np.array(stage.coefficients, float))
-    rest = (
-        every, options, row, whole.limits, whole.problem, whole.loading, whole.start, whole.room, whole.record,
-        whole.outcome,
-    )  # fmt: skip
+    rest = every, options, row, whole
     if not (may_compile or is_compiled(march_blocks, 0, 1, *rest)):
         return False
     for first in range(0, whole.blocks, BLOCKS_AT_ONCE):
@@ -228,6 +224,5 @@ def record_of_lanes(whole: Fleet, increments: Ints, time: Floats, dt: Floats, pr
     packs = ((name, getattr(whole.record, name).array) for name in ("increments", "kinematics", "values"))
     kept = whole.record._replace(**{name: np.moveaxis(array, 0, -2) for name, array in packs})
     lengths = np.concatenate([[0.0], dt])[increments]
-    return rows_of(
-        1, kept, np.arange(len(increments)), increments, time[increments], lengths, 0, probes, elements, True, False
-    )
+    rows = np.arange(len(increments))
+    return rows_of(1, kept, rows, increments, time[increments], lengths, (probes, elements), True)

@@ -20,10 +20,9 @@ from fem.solve.clock import Clock, expected_increments
 from fem.solve.start import first_motion
 from fem.solve.step_system import limits_of
 
-OF_SYSTEM = (
-    "mesh", "materials", "sections", "springs", "dashpots", "masses", "rest_lengths", "seabeds", "equations",
-    "initial_conditions",
-)  # fmt: skip
+OF_SYSTEM = tuple(
+    "mesh materials sections springs dashpots masses rest_lengths seabeds equations initial_conditions".split()
+)
 """Fields of a model that its assembled arrays come from."""
 OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom", "amplitude")
 """Fields of a step that loads and temperatures come from."""

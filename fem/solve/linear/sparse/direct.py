@@ -123,10 +123,9 @@ class DirectSolver:
             nonlocal spent
             spent += 1
 
-        solution, left = cg(
-            LinearOperator(shape, lambda x: self._multiply(work, x), dtype=float), right, rtol=forcing,
-            maxiter=self.patience, M=LinearOperator(shape, self.factors.solve, dtype=float), callback=count,
-        )  # fmt: skip
+        matrix = LinearOperator(shape, lambda x: self._multiply(work, x), dtype=float)
+        inverse = LinearOperator(shape, self.factors.solve, dtype=float)
+        solution, left = cg(matrix, right, rtol=forcing, maxiter=self.patience, M=inverse, callback=count)
         self.spent += spent
         self.solves += 1
         error = np.linalg.norm(self._multiply(work, solution) - right)

@@ -66,9 +66,7 @@ class SuperLU:
         order = "NATURAL" if self.wants_order else "MMD_AT_PLUS_A"
         self._factor = None  # the room is needed
         try:
-            self._factor = splu(
-                matrix, permc_spec=order, diag_pivot_thresh=0.01, options={"SymmetricMode": True}
-            )  # fmt: skip
+            self._factor = splu(matrix, permc_spec=order, diag_pivot_thresh=0.01, options={"SymmetricMode": True})
         except RuntimeError:  # exactly singular
             return False
         return True

@@ -150,10 +150,9 @@ class SparseTangent:
         start[dofs] = self.indptr[:-1] - (place_rank if lower else 0)
         bars = len(system.bars.nodes)
         across = np.column_stack([offset[block[count : count + len(pairs)]], offset[block[count + len(pairs) :]]])
-        self.pattern = Pattern(
-            rank.reshape(-1), start, offset[block[:count]], np.ascontiguousarray(across[:bars]),
-            np.ascontiguousarray(across[bars:]), np.array([int(lower)]),
-        )  # fmt: skip
+        of_bars, of_pairs = np.ascontiguousarray(across[:bars]), np.ascontiguousarray(across[bars:])
+        places = rank.reshape(-1), start, offset[block[:count]]
+        self.pattern = Pattern(*places, of_bars, of_pairs, np.array([int(lower)]))
         indices = np.zeros(int(self.indptr[-1]), np.int64)
         write_rows(self.pattern, rows[inside], columns[inside], offset[inside], place, indices)
         self.indices = indices.astype(np.int32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class NoInstant(Exception):
     """The first instant was not found."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """Ropes between two instants, their states kept.
 
@@ -27,12 +29,13 @@ class Search:
     held    (r,) time from now before which they do not change; sharp: shortest time that is told from none
     """
 
-    def __init__(
-        self, excess: Callable[[float], Floats], limit: Floats, now: Floats, taut: Flags, length: Floats,
-        held: Floats, sharp: float,
-    ) -> None:  # fmt: skip
-        self.excess, self.limit, self.now, self.taut = excess, limit, now, taut
-        self.length, self.held, self.sharp = length, held, sharp
+    excess: Callable[[float], Floats]
+    limit: Floats
+    now: Floats
+    taut: Flags
+    length: Floats
+    held: Floats
+    sharp: float
 
     def run(self, high: float) -> tuple[float, Flags]:
         """Time to the first change, at most ``high``, and which ropes change then; none: nothing changes up to then.
@@ -78,8 +81,6 @@ class Search:
         if at_high <= 0.0:
             return high
         values = {low: at_low, high: at_high}
-        root = brentq(
-            lambda x: values.get(x) or one(x), low, high, xtol=1e-2 * self.sharp, rtol=1e-14, maxiter=MOST_TRIALS,
-            disp=False,
-        )  # fmt: skip
+        limits = {"xtol": 1e-2 * self.sharp, "rtol": 1e-14, "maxiter": MOST_TRIALS, "disp": False}
+        root = brentq(lambda x: values.get(x) or one(x), low, high, **limits)
         return float(root) if root >= self.sharp else 0.0

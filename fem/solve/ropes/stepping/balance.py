@@ -7,22 +7,19 @@ import numpy as np
 from fem.compiled import kernel
 from fem.solve.newton.balance import close_increment, note_increment
 from fem.solve.newton.evaluate import multiply_masses
-from fem.solve.newton.groups import DISSIPATED, Loading, Motion, Problem, Record, Scratch
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.newton.groups import DISSIPATED, Passage
 from fem.solve.step_system import StepSystem
 
 
 @kernel
-def close_with_losses(
-    row: Coefficients, k: int, iterations: int, strain: float, lost: float, problem: Problem, loading: Loading,
-    motion: Motion, work: Scratch, record: Record,
-) -> float:  # fmt: skip
+def close_with_losses(k: int, iterations: int, strain: float, lost: float, through: Passage) -> float:
     """Increment k into the balance and its row; lost: energy that impulses took. Returns the energy error."""
-    error: float = close_increment(row, k, strain, problem, loading, motion, work)
+    problem, loading, motion = through.problem, through.loading, through.motion
+    error: float = close_increment(through.scheme, k, strain, problem, loading, motion, through.work)
     motion.energies[DISSIPATED] += lost
     error += lost
     thermal = loading.thermal_end[min(k + 1, loading.thermal_end.shape[0] - 1)]
-    note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, record)
+    note_increment(k, iterations, 0.0, 0.0, 0, error, problem, thermal, motion, through.record)
     return error
 
 
