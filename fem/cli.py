@@ -140,6 +140,11 @@ def parser() -> argparse.ArgumentParser:
     add_pictures(commands)
     add_questions(commands, late)
 
+    examples = commands.add_parser("example", help="list the decks that come with the program, or copy some")
+    examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy; none: list them; all: all")
+    option.add_output(examples, "folder of the copies (default: the current one)")
+    examples.set_defaults(command=late("fem.commands.example:example", is_told=True))
+    add_page(commands)
     validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
     validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
     option.add_output(validate, "folder of the report")
@@ -148,6 +153,17 @@ def parser() -> argparse.ArgumentParser:
     warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
     warm.set_defaults(command=late("fem.warmup:warmup"))
     return top
+
+
+def add_page(commands: Any) -> None:
+    """``fem app``."""
+    page = commands.add_parser("app", help="forms, runs and results in a browser, on this computer")
+    page.add_argument("start", metavar="DECK|DIR", nargs="?", type=Path, help="deck, or folder of results, to open")
+    page.add_argument("--port", metavar="N", type=option.port, default=8080, help="of the page (default: 8080)")
+    where = "address to serve (default: 127.0.0.1, this computer alone); any other lets others in"
+    page.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help=where)
+    page.add_argument("--no-open", dest="is_opened", action="store_false", help="open no browser")
+    page.set_defaults(command=late("fem.app.server:serve", is_told=True))
 
 
 def add_pictures(commands: Any) -> None:

@@ -16,7 +16,13 @@ MAX_NAMED = 30
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a deck: where it is, what is wrong, what would be right."""
+    """One mistake in a deck: where it is, what is wrong, what would be right.
+
+    >>> print(fem.Problem("net.inp", 7, 1, "there is no node 9", "9, 1, 3", "the last node is 8"))
+    net.inp:7:1: error: there is no node 9; the last node is 8
+        9, 1, 3
+        ^
+    """
 
     file: str
     line: int
@@ -41,13 +47,27 @@ class Problem:
 
 
 class FemError(Exception):
-    """Base of all errors raised on purpose; ``exit_code`` is the process' answer."""
+    """Base of all errors raised on purpose; ``exit_code`` is the process' answer.
+
+    >>> try:
+    ...     fem.run("nowhere.inp")
+    ... except fem.FemError as error:
+    ...     print(error.exit_code, error)
+    2 nowhere.inp does not exist
+    """
 
     exit_code = 1
 
 
 class DeckError(FemError):
-    """The deck cannot be understood; ``problems`` lists what is wrong with it, in reading order."""
+    """The deck cannot be understood; ``problems`` lists what is wrong with it, in reading order.
+
+    >>> try:
+    ...     fem.parse_deck(open("inputs/sdnl100.inp").read().replace("*DENSITY", "*DENSTY"))
+    ... except fem.DeckError as error:
+    ...     print(error.problems[0].message)
+    unknown keyword *DENSTY
+    """
 
     exit_code = 2
 
@@ -57,13 +77,31 @@ class DeckError(FemError):
 
 
 class ModelError(FemError):
-    """The deck reads well but describes something that cannot be solved (a mechanism, a massless node...)."""
+    """The deck reads well but describes something that cannot be solved (a mechanism, a massless node...).
+
+    >>> bar = fem.Builder("a bar without mass")
+    >>> _ = bar.bars(bar.nodes([(0, 0, 0), (1, 0, 0)]), area=1e-4, modulus=1e9)
+    >>> bar.dynamic(1.0, 0.1)
+    >>> try:
+    ...     fem.run(bar.model())
+    ... except fem.ModelError as error:
+    ...     print(str(error).partition(",")[0])
+    model: step 1: the mass matrix of the free dofs is singular
+    """
 
     exit_code = 2
 
 
 class CommandError(FemError):
-    """The command line asks for something that cannot be done (missing file, results of another deck...)."""
+    """A command, or a function of the same name, is asked for what cannot be done (missing file, results of another
+    deck...).
+
+    >>> try:
+    ...     fem.plot("inputs")
+    ... except fem.CommandError as error:
+    ...     print(error)
+    inputs holds no results of a run: there is no run.json in it
+    """
 
     exit_code = 2
 
@@ -110,6 +148,12 @@ class NoConvergence(FemError):
     """An increment did not converge; ``history`` holds the motion up to it when the caller keeps one.
 
     verdict  how ``run.json`` names it
+
+    >>> try:
+    ...     fem.run("inputs/sdnl100_3periods.inp")
+    ... except fem.NoConvergence as error:
+    ...     print(error.verdict)
+    energy drift
     """
 
     exit_code = 3
@@ -121,7 +165,14 @@ class NoConvergence(FemError):
 
 
 class EnergyDrift(NoConvergence):
-    """The energy balance of a dynamic step left its allowed band; the motion so far is kept."""
+    """The energy balance of a dynamic step left its allowed band; the motion so far is kept.
+
+    >>> try:
+    ...     fem.run("inputs/sdnl100_3periods.inp")
+    ... except fem.EnergyDrift as error:
+    ...     print(f"{error.history.time[-1]:.3f}")
+    1.967
+    """
 
     verdict = "energy drift"
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from fem.commands.example import shipped
 from fem.errors import CommandError
 from fem.files.report import report_folder, write_record
 from fem.files.whole import lines_of, replace_file
@@ -144,15 +145,11 @@ def validate(cases: Sequence[str], output: Path | None = None, force: bool = Fal
 
 # ------------------------------------------------------------------------------------------------- finding cases
 def find_root() -> Path:
-    """The folder that holds ``validation/cases``: the current one, else the one that holds the package."""
-    beside = Path(__file__).resolve().parent.parent
-    for root in (Path.cwd(), beside):
+    """The folder that holds ``validation/cases``: the current one, else the one that came with the program."""
+    for root in (Path.cwd(), shipped()):
         if (root / "validation" / "cases").is_dir():
             return root
-    raise CommandError(
-        f"no folder validation/cases in {Path.cwd()} or beside the package ({beside}): the validation cases come "
-        "with a clone of the repository, not with an installed package; run the command from a clone"
-    )
+    raise CommandError(f"no folder validation/cases in {Path.cwd()} or {shipped()}: the installation is not whole")
 
 
 def available(root: Path) -> list[str]:

@@ -23,7 +23,7 @@ ROOMS = {
     "deck": {"model", "lines"},
     "assembly": {"model", "forces"},
     "results": {"files", "model", "compiled"},
-    "commands": set(),
+    "commands": {"files"},
     "pictures": {"files", "model", "results"},
     "solve": {"assembly", "lanes", "forces", "results", "model", "compiled"},
     "checking": {"deck", "model"},
@@ -31,6 +31,7 @@ ROOMS = {
     "moordyn": {"files"},
     "spans": {"commands", "files"},
     "post": {"commands", "files", "model", "pictures"},
+    "notebooks": {"deck", "files", "model", "pictures", "results", "runner"},
     "sweeping": {"assembly", "compiled", "deck", "files", "forces", "lanes", "model", "results", "runner", "solve"},
     "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
 }

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fem.arrays import Flags, Floats
-from fem.pictures.folder import unit_of
 from fem.pictures.style import OKABE_ITO, curve, legend_beside, panels, tidy
+from fem.results.frames.units import unit_of
 
 if TYPE_CHECKING:
     from fem.chaos.sections import Section, Sections

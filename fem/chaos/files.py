@@ -18,8 +18,8 @@ from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import lines_of, replace_file
 from fem.model import Model
-from fem.pictures.folder import says_si
 from fem.results.console import as_note
+from fem.results.frames.units import says_si
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep

@@ -35,6 +35,7 @@ def whole(text: str) -> int:
 count = checked(whole, lambda number: True, "a whole number")
 positive_count = checked(whole, lambda number: number > 0, "a whole number of at least 1")
 workers = checked(whole, lambda number: 0 < number < 10**9, "a number of processes (1, 2, ...)")
+port = checked(whole, lambda number: 0 < number < 65_536, "a port from 1 to 65535")
 positive = checked(float, lambda number: 0.0 < number < math.inf, "a number above zero")
 fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction from 0 to below 1")
 

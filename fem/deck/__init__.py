@@ -102,6 +102,9 @@ def read_deck(
     ------
     DeckError     everything that is wrong with the deck, in reading order, at most ``MAX_PROBLEMS``
     CommandError  ``parameters`` names no ``*PARAMETER`` of the deck, or gives no finite number
+
+    >>> len(fem.read_deck("inputs/chain_modes.inp", {"links": 20}).mesh.node_labels)
+    21
     """
     known = earlier and (earlier[0], checked_overrides(earlier[1]))
     return reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known)
@@ -119,7 +122,11 @@ def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[
 def parse_deck(
     text: str, parameters: Mapping[str, float] | None = None, name: str = "deck", folder: Path | None = None
 ) -> Model:
-    """As ``read_deck`` for a deck given as text; ``folder`` is where ``*INCLUDE`` looks."""
+    """As ``read_deck`` for a deck given as text; ``folder`` is where ``*INCLUDE`` looks.
+
+    >>> fem.parse_deck(open("inputs/sdnl100.inp").read()).mesh.node_labels.tolist()
+    [1, 2]
+    """
     return reader.read_text(text, checked_overrides(parameters), name, folder, KEYWORDS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from fem.deck.draft import Draft
 from fem.deck.lexical.card import Card, Parameter
@@ -11,6 +11,21 @@ from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown, squee
 
 Handler: TypeAlias = Callable[[Card, Draft], None]
 SHORTEST = 4
+
+
+class Statement(NamedTuple):
+    """What ``keyword`` was told of a card, ``refused`` with the reasons."""
+
+    level: str
+    takes: tuple[str, ...]
+    needs: tuple[str, ...]
+    ignores: tuple[str, ...]
+    refused: Mapping[str, str]
+    plus: tuple[str, ...]
+
+
+STATEMENTS: dict[Handler, Statement] = {}
+"""Of all handlers: the keyword reference of the documentation is written from them."""
 
 
 def keyword(
@@ -54,6 +69,7 @@ def keyword(
             function(card, draft)
 
         checked.__doc__, checked.__name__ = function.__doc__, function.__name__
+        STATEMENTS[checked] = Statement(level, takes, needs, ignores, reasons, plus)
         return checked
 
     return decorate

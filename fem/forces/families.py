@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,11 +39,12 @@ Groups: TypeAlias = tuple[Any, ...] | None
 """Those of all families of a model; None where none acts, so that its march has no line of them."""
 
 
-def in_step(owns: Groups, system: Any, environment: Any) -> Groups:
-    """The groups of a step in which an environment acts."""
-    if owns is None:
-        return None
-    return tuple(family.in_step(own, system, environment) for family, own in zip(FAMILIES, owns, strict=True))
+def in_step(system: Any, environment: Any) -> Any:
+    """A system with the groups of a step in which an environment acts."""
+    if system.families is None:
+        return system
+    pairs = zip(FAMILIES, system.families, strict=True)
+    return replace(system, families=tuple(family.in_step(own, system, environment) for family, own in pairs))
 
 
 def acting(owns: Groups) -> list[tuple[Family, Any]]:

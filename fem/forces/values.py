@@ -24,6 +24,7 @@ from fem.forces.bars.bar import (
     VISCOUS,
     YOUNG,
     Bars,
+    sense,
 )
 from fem.forces.bars.laws import RIGID, TABLE, bilinear, damped_fractions, fraction, table_point
 from fem.forces.bars.strain import LINEAR, LOG, measure
@@ -73,7 +74,7 @@ def bar_point(
     young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
     active, trial = 1.0, 1.0
     if bars.kinds[e, 1] == RIGID:
-        stress, energy = multiplier[e] / (inverse * constants[AREA, e]), 0.0
+        stress, energy, trial = sense(plus) * multiplier[e] / (inverse * constants[AREA, e]), 0.0, 0.0
     elif bars.kinds[e, 1] == TABLE:
         stress, _, energy = table_point(
             strain / inverse, int(common(constants[FIRST, e])), int(common(constants[COUNT, e])), bars.table

@@ -56,6 +56,10 @@ class Model(ArrayData):
     files        real paths of all files it was read from
     notices      what the reader accepted without effect, and other remarks for the user
     extensions   cards and parameters used that neither Abaqus nor CalculiX has
+
+    >>> model = fem.read_deck("inputs/sdnl100.inp")
+    >>> model.mesh.coordinates.tolist()
+    [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
 
     mesh: Mesh
@@ -111,8 +115,10 @@ class Model(ArrayData):
 
     def with_pinned(self, nodes: Ints) -> Ints:
         """Sorted node indices; with reference nodes of rigid bodies all that are pinned to these."""
-        bodies = [body for body in self.bodies if np.isin(self.mesh.nodes_of(body.node), nodes).any()]
-        return np.unique(np.concatenate([nodes, *(self.mesh.nodes_of(body.pinned) for body in bodies)]))
+        for body in self.bodies:
+            if np.isin(self.mesh.nodes_of(body.node), nodes).any():
+                nodes = np.union1d(nodes, self.mesh.nodes_of(body.pinned))
+        return nodes
 
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]

@@ -25,8 +25,9 @@ class Material:
     """What a bar is made of.
 
     young              modulus E; None where the material has none
-    is_inextensible    bars keep their length: rods; with compression_ratio 0 they only never get longer: ropes
-    restitution        of ropes: separation speed over approach speed when they become taut
+    is_inextensible    bars keep their length: rods; with compression_ratio 0 they only never get longer: ropes; with
+                       tension_ratio 0 never shorter: stops
+    restitution        of ropes and stops: separation speed over approach speed at an impact
     compression_ratio  fraction of E kept for negative stress: 1 bar, 0 cable (``*NO COMPRESSION, RATIO=``)
     tension_ratio      fraction of E kept for positive stress: 0 with ``*NO TENSION``
     alpha, beta        ``*DAMPING``: alpha M v, and beta E de/dt added to the stress

@@ -26,9 +26,9 @@ def held_nodes(model: Model) -> Flags:
     return np.asarray(held.all(axis=1))
 
 
-def support_distance(model: Model, nodes: Ints) -> Floats:
-    """(k,) distance of nodes from the nearest held one; infinite where none is."""
-    held, x = held_nodes(model), model.mesh.coordinates
+def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:
+    """(k,) distance of nodes from the nearest of those that are ``held_nodes``; infinite where none is."""
+    x = model.mesh.coordinates
     square = np.where(held[nodes], 0.0, np.inf)
     for place in x[held][:MOST_HELD]:
         np.minimum(square, ((x[nodes] - place) ** 2).sum(axis=1), out=square)
@@ -43,10 +43,11 @@ def coarse_swing(model: Model, procedure: Procedure) -> str:
     weights = [load.value for step in model.steps for load in step.distributed_loads if load.kind == "GRAV"]
     if not (isinstance(procedure, Dynamic) and procedure.direct and any(weights)):
         return ""
-    free = np.flatnonzero(~held_nodes(model))
+    held = held_nodes(model)
+    free = np.flatnonzero(~held)
     if not 0 < sum(len(block.labels) for block in model.mesh.blocks if block.kind in BARS) < 2 * len(free):
         return ""
-    distance = support_distance(model, free)
+    distance = support_distance(model, free, held)
     farthest = model.mesh.node_names[free[distance.argmax()]]
     period = 2.0 * math.pi * math.sqrt(distance.max() / max(map(abs, weights)))
     if SHOWN_BY * procedure.dt <= period:

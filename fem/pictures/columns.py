@@ -111,8 +111,7 @@ class Table:
         for block in self.blocks((*KEY, *names, self.columns[3])):
             keep = np.isin(block[:, -1], labels)
             if instants is not None:
-                keys = instant_keys(block)
-                keep &= instants[np.searchsorted(instants, keys).clip(0, len(instants) - 1)] == keys
+                keep &= np.isin(instant_keys(block), instants)
             rows = block[keep]
             rows = rows[np.argsort(rows[:, -1], kind="stable")]
             found, starts = np.unique(rows[:, -1], return_index=True)

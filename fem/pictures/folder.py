@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +17,9 @@ from fem.model.quantities import ENERGIES
 from fem.pictures.columns import KEY, Table
 from fem.pictures.fields import FieldMesh, read_list, read_mesh
 from fem.results.acting import Acting, from_record
+from fem.results.frames.units import says_si, unit_of
 from fem.results.run_record import COMPLETED, RUN_RECORD, RUNNING, stem_of
 
-SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
 LEAST_INSTANTS = 3
 """A curve needs at least so many points."""
 
@@ -137,16 +135,6 @@ class Results:
         except Missing:
             return np.zeros(0)
         return time[1:][np.diff(step) > 0]
-
-
-def says_si(heading: Iterable[str]) -> bool:
-    """The program has no units; a heading with the word SI says which they are."""
-    return any(re.search(r"\bSI\b", str(line)) for line in heading)
-
-
-def unit_of(formula: str, is_si: bool) -> str:
-    """``length/time`` as such, or with SI symbols."""
-    return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if is_si else formula
 
 
 def open_results(folder: Path) -> Results:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, RECORDED, Values
+from fem.results.frames.units import says_si
 from fem.results.record import Event, Modes, Rows, SilentSink
 
 BALANCED = tuple(ENERGIES)[:-1]
@@ -37,6 +39,14 @@ class History:
     events                          taut, slack, impact, cutback
     notices                         remarks of the reader and of the run
     load_factor          (k,)       NaN outside RIKS steps
+
+    >>> history = fem.run("inputs/sdnl100.inp")
+    >>> history.of_node(2)[20].round(4).tolist()
+    [-2.0, 0.0, -0.0006]
+    >>> history.to_frame("elements")["T"].round(2).max().item()
+    32.47
+    >>> history.to_xarray().U.sel(node=2, axis=3).min().round(6).item()
+    -0.999692
     """
 
     step: Ints
@@ -70,6 +80,13 @@ class History:
             f"  {len(self.mesh.node_labels)} nodes, {len(self.mesh.element_labels)} elements"
             f"{'; ' if found else ''}{found}; of_node(label), of_element(label), table(name)"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from fem.results.frames.shown import history_html
+
+        modes = [modes.frequency for modes in self.modes]
+        return history_html(self.model, self.table("increments"), modes, self.notices)
 
     @property
     def mesh(self) -> Mesh:
@@ -139,6 +156,25 @@ class History:
             parts = values.columns(quantity.name).reshape(len(self) * len(labels), -1)
             found |= dict(zip(quantity.columns, parts.T, strict=True))
         return found
+
+    def to_frame(self, table: str = "increments") -> Any:
+        """A ``table`` as ``pandas.DataFrame``; where the heading says SI ``attrs["units"]`` has the units of columns.
+
+        CommandError: pandas is not installed (extra ``notebook``). KeyError: no such table.
+        """
+        from fem.results.frames.tables import frame_of
+
+        return frame_of(self.table(table), says_si(self.model.heading))
+
+    def to_xarray(self) -> Any:
+        """Everything as ``xarray.Dataset``: U, V, A, RF over time, node (labels) and axis (1, 2, 3), E, S, N, T over
+        time and element, energies and counts over time; with units where the heading says SI.
+
+        CommandError: xarray is not installed (extra ``notebook``).
+        """
+        from fem.results.frames.tables import dataset_of
+
+        return dataset_of(self.model, self.table("increments"), self.motion, self.elements)
 
     def of_step(self, step: int) -> Flags:
         """(k,) True at the rows of a step (from 1)."""

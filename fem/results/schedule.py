@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.model.mesh import Mesh
-from fem.model.swings import support_distance
+from fem.model.swings import held_nodes, support_distance
 
 MAX_FIELDS = 200
 """Without a FILE request a step keeps its start, its end and at most this many evenly spaced fields."""
@@ -132,13 +133,13 @@ class Schedule:
         procedure = model.steps[step_index].procedure
         period = 0.0 if isinstance(procedure, Frequency) else procedure.period
         node_sets = printed(model, requests, "NODE PRINT")
-        above = [model.mesh.element_nodes[model.mesh.bars_in(bed.element_set)].ravel() for bed in model.seabeds]
+        above = [np.unique(model.mesh.element_nodes[model.mesh.bars_in(bed.element_set)]) for bed in model.seabeds]
         self.nodes = model.with_pinned(union([*node_sets, *above]))  # all nodes of lines on a bottom: ``touchdown.csv``
         self.elements = union(printed(model, requests, "EL PRINT"))
         self._model, self._first = model, next((nodes for nodes in node_sets if nodes.size), None)
         marked = {request.pace: request for request in requests if request.marks}.values()
         found = [points for each in marked if (points := instants_of(each, model, period)) is not None]
-        points = np.unique(np.concatenate([np.zeros(0), *found]))
+        points = reduce(np.union1d, found, np.zeros(0))
         self.instants = start_time + points[(points > 0.0) & (points < period * (1.0 - LANDING))]
         wanted = [request for request in requests if request.kind.endswith("PRINT") and is_active(request)]
         self._rows = [request_cadence(request, model, start_time, period) for request in wanted]
@@ -151,7 +152,10 @@ class Schedule:
     @property
     def shown_node(self) -> int | None:
         """Node of the first ``*NODE PRINT`` that is farthest from supports, for the console; None without one."""
-        return None if self._first is None else int(self._first[support_distance(self._model, self._first).argmax()])
+        if self._first is None:
+            return None
+        distance = support_distance(self._model, self._first, held_nodes(self._model))
+        return int(self._first[distance.argmax()])
 
     @property
     def cadences(self) -> list[Cadence]:
@@ -205,5 +209,5 @@ def target_indices(mesh: Mesh, request: OutputRequest) -> Ints:
 
 
 def union(groups: Sequence[Ints]) -> Ints:
-    """Sorted indices that occur in any of the groups."""
-    return np.unique(np.concatenate([np.zeros(0, np.int64), *groups]))
+    """Sorted indices that occur in any of the groups, each of them sorted."""
+    return reduce(np.union1d, groups) if groups else np.zeros(0, np.int64)

@@ -215,6 +215,7 @@ class ErrorClock(Clock):
         """Shorten the next increment, for its local error or after trouble; then it grows only slowly again."""
         if reason == groups.TOO_LONG:
             low, high = SHORTENING
+            self.memory[groups.LEVEL] = max(self.memory[groups.LEVEL], self.memory[groups.REFUSED])
             self._divide(max(min(self._wanted(), high * self._grid), low * self._grid, self.smallest))
             return True
         if not super().cut(reason):

@@ -118,9 +118,10 @@ class RopeStart(Protocol):
 class Limits(Protocol):
     """At what elements break (``watch/breaks.py``)."""
 
-    elements: Ints
-    watched: Ints
-
+    @property
+    def elements(self) -> Ints: ...
+    @property
+    def watched(self) -> Ints: ...
     def reached(self, step: OneStep, kept: Record, time: Floats) -> Flags: ...
 
 
@@ -143,7 +144,10 @@ class OneStep(Protocol):
     patience: Patience
     schedule: Schedule
     nodes: Ints
-    elements: Ints
+
+    @property
+    def elements(self) -> Ints: ...
+
     thermal: Floats
     sink: Sink
     has_begun: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading_at, prepare
-from fem.solve.watch.breaks import Breaks, energies_of
+from fem.solve.watch.breaks import breaks_of, energies_of
 
 
 def solve(model: Model, sink: Sink, wishes: Wishes = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:
@@ -99,7 +100,7 @@ class Run:
     kind: type[StepRun] = StepRun
 
     def __init__(self, model: Model, sink: Sink, wishes: Wishes, checkpoints: Checkpoints | None = None) -> None:
-        self.model, self.sink, self.wishes, self.breaks = model, sink, wishes, Breaks(model)
+        self.model, self.sink, self.wishes, self.breaks = model, sink, wishes, breaks_of(model)
         self.system: System = assemble(model)
         self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
@@ -119,8 +120,8 @@ class Run:
 
     def _step(self, number: int, step: Step) -> None:
         procedure, motion = step.procedure, self.progress.motion
-        removed = [index for target in step.removals for index in self.system.elements_of(target).tolist()]
-        self.fallen = self.break_off(np.array(sorted({*removed} - {*self.gone.nonzero()[0].tolist()}), np.int64))
+        removed = [self.system.elements_of(target) for target in step.removals]
+        self.fallen = self.break_off(np.setdiff1d(reduce(np.union1d, removed), self.gone.nonzero())) if removed else []
         is_static = not isinstance(procedure, Dynamic)
         period = 0.0 if isinstance(procedure, Frequency) else procedure.period
         span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)

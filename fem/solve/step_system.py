@@ -115,7 +115,7 @@ def prepare(
     system: System, environment: Environment, bars: Bars, scheme: Scheme, controls: Controls, wanted: str
 ) -> StepSystem:
     """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
-    system = replace(system, families=in_step(system.families, system, environment))
+    system = in_step(system, environment)
     equations = eliminate(system, environment.supports.supported)
     free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
     free[equations.slave] = 2

@@ -20,6 +20,8 @@ from fem.errors import CommandError, DeckError
 from fem.files.own import OwnFolder
 from fem.model import Model
 from fem.results.console import say
+from fem.results.frames.tables import frame_of, grid_of
+from fem.results.frames.units import says_si
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
@@ -43,18 +45,41 @@ class Sweep(Columns):
     names      of the parameters that were varied
     histories  (k,) the motions, where ``history=True``; None for a deck that could not be read
     notices    remarks of the reader, and what of the parameter sets the table cannot show
+    is_si      the heading of the deck says so
+
+    >>> found = fem.sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0], "increments": [100, 200, 400]})
+    >>> found.parameters["duration"].tolist()
+    [0.5, 0.5, 0.5, 1.0, 1.0, 1.0]
+    >>> found.to_frame().query("duration == 1").increments_total.tolist()
+    [43, 85, 169]
+    >>> found.to_xarray().T_1_max.sel(increments=400).round(1).values.tolist()
+    [13.6, 14.7]
     """
 
     def __init__(
         self, columns: Mapping[str, np.ndarray], names: tuple[str, ...], histories: tuple[History | None, ...] = (),
-        notices: tuple[str, ...] = (),
+        notices: tuple[str, ...] = (), is_si: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(columns)
-        self.names, self.histories, self.notices = names, histories, notices
+        self.names, self.histories, self.notices, self.is_si = names, histories, notices, is_si
 
     def __repr__(self) -> str:
         failed = self.failures().partition("\n")[0] or "none failed"
         return f"Sweep over {', '.join(self.names)}, {failed}\n{super().__repr__()}"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from fem.results.frames.shown import sweep_html
+
+        return sweep_html(self, self.names, self.failures())
+
+    def to_frame(self) -> Any:
+        """The table as ``pandas.DataFrame``; where the heading says SI ``attrs["units"]`` has the units of columns."""
+        return frame_of(self, self.is_si, self.names)
+
+    def to_xarray(self) -> Any:
+        """The table as ``xarray.Dataset`` over the parameters, one axis for each."""
+        return grid_of(self, self.names, self.is_si)
 
     @property
     def parameters(self) -> dict[str, Floats]:
@@ -219,7 +244,9 @@ def carry_out(plan: Plan, own: OwnFolder | None, workers: int | None, scheduler:
         if console is not None and own is not None:
             console.close(len(table.rows), failed, own.path, plan.notices)
     kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
-    return Sweep(columns_of(plan, table.rows.values()), plan.grid.names, kept, tuple(plan.notices))
+    return Sweep(
+        columns_of(plan, table.rows.values()), plan.grid.names, kept, tuple(plan.notices), says_si(plan.model.heading)
+    )
 
 
 def computed(

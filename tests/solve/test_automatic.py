@@ -7,6 +7,7 @@ import pytest
 
 import fem
 from fem.model import Dynamic
+from fem.solve.clock import Progress
 from fem.solve.newton.estimate import error_constants
 from fem.solve.schemes import SCHEMES
 from tests.decks import chain, run_text
@@ -180,7 +181,7 @@ def test_rest_is_found_with_growing_increments():
 
 @pytest.mark.parametrize("integrator", ["NEWMARK", "ENERGY MOMENTUM"])
 def test_runs_are_repeatable_and_start_anew_in_each_step(integrator):
-    """The same bits twice, whatever the chunks; a second step that carries on is as accurate as one step."""
+    """The same bits twice; a second step that carries on is as accurate as one step."""
     text = chain(6, dt=0.01, period=0.6).replace("*DYNAMIC, DIRECT", f"*DYNAMIC, TIME INTEGRATOR={integrator}")
     runs = [run_text(text), run_text(text)]
     np.testing.assert_array_equal(runs[0].u, runs[1].u)
@@ -188,6 +189,22 @@ def test_runs_are_repeatable_and_start_anew_in_each_step(integrator):
     step = half[half.index("*STEP") :]
     twice = run_text(half + step.replace("*DLOAD\nLINE, GRAV, 9.81, 0, 0, -1\n", ""))
     assert np.abs(twice.u[-1] - runs[0].u[-1]).max() < 2e-3
+
+
+@pytest.mark.parametrize("integrator", ["NEWMARK", "GENERALIZED ALPHA", "BACKWARD EULER"])
+@pytest.mark.parametrize("material", ["", "*NO COMPRESSION"])
+def test_chunks_do_not_matter(integrator, material, monkeypatch):
+    """The same bits with chunks of 1, of 7 and of any length, although increments are refused within them."""
+    text = chain(6, dt=0.01, period=0.4, material=material)
+    text = text.replace("*DYNAMIC, DIRECT", f"*DYNAMIC, TIME INTEGRATOR={integrator}")
+    whole = run_text(text)
+    assert whole.cutbacks.sum() > 0
+    for length in (1, 7):
+        monkeypatch.setattr(Progress, "pace", lambda self, spent, is_full, n=length: setattr(self, "chunk", n))
+        monkeypatch.setattr("fem.solve.loop.first_chunk", lambda system, n=length: n)
+        parts = run_text(text)
+        for name in ("time", "u", "v", "a", "energy", "iterations", "cutbacks"):
+            assert np.array_equal(getattr(whole, name), getattr(parts, name)), (length, name)
 
 
 def test_energy_is_kept_while_increments_change():

@@ -10,6 +10,7 @@ import pytest
 
 from fem.compiled.kernel import rehearsal
 from fem.forces.bars import laws
+from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.explicit import leapfrog, rattle
 from fem.solve.linear import chain as linear_chain
 from fem.solve.linear import krylov
@@ -64,6 +65,14 @@ def test_iterating_to_round_off_ends_where_the_residual_no_longer_falls(norm, fl
     assert converges(norm, 1e-9, 0.0, floor=floor, to_floor=True, monkeypatch=monkeypatch)[0] == good
 
 
+@pytest.mark.parametrize(("norm", "strain", "good"), [
+    (0.9e-16, 0.0, True), (1.1e-16, 0.0, False), (0.9e-16, 1.1e-16, False), (0.0, 0.0, True),
+])  # fmt: skip
+def test_iterating_to_round_off_ends_at_that_of_the_forces(norm, strain, good, monkeypatch):
+    """Although the residual falls on, from 1e-9 to half of the last digit of the forces, which are 1."""
+    assert converges(norm, 1e-9, strain, floor=0.0, to_floor=True, monkeypatch=monkeypatch)[0] == good
+
+
 @pytest.mark.parametrize(("strain", "good"), [(0.9e-16, True), (1.1e-16, False)])
 def test_iterating_to_round_off_closes_rods_to_theirs(strain, good, monkeypatch):
     assert converges(1e-9, 1e-9, strain, floor=0.0, to_floor=True, monkeypatch=monkeypatch)[0] == good
@@ -92,12 +101,16 @@ def test_arcs_longer_than_one_and_a_half_radii_are_repeated(length, is_astray):
     assert strays(group(numbers=numbers), *ends) == is_astray
 
 
-def drifted(error: float, kinetic: float, exchanged: float, force: float = 0.0) -> bool:
-    """Energy error of one dof that has moved by 1; allowed is a tenth of what was exchanged."""
-    energies, one, zero = np.zeros(groups.ENERGIES), np.ones(1), np.zeros(1)
+def drifted(error: float, kinetic: float, exchanged: float, force: float = 0.0, pull: float = 0.0) -> bool:
+    """Energy error of a dof that has moved by 1, beside one with ``force`` and a rod of length 2 with ``pull``.
+
+    Allowed is a tenth of what was exchanged.
+    """
+    energies, zero, constants = np.zeros(groups.ENERGIES), np.zeros(2), np.full((INV_LENGTH + 1, 1), 0.5)
     energies[groups.KINETIC], energies[groups.EXCHANGED] = kinetic, exchanged
-    motion = group(energies=energies, u=one, v=zero, a=zero, force=force * one, reaction=zero)
-    return bool(has_drifted(motion, 0.1, error, 0.1))
+    moved, forces, multiplier = np.array([1.0, 0.0]), np.array([0.0, force]), np.array([pull / 2.0])
+    motion = group(energies=energies, u=moved, v=zero, a=zero, force=forces, reaction=zero, multiplier=multiplier)
+    return bool(has_drifted(group(rods=np.zeros(1, int), constants=constants), motion, 0.1, error, 0.1))
 
 
 @pytest.mark.parametrize(("error", "is_drift"), [(0.9e-4, False), (1.1e-4, True)])
@@ -108,8 +121,14 @@ def test_next_to_nothing_exchanged_is_no_measure_of_drift(error, is_drift):
 
 @pytest.mark.parametrize(("error", "is_drift"), [(0.9e-8, False), (1.1e-8, True)])
 def test_round_off_of_large_forces_is_no_drift(error, is_drift):
-    """A force of 1e6 that has moved by 1."""
+    """A motion by 1, where there is a force of 1e6: whether it acts just there, forces that meet do not tell."""
     assert drifted(error, 0.0, 0.0, force=1e6) == is_drift
+
+
+@pytest.mark.parametrize(("error", "is_drift"), [(1.9e-9, False), (2.1e-9, True)])
+def test_round_off_of_rods_is_no_drift(error, is_drift):
+    """A pull of 1e6 over the length 2 times a strain of 1e-15."""
+    assert drifted(error, 0.0, 0.0, pull=1e6) == is_drift
 
 
 # ------------------------------------------------------------------------------------------ rods

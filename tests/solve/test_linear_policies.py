@@ -12,6 +12,7 @@ from scipy.sparse import csc_array
 import fem
 from fem.compiled.kernel import rehearsal
 from fem.results.record import SilentSink
+from fem.solve.increment import Wishes
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import invert
 from fem.solve.linear.ordering import find_tree
@@ -29,7 +30,7 @@ def step_run_of(text: str, solver: str = "AUTO") -> StepRun:
         def follow(self, step_run, procedure):
             self.step_run = step_run
 
-    run = Held(fem.parse_deck(text), SilentSink(), solver, False, False)
+    run = Held(fem.parse_deck(text), SilentSink(), Wishes(solver, fields=False))
     run.run()
     return run.step_run
 

@@ -102,6 +102,7 @@ class Pushed(Instant):
         self.network: Any = SimpleNamespace(compliance=np.eye(1), change=lambda pull: np.array([-pull[0], 0.0]))
         self.mine, self.at, self.one_sided = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_)
         self.taut, self.basis, self.hidden = np.zeros(1, np.bool_), np.zeros(1, np.bool_), 0.0
+        self.is_stop = np.zeros(1, np.bool_)
 
     def _kinetic(self) -> float:
         return 0.0
@@ -232,7 +233,8 @@ def test_ropes_that_bounce_faster_than_a_thousandth_of_an_increment_stay_taut(mo
             Switched, taut=one > 0, length=one + 1.0, can_pull=one == 0, stuck=one > 0, let_go=one > 0, leaves=one > 0,
             mass_at_rest=None, restitution=one + 0.5, stages=SimpleNamespace(of=lambda near: None, first=still),
             step_run=SimpleNamespace(clock=SimpleNamespace(dt=1.0)), _gaps=lambda motion: np.zeros(1),
-            states=SimpleNamespace(last_impact=one - before, basis=one > 0, held=one),
+            states=SimpleNamespace(last_impact=one - before, bounces=one + 1.0, basis=one > 0, held=one),
+            sense=one + 1.0,
         )  # fmt: skip
         with pytest.raises(Found):
             switched._change(SimpleNamespace(), 0.0, one > 0, one > 0)

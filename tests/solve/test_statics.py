@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import fem
 from tests.decks import COLUMN, run_text, step
@@ -235,3 +236,57 @@ def test_loads_at_once_are_those_of_a_constant_amplitude():
         rows = (at_once.step == number) & (at_once.increment > 0)
         last = end.u[np.flatnonzero(end.step == number)[-1]]
         assert rows.sum() >= 4 and np.abs(at_once.u[rows] - last).max() < 1e-12
+
+
+SLACKENED = """*NODE, NSET=ALL
+1, 0., 0., 0.
+{bars_plus_one}, 10., 0., 0.
+*NGEN, NSET=ALL
+1, {bars_plus_one}
+*ELEMENT, TYPE=T3D2, ELSET=LINE
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, {bars}
+*MATERIAL, NAME=M
+*ELASTIC
+1e6
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LINE, MATERIAL=M
+1e-2
+*INITIAL CONDITIONS, TYPE=STRESS
+LINE, 1e5
+*BOUNDARY
+1, 1, 3
+{bars_plus_one}, 1, 3
+*STEP, NLGEOM
+*STATIC{direct}
+{dt}, 1.
+{load}*BOUNDARY
+{bars_plus_one}, 1, 1, -8.
+*END STEP
+"""
+"""A taut cable without weight, whose end comes nearer: it goes slack on the way, and then nothing holds most of it."""
+
+
+@pytest.mark.parametrize(("direct", "dt"), [("", 1.0), ("", 0.1), (", DIRECT", 0.1)])
+@pytest.mark.parametrize("bars", [4, 20])
+def test_a_cable_that_goes_slack_hangs_from_its_load(direct, dt, bars):
+    """Half of the load 1 in the middle, by half of the cable, which spans 1 of its 2 from there to the support."""
+    load = f"*CLOAD\n{bars // 2 + 1}, 3, -1.\n"
+    history = run_text(SLACKENED.format(bars=bars, bars_plus_one=bars + 1, direct=direct, dt=dt, load=load))
+
+    def missing(length: float) -> float:
+        tension = 1e-2 * (1e6 * 0.5 * (length**2 / 25.0 - 1.0) + 1e5) * length / 5.0
+        return tension * np.sqrt(length**2 - 1.0) / length - 0.5
+
+    length = brentq(missing, 4.472, 4.6)
+    middle = history.of_node(bars // 2 + 1)[-1]
+    assert middle == pytest.approx([-4.0, 0.0, -np.sqrt(length**2 - 1.0)], abs=1e-5)
+    assert history.of_node(1, "RF")[-1] == pytest.approx([-0.5 / np.sqrt(length**2 - 1.0), 0.0, 0.5], abs=1e-5)
+
+
+def test_a_cable_that_nothing_loads_may_lie_slack():
+    """Its nodes stay where they are, as nothing pulls at them."""
+    history = run_text(SLACKENED.format(bars=4, bars_plus_one=5, direct="", dt=0.1, load=""))
+    assert np.abs(history.of_node(1, "RF")[-1]).max() < 1e-9
+    assert not history.of_node(3)[-1, 1:].any()

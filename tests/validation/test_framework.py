@@ -6,6 +6,7 @@ import math
 import pytest
 
 from fem import validation
+from fem.commands import example
 from fem.errors import CommandError
 from fem.validation import Row, Target, validate
 
@@ -130,10 +131,10 @@ def test_unknown_case_is_answered_with_the_nearest(clone):
         validate(["zzz"], None)
 
 
-def test_without_a_clone_the_reason_is_said(tmp_path, monkeypatch):
+def test_without_the_cases_the_reason_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(validation, "__file__", str(tmp_path / "site" / "fem" / "validation.py"))
-    with pytest.raises(CommandError, match="from a clone") as error:
+    monkeypatch.setattr(example, "PACKAGE", tmp_path / "site" / "fem")
+    with pytest.raises(CommandError, match="the installation is not whole") as error:
         validate([], None)
     assert error.value.exit_code == 2
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 from fem.arrays import Floats
 from fem.chaos.variation.groups import DA, DF, DU, DV, END, KNOWN, START_A, START_U, START_V, UNPROJECTED, Variation
 from fem.compiled import inner_kernel
-from fem.forces.bars.bar import GAP, P, Q
+from fem.forces.bars.bar import GAP, PLUS, P, Q, sense
 from fem.forces.bars.strain import LINEAR
 from fem.forces.protocol import Trial
 from fem.solve.linear.block import Diagonal
@@ -198,16 +198,16 @@ def turn_rods(order: int, problem: Problem, motion: Motion, pull: Floats, vector
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
-        gap = 0.0
+        gap, way = 0.0, sense(bars.constants[PLUS, e])
         for c in range(3):
             if not is_whole:
                 gap += work.tangent.bar_tangent[Q + c, e] * (vector[order, j + c] - vector[order, i + c])
             if bars.kinds[e, 0] != LINEAR:
-                turn = vector[DU, j + c] - vector[DU, i + c]
+                turn = way * (vector[DU, j + c] - vector[DU, i + c])
                 gap += turn * (rate[j + c] - rate[i + c])
                 if order == ACCELERATION:
                     relative = motion.v[j + c] - motion.v[i + c]
-                    gap += 2.0 * relative * (vector[DV, j + c] - vector[DV, i + c])
+                    gap += 2.0 * way * relative * (vector[DV, j + c] - vector[DV, i + c])
                 work.residual[j + c] -= nodes.mask[j + c] * pull[order, e] * turn
                 work.residual[i + c] += nodes.mask[i + c] * pull[order, e] * turn
         work.tangent.bar_tangent[GAP, e] = gap
@@ -226,8 +226,9 @@ def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, 
     for r in range(bars.rods.shape[0]):
         e = bars.rods[r]
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        way = sense(bars.constants[PLUS, e])
         for c in range(3):
             turn = vector[DU, j + c] - vector[DU, i + c] if bars.kinds[e, 0] != LINEAR else 0.0
-            value = work.tau[e] * work.tangent.bar_tangent[P + c, e] + pull[ACCELERATION, e] * turn
+            value = work.tau[e] * work.tangent.bar_tangent[P + c, e] + way * pull[ACCELERATION, e] * turn
             vector[DF, j + c] += value
             vector[DF, i + c] -= value

@@ -114,7 +114,10 @@ def refuse_both(card: Card, draft: Draft, other: str) -> None:
 
 @keyword("material", takes=("RESTITUTION",), plus=("RESTITUTION",))
 def inextensible(card: Card, draft: Draft) -> None:
-    """Bars of this material keep their length: rods; with ``*NO COMPRESSION`` ropes, RESTITUTION: their impacts."""
+    """Bars of this material keep their length: rods; with ``*NO COMPRESSION`` ropes, with ``*NO TENSION`` stops.
+
+    RESTITUTION: of the impacts of ropes and stops.
+    """
     draft.no_rows(card)
     put(card, draft, is_inextensible=True, restitution=card.amount("RESTITUTION", most=1.0))
     if card.has("RESTITUTION") and draft.material is not None:

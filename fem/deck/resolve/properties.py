@@ -20,7 +20,6 @@ NO_STRAIN = "a bar that keeps its length has no strain"
 BESIDE_RODS = {
     "ELASTIC": "a bar is elastic or keeps its length, not both",
     "EXPANSION": NO_STRAIN,
-    "NO TENSION": "is not supported: a strut that keeps its length",
 }
 """Cards that make no sense in a material of rods."""
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
@@ -107,8 +106,8 @@ def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
         if entry.numbers["compression_ratio"] != 0.0:
             why = "a rope carries no compression: leave RATIO out"
             draft.report(Mistake(entry.cards["NO COMPRESSION"], f"RATIO beside *INEXTENSIBLE in {entry.name}", why))
-    elif "RESTITUTION" in entry.cards:
-        message = f"RESTITUTION is for ropes, and material {entry.name} has no *NO COMPRESSION"
+    elif "RESTITUTION" in entry.cards and "NO TENSION" not in entry.cards:
+        message = f"RESTITUTION is for ropes and stops: material {entry.name} has no *NO COMPRESSION or *NO TENSION"
         draft.report(Mistake(entry.cards["RESTITUTION"], message, "a rod keeps its length and meets no impacts"))
     if entry.numbers.get("beta"):
         draft.report(Mistake(entry.cards["DAMPING"], f"BETA of *DAMPING {beside}", NO_STRAIN))

@@ -23,8 +23,10 @@ ROUNDED = 1e-6
 
 
 def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> None:
-    """EXPLICIT and RIKS follow no bars that go slack without stretch. materials: those of sections"""
-    name = next((m.name for m in materials if m.is_inextensible and m.compression_ratio == 0.0), None)
+    """EXPLICIT and RIKS follow neither ropes nor stops. materials: those of sections"""
+    name = next(
+        (m.name for m in materials if m.is_inextensible and 0.0 in (m.compression_ratio, m.tension_ratio)), None
+    )
     for step in draft.steps if name is not None else ():
         procedure, what, hint = step.procedure, "", ""
         if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
@@ -32,7 +34,9 @@ def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> No
         elif isinstance(procedure, Static) and procedure.riks:
             what, hint = "*STATIC, RIKS", RIKS_HINT
         if what and step.procedure_place:
-            draft.report(Mistake(step.procedure_place, f"{what} does not follow ropes (material {name})", hint))
+            draft.report(
+                Mistake(step.procedure_place, f"{what} does not follow ropes and stops (material {name})", hint)
+            )
 
 
 def blame_perturbations(draft: Draft, materials: Collection[Material], springs: Collection[Spring]) -> None:

@@ -11,7 +11,12 @@ from fem.model import Model
 
 
 def write_deck(model: Model) -> str:
-    """The deck of a model; parameters and includes of the deck it was read from are not restored."""
+    """The deck of a model; parameters and includes of the deck it was read from are not restored.
+
+    >>> model = fem.read_deck("inputs/cable_net.inp")
+    >>> fem.parse_deck(fem.write_deck(model)) == model
+    True
+    """
     labels = model.mesh.node_labels
     lines = ["*HEADING", *model.heading] if model.heading else []
     lines += mesh_lines(model.mesh)

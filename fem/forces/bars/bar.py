@@ -8,7 +8,8 @@ Point evaluation (end of the increment): p = q = d1, t = N/L0.
 Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
 Geometrically linear: p = q = d_b, the base vector, t = 0.
 A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
-tenth number; a taut rope is a rod, a slack one a bar without modulus. A linear solver finds the change of the
+tenth number; a taut rope is a rod, a slack one a bar without modulus; the length of a stop counts negative: in contact
+it is a rod with - g and - q, whose multiplier pushes. A linear solver finds the change of the
 multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (g + D.w + w.w/2)/L0^2, which keeps all digits; the gap
 g = (|D|^2 - L0^2)/2 of the reference position is 0 unless the bar has a rest length of its own.
@@ -98,6 +99,17 @@ class Kind(NamedTuple):
 
 
 @inner_kernel
+def sense(plus: float) -> float:
+    """How the length of a rod counts: -1 where it carries no tension (a stop), else 1."""
+    return -1.0 if plus == 0.0 else 1.0
+
+
+def senses(bars: Bars, index: Ints) -> Floats:
+    """(r,) of the bars ``index``."""
+    return np.where(bars.constants[PLUS, index] == 0.0, -1.0, 1.0)
+
+
+@inner_kernel
 def evaluate_block(
     which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
@@ -143,7 +155,7 @@ def evaluate_block(
         )
         area, young = constants[AREA, e], constants[YOUNG, e]
         plus, minus = constants[PLUS, e], constants[MINUS, e]
-        active, t0, t1 = 1.0, 1.0, 1.0
+        active, t0, t1, way = 1.0, 1.0, 1.0, 1.0
         if law == RIGID:
             stress, modulus = 0.0, 0.0
         elif law == TABLE:
@@ -197,8 +209,9 @@ def evaluate_block(
             qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
             alpha = 1.0
         if law == RIGID:
-            normal, alpha = trial.multiplier[e] / inverse, np.inf
-            bar_tangent[GAP, s] = e1 / (inverse * inverse)
+            normal, alpha, way = trial.multiplier[e] / inverse, np.inf, sense(plus)
+            px, py, pz, qx, qy, qz = way * px, way * py, way * pz, way * qx, way * qy, way * qz
+            bar_tangent[GAP, s] = way * e1 / (inverse * inverse)
         pull = normal * inverse
         lost = (normal - area * own * slope) * inverse
         if not tangent:
@@ -213,7 +226,7 @@ def evaluate_block(
         stiffening = 0.0
         if kind != LINEAR:
             starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
-            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, pull)
+            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, way * pull)
         bar_tangent[GEOMETRIC, s] = trial.weight * half * stiffening
         bar_tangent[ALPHA, s] = alpha
         bar_tangent[P, s] = px

@@ -20,7 +20,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.pictures.figures.reactions import force_figure
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
 from fem.pictures.motion import REST, Motion, at_keys, common, neighbours, nodes_at, overview, read_motion
-from fem.pictures.style import AXES, share_of, some_of
+from fem.pictures.style import AXES, MOST_CURVES, share_of, some_of
 from fem.results.acting import Acting
 
 UNBALANCED = 1e-4
@@ -38,21 +38,42 @@ class Tree:
     links: Ints
 
 
-def joints(results: Results) -> Figure:
-    """Force on each link at the joint nearer to the support, components and T. Missing: see ``forces_of``."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Joints:
+    """k instants of p links: labels of the elements, force (k, p, 3) on each at its joint nearer to the support.
+
+    every: number of links; tension (k, p) of the tables, or None; source: what it is made of, and how well it balances
+    """
+
+    time: Floats
+    labels: list[int]
+    every: int
+    force: Floats
+    tension: Floats | None
+    source: str
+
+
+def joint_forces(results: Results, most: int = MOST_CURVES) -> Joints:
+    """Of at most ``most`` links. Missing: see ``forces_of``."""
     acting = results.acting
     trees = trees_of(results, np.concatenate([step.labels for step in acting.values() if step]))
     motion, needs_rates = motion_of(results, trees, acting)
     force, balance, kept = forces_of(results, trees, motion, acting, needs_rates)
     links = np.concatenate([tree.links for tree in trees])
     bars = np.flatnonzero(results.mesh.is_bar[links[:, 0]])
-    chosen = bars[some_of(bars.tolist())]
+    chosen = bars[some_of(bars.tolist(), most)]
     labels = results.mesh.element_labels[links[chosen, 0]].tolist()
-    title = f"Forces on the links at their joints nearer to the support{share_of(labels, len(bars))}"
-    names = [f"link {label}" for label in labels]
-    source = f"{motion.source or 'the tables'}; {balance}"
     tension = tension_of(results, labels, None if motion.keys is None else motion.keys[kept])
-    return force_figure(results, motion.time[kept], force[:, chosen], names, title, "F{}", AXES, source, tension)
+    source = f"{motion.source or 'the tables'}; {balance}"
+    return Joints(motion.time[kept], labels, len(bars), force[:, chosen], tension, source)
+
+
+def joints(results: Results) -> Figure:
+    """Force on each link at the joint nearer to the support, components and T. Missing: see ``forces_of``."""
+    found = joint_forces(results)
+    title = f"Forces on the links at their joints nearer to the support{share_of(found.labels, found.every)}"
+    names = [f"link {label}" for label in found.labels]
+    return force_figure(results, found.time, found.force, names, title, "F{}", AXES, found.source, found.tension)
 
 
 def tension_of(results: Results, labels: list[int], keys: Floats | None) -> Floats | None:

@@ -200,7 +200,7 @@ def leapfrog(control: Ints, due: Ints, moved: Moved, ties: Ties, through: Passag
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         note_increment(k, 0, 0.0, 0.0, 0, error, problem, thermal, motion, record)
         control[groups.INCREMENT] = k + 1
-        if k >= control[groups.JUDGED] and has_drifted(motion, dt, error, limits[groups.DRIFT_FRACTION]):
+        if k >= control[groups.JUDGED] and has_drifted(bars, motion, dt, error, limits[groups.DRIFT_FRACTION]):
             return groups.DRIFT
         if (control[BEFORE] + k + 1) % WATCHED == 0:
             return WATCH

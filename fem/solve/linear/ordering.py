@@ -101,14 +101,14 @@ def find_tree(system: System, free: Ints) -> Tree | None:
         roots = np.concatenate([[_middle(sequence, parent)], roots])
         sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
         _spread(first, others[order], links[order], roots, sequence, parent, via)
-    linked = np.flatnonzero(via >= 0)
-    is_first = np.isin(np.arange(count), linked[nodes[via[linked], 0] == linked])
+    linked, sign = np.flatnonzero(via >= 0), np.full(count, -1.0)
+    sign[linked[nodes[via[linked], 0] == linked]] = 1.0
     leaves_first = np.ascontiguousarray(sequence[::-1])
     nobody = np.zeros(0, np.int64)
     children = _lists(parent, count) if len(system.bars.rods) else (nobody, nobody)
     child = np.where(parent[pairs[:, 0]] == pairs[:, 1], pairs[:, 0], pairs[:, 1])
     joining = _lists(child, count) if len(pairs) else (nobody, nobody)
-    bar, sign = np.where(via < len(system.bars.nodes), via, -1), np.where(is_first, 1.0, -1.0)
+    bar = np.where(via < len(system.bars.nodes), via, -1)
     return Tree(leaves_first, parent, bar, sign, *children, *joining, _roles(leaves_first, parent))
 
 
@@ -123,8 +123,9 @@ def _roles(sequence: Ints, parent: Ints) -> Ints:
     role = np.full(len(parent), LEAF, np.int64)
     children = sequence[parent[sequence] >= 0]
     role[parent[children]] = 0
-    _, first = np.unique(parent[children], return_index=True)
-    role[children[first]] |= FIRST
+    first = np.full(len(parent), -1, np.int64)
+    first[parent[children[::-1]]] = children[::-1]  # the last that is written stays
+    role[first[first >= 0]] |= FIRST
     return role
 
 

@@ -6,13 +6,9 @@ import math
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.forces.bars.bar import INV_LENGTH, Bars
 from fem.forces.equations import condense, expand
-from fem.forces.values import (
-    element_values,
-    energy_of_bars,
-    secant_thermal_work,
-    thermal_work,
-)
+from fem.forces.values import element_values, energy_of_bars, secant_thermal_work, thermal_work
 from fem.lanes.choose import every, some, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, renew_masses, turning_work
@@ -24,7 +20,10 @@ NEGLIGIBLE = 1e-3
 """An energy error below this part of the allowed part of the energies themselves never counts as drift: a wheel that
 spins freely exchanges next to nothing."""
 ROUND_OFF = 1e-14
-"""Fraction of force times displacement (of the increment, where nothing has moved), summed, that round-off takes."""
+"""Fraction of the largest force times displacements (of the increment, where nothing has moved) that round-off takes:
+where forces meet and cancel, what is left of them says nothing of their round-off."""
+ROD_NOISE = 1e-15
+"""Strain of rods that is round-off: with their pulls it makes up all the energy of masses at rest on ropes."""
 
 
 @kernel
@@ -241,13 +240,10 @@ def close_increment(
         given = strain + potential - energies[groups.TOTAL0]
         energies[groups.WORK] = given + energies[groups.DISSIPATED] - energies[groups.ERROR0]
     energies[groups.KINETIC], energies[groups.STRAIN], energies[groups.POTENTIAL] = kinetic, strain, potential
-    energies[groups.EXCHANGED] = max(
-        max(energies[groups.EXCHANGED], abs(kinetic - energies[groups.KINETIC0])),
-        max(
-            abs(strain - energies[groups.STRAIN0]),
-            max(abs(potential - energies[groups.POTENTIAL0]), abs(energies[groups.WORK] - energies[groups.WORK0])),
-        ),
-    )
+    exchanged = max(energies[groups.EXCHANGED], abs(kinetic - energies[groups.KINETIC0]))
+    exchanged = max(exchanged, abs(strain - energies[groups.STRAIN0]))
+    exchanged = max(exchanged, abs(potential - energies[groups.POTENTIAL0]))
+    energies[groups.EXCHANGED] = max(exchanged, abs(energies[groups.WORK] - energies[groups.WORK0]))
     motion.memory[groups.ONSET] = scheme.onset * loading.dt[k]
     take_over(scheme.lags, problem, motion, work)
     error: float = kinetic + strain + potential - energies[groups.TOTAL0]
@@ -256,7 +252,7 @@ def close_increment(
 
 
 @kernel
-def has_drifted(motion: Motion, dt: float, error: float, fraction: float) -> bool:
+def has_drifted(bars: Bars, motion: Motion, dt: float, error: float, fraction: float) -> bool:
     """The energy error since the start of the step exceeds its fraction of the exchanged energy, beyond round-off."""
     energies = motion.energies
     change = abs(error - energies[groups.ERROR0])
@@ -265,10 +261,14 @@ def has_drifted(motion: Motion, dt: float, error: float, fraction: float) -> boo
         return False
     size = abs(energies[groups.KINETIC]) + abs(energies[groups.STRAIN]) + abs(energies[groups.POTENTIAL])
     size += abs(energies[groups.WORK])
-    noise = NEGLIGIBLE * fraction * size
+    move, pull = 0.0, 0.0
     for dof in range(motion.u.shape[0]):
-        move = abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
-        noise += ROUND_OFF * move * (abs(motion.force[dof]) + abs(motion.reaction[dof]))
+        move += abs(motion.u[dof]) + dt * (abs(motion.v[dof]) + dt * abs(motion.a[dof]))
+        pull = max(pull, abs(motion.force[dof]) + abs(motion.reaction[dof]))
+    noise = NEGLIGIBLE * fraction * size + ROUND_OFF * pull * move
+    for r in range(bars.rods.shape[0]):  # multipliers are pulls over lengths
+        inverse = bars.constants[INV_LENGTH, bars.rods[r]]
+        noise += ROD_NOISE * abs(motion.multiplier[bars.rods[r]]) / (inverse * inverse)
     is_beyond: bool = (fraction >= 0.0) & (change > allowed + noise)
     return is_beyond
 

@@ -25,6 +25,8 @@ ROD_FLOOR = 1e-16
 """Strain of rods that cannot be told from none."""
 STALLED = 0.9
 """A residual that keeps more than this fraction of its value from one solve to the next no longer falls."""
+NOTHING_LEFT = 1e-16
+"""Part of the forces D that a residual need not fall below: half of the last digit of the largest of them."""
 NOISY = 0.3
 """The same among residuals that are as small as the round-off of bar forces: Newton's method would do much better."""
 
@@ -47,7 +49,8 @@ def is_converged(
 ) -> tuple[bool, int]:
     """All given criteria hold, or the residual has reached the round-off floor; flags say what was special.
 
-    TO_FLOOR: once they hold, go on until the residual no longer falls, or to the last iteration allowed.
+    TO_FLOOR: once they hold, go on until the residual no longer falls or is ``NOTHING_LEFT`` of the forces, or to the
+    last iteration allowed. Where a solution has few digits (zero, along an axis) residuals would fall to 1e-320.
     """
     memory = motion.memory
     good, is_vanished = True, False
@@ -68,10 +71,12 @@ def is_converged(
     is_floor = (iteration > 1) & (not good) & closed & stalls
     flags = where(is_floor, groups.AT_FLOOR, where(is_vanished, groups.LOADS_VANISHED, 0))
     if common(limits[groups.TO_FLOOR]) != 0.0:
-        falls_on = good & (norm + gap > 0.0) & (iteration < limits[groups.ITERATIONS])
+        is_nothing = norm <= NOTHING_LEFT * scale
+        falls_on = good & (iteration < limits[groups.ITERATIONS]) & ((not is_nothing) | (gap > ROD_FLOOR))
         fall = where(norm <= limits[groups.FLOOR], NOISY, STALLED)
+        has_ended = is_nothing | (norm >= fall * memory[groups.PREVIOUS])
         is_tight = (gap <= ROD_FLOOR) | (gap >= STALLED * gap_before)
-        good = good & ((not falls_on) | ((iteration > 1) & (norm >= fall * memory[groups.PREVIOUS]) & is_tight))
+        good = good & ((not falls_on) | ((iteration > 1) & has_ended & is_tight))
         flags = where(falls_on, 0, flags)
     return good | is_floor, flags
 

@@ -6,8 +6,20 @@ from fem.arrays import Flags, Floats, Ints
 from fem.solve.advice import failure_message
 from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton.convergence import forcing_of
-from fem.solve.newton.groups import FILTER, NEED_SOLVE, PHASE, Loading, Record, Ropes
+from fem.solve.newton.groups import (
+    DONE,
+    FILTER,
+    INCREMENT,
+    NEED_SOLVE,
+    OPEN,
+    PHASE,
+    WAITING,
+    Loading,
+    Record,
+    Ropes,
+)  # fmt: skip
 from fem.solve.newton.march import march
+from fem.solve.statics.unrestrained import careful_nodes
 from fem.solve.step_system import NO_ROPES
 
 SINGULAR = -1
@@ -23,7 +35,22 @@ class Newton(Marcher):
         """Through a chunk, or up to where ropes change."""
         if step.watched:
             return step.watched.march(control, chunk, kept)
-        return iterate(step, control, chunk, kept, NO_ROPES)
+        reason = iterate(step, control, chunk, kept, NO_ROPES)
+        while reason == SINGULAR and self._carefully(step, control, chunk, kept):
+            reason = iterate(step, control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
+        return reason
+
+    def _carefully(self, step: OneStep, control: Ints, chunk: Loading, kept: Record) -> bool:
+        """Once more through an increment of statics whose tangent is singular, past slack bars; whether it succeeds."""
+        stage, nodes = step.stage, step.stage.nodes
+        careful = None if stage.is_dynamic or len(step.arc.last) else careful_nodes(stage)
+        if careful is None:
+            return False
+        stage.nodes = careful
+        control[PHASE], control[WAITING] = OPEN, 0
+        reason = iterate(step, control, chunk, kept, NO_ROPES, int(control[INCREMENT]) + 1)
+        stage.nodes = nodes
+        return reason == DONE
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
@@ -31,13 +58,13 @@ class Newton(Marcher):
         return trouble or failure_message(step, reason, control, increments, dt)
 
 
-def iterate(step: OneStep, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+def iterate(step: OneStep, control: Ints, chunk: Loading, kept: Record, ropes: Ropes, end: int | None = None) -> int:
     """Call the Newton march until it needs no more linear solves from here. ropes: those it watches."""
-    stage, motion = step.stage, step.progress.motion
+    stage, motion, end = step.stage, step.progress.motion, end or len(chunk.dt)
     through = stage.passage(chunk, motion, kept)
     through = through._replace(problem=through.problem._replace(ropes=ropes))
     while True:
-        reason = march(len(chunk.dt), control, step.arc, through)
+        reason = march(end, control, step.arc, through)
         if reason != NEED_SOLVE:
             return int(reason)
         phase = int(control[PHASE])

@@ -57,6 +57,7 @@ from fem.solve.newton.groups import (
     LEVEL,
     LOW_LEVEL,
     PASSES,
+    REFUSED,
     RINGS,
     SHORTEST,
     SIZE,
@@ -140,7 +141,7 @@ def judge(
         return FILTER, 0.0
     memory[PASSES] = 0.0
     if error > 1.0 and dt > limits[SHORTEST]:
-        memory[LEVEL] = max(level, memory[LEVEL])
+        memory[REFUSED] = level
         return TOO_LONG, 0.0
     memory[LEVEL] = max(level, FADING * memory[LEVEL])
     memory[SIZE], memory[LAST_DT] = size, dt

@@ -49,7 +49,9 @@ ONSET = 13
 PASSES, FRACTION, LEFT = 14, 15, 16
 # and of an update that may be halved: R.R before it, and what part of it is left
 SQUARE, PART = 17, 18
-MEMORY = 19
+# and the level of an increment that was refused, for the clock to choose a shorter one by
+REFUSED = 19
+MEMORY = 20
 # Entries of energies
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED = 0, 1, 2, 3, 4
 TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = 5, 6, 7, 8, 9, 10, 11

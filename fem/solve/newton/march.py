@@ -236,7 +236,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             error = close_increment(scheme, k, memory[groups.CLOSING_STRAIN], problem, loading, motion, work)
             note_increment(k, control[groups.ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
             control[groups.INCREMENT] += 1
-            if scheme.wm != 0.0 and k >= judged and has_drifted(motion, dt, error, band):
+            if scheme.wm != 0.0 and k >= judged and has_drifted(bars, motion, dt, error, band):
                 return groups.DRIFT
             low, level, high = limits[groups.LOW_LEVEL], memory[groups.LEVEL], limits[groups.HIGH_LEVEL]
             if limits[groups.TIME_ERROR] > 0.0 and not low <= level <= high:

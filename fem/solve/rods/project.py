@@ -29,7 +29,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
+from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense
 from fem.forces.bars.strain import LINEAR
 from fem.forces.equations import Equations, condense, expand
 from fem.lanes.choose import where
@@ -121,7 +121,7 @@ def acceleration_gaps(secant: bool, dt: float, bars: Bars, u0: Floats, work: Scr
                 relative = work.v[j + c] - work.v[i + c]
                 if secant:
                     relative = (work.u[j + c] - work.u[i + c] - u0[j + c] + u0[i + c]) / dt
-                rate += relative * relative
+                rate += sense(bars.constants[PLUS, e]) * relative * relative
         work.tangent.bar_tangent[GAP, e] = rate
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.constraints import Independent
 from fem.errors import ModelError
-from fem.forces.bars.bar import Bars
+from fem.forces.bars.bar import Bars, senses
 from fem.forces.bars.strain import LINEAR
 from fem.solve.linear.sparse.factors import solve_dense, solve_pivoting
 from fem.solve.newton.groups import Motion
@@ -77,8 +77,9 @@ def consistent_accelerations(
 
 
 def centripetal(bars: Bars, v: Floats) -> Floats:
-    """|v_j - v_i|^2 of the rods; zero where they are geometrically linear."""
-    return np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, (relative(bars, v) ** 2).sum(axis=1))
+    """|v_j - v_i|^2 of the rods (stops: minus that); zero where they are geometrically linear."""
+    square = (relative(bars, v) ** 2).sum(axis=1)
+    return np.where(bars.kinds[bars.rods, 0] == LINEAR, 0.0, senses(bars, bars.rods) * square)
 
 
 def relative(bars: Bars, x: Floats) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.bars.bar import INV_LENGTH, senses
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
@@ -154,11 +154,13 @@ class ActiveSet(Watched):
         stage = step_run.stage = self.stages.of(taut)
         motion.multiplier[self.ropes.bars[~taut]] = 0.0
         fresh = self.ropes.bars[taut & (motion.multiplier[self.ropes.bars] <= 0.0)]
-        # Without a tension nothing resists across ropes: first guess as large as the forces that act.
+        # Without a tension nothing resists across ropes: first guess as large as the forces that act. Stops push.
         loads = self.stages.first.loads
         acting = loads.factors(np.array([end]))[0] @ loads.vectors if len(loads.vectors) else np.zeros(1)
         force = max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
-        motion.multiplier[fresh] = force * stage.bars.constants[INV_LENGTH, fresh]
+        motion.multiplier[fresh] = (
+            np.maximum(senses(stage.bars, fresh), 0.0) * force * stage.bars.constants[INV_LENGTH, fresh]
+        )
         evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
             self.notice = hold_unrestrained(stage, step_run.step)[1]

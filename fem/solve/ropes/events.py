@@ -151,7 +151,7 @@ class Events(Switched):
     def join(self, other: Events) -> None:
         """A motion between this one and another, in the same states: no slack rope counts as too long in either."""
         self.ropes.allowance[:] = np.maximum(self.ropes.allowance, other.ropes.allowance)
-        self.states.last_impact[:] = other.states.last_impact
+        self.states.last_impact[:], self.states.bounces[:] = other.states.last_impact, other.states.bounces
 
     def fits(self, motion: Motion, ahead: float = 0.0) -> bool:
         """No slack rope is too long, ``ahead`` of now."""

@@ -40,6 +40,7 @@ from fem.solve.ropes.stepping.balance import close_with_losses, take_from_motion
 from fem.solve.ropes.stepping.law import Law, support_lag
 from fem.solve.ropes.stepping.lengths import Lengths
 from fem.solve.ropes.switching import SettingOff
+from fem.solve.ropes.watched import name_of_event
 from fem.solve.step_system import StepSystem
 
 AT_LENGTH = 1e-6
@@ -104,7 +105,8 @@ class Moreau(Marcher):
         label = self.stage.system.label_of_bar
         for k, r, what, lost in self.happened:
             e = int(self.index[r])
-            step.sink.event(Event(step.number, before + k + 1, float(times[k + 1]), label(e), what, lost))
+            happened = name_of_event(what, float(self.lengths.sense[r]))
+            step.sink.event(Event(step.number, before + k + 1, float(times[k + 1]), label(e), happened, lost))
         self.happened.clear()
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
@@ -126,7 +128,8 @@ class Moreau(Marcher):
             if error is None or not np.isfinite(error):
                 return groups.NOT_CONVERGED
             control[groups.INCREMENT] += 1
-            if k >= control[groups.JUDGED] and has_drifted(motion, float(chunk.dt[k]), error, fraction):
+            dt = float(chunk.dt[k])
+            if k >= control[groups.JUDGED] and has_drifted(self.stage.bars, motion, dt, error, fraction):
                 return groups.DRIFT
         return groups.DONE
 

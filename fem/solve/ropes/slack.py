@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bars.bar import BASE, BASE_CONSTANT, INV_LENGTH, REF, Bars
+from fem.forces.bars.bar import BASE, BASE_CONSTANT, INV_LENGTH, PLUS, REF, Bars, sense
 from fem.forces.bars.laws import RIGID
 from fem.forces.bars.strain import LINEAR
 from fem.solve.newton.groups import Ropes
@@ -15,7 +15,7 @@ AWAY = 1e-13
 
 @inner_kernel
 def gap_of(e: int, u: Floats, bars: Bars) -> float:
-    """g = (l^2 - L0^2)/2 of bar e at displacement u, to first order where it is geometrically linear."""
+    """g = (l^2 - L0^2)/2 of bar e at displacement u (a stop: - g), to first order where it is geometrically linear."""
     i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
     first = BASE if bars.kinds[e, 0] == LINEAR else REF
     gap: float = 0.0 if bars.kinds[e, 0] == LINEAR else bars.constants[BASE_CONSTANT, e]
@@ -28,7 +28,7 @@ def gap_of(e: int, u: Floats, bars: Bars) -> float:
         gap += bars.constants[BASE_CONSTANT, e] / bars.constants[INV_LENGTH, e] ** 2
     else:
         gap += 0.5 * square
-    return gap
+    return sense(bars.constants[PLUS, e]) * gap
 
 
 @kernel

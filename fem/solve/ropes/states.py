@@ -10,7 +10,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH, MINUS, Bars
+from fem.forces.bars.bar import INV_LENGTH, MINUS, PLUS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID
 from fem.model import Controls, Dynamic, Frequency, Static
@@ -28,9 +28,11 @@ MOST_KEPT = 64
 
 
 def ropes_of(system: System) -> Ints:
-    """Indices of the bars that are ropes (all of them rods as assembled)."""
+    """Indices of the bars that are ropes or stops (all of them rods as assembled)."""
     bars = system.bars
-    return np.flatnonzero((bars.kinds[:, 1] == RIGID) & (bars.constants[MINUS] == 0.0))
+    return np.flatnonzero(
+        (bars.kinds[:, 1] == RIGID) & ((bars.constants[MINUS] == 0.0) | (bars.constants[PLUS] == 0.0))
+    )
 
 
 def steps_over_impacts(controls: Controls, scheme: Scheme, ropes: Ints) -> bool:
@@ -91,7 +93,7 @@ def without_pulls(bars: Bars, ropes: Ints) -> Bars:
 
 
 def gaps_of(bars: Bars, index: Ints, u: Floats) -> Floats:
-    """(r,) gaps (l^2 - L0^2)/2 of some bars at u."""
+    """(r,) gaps (l^2 - L0^2)/2 of some bars at u, of stops minus that."""
     found = np.zeros(len(index))
     gaps(index, bars, u, found)
     return found

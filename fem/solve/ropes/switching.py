@@ -29,13 +29,16 @@ from fem.solve.step_system import StepSystem, loading_at
 
 ZENO = 1e-3
 """Fraction of an increment: a rope whose impacts follow each other faster than that stays taut."""
+BOUNCES = 20
+"""The same of a stop after so many of them: balls with small gaps meet several times when impacts travel on."""
 ALLOWED = 1e-10
 """Strain by which a slack rope may be too long before it has moved away from its length."""
 
 
 class States(NamedTuple):
     """Of the ropes (r,): taut; basis: the taut ones that the march follows, the others repeat them; allowance as in
-    ``Ropes``; last_impact, last_taut: when they met an impact, became taut; held: up to when they stay taut.
+    ``Ropes``; last_impact, last_taut: when they met an impact, became taut; bounces: impacts that followed each other
+    within a moment; held: up to when they stay taut.
 
     spare (1,) energy that instants took and no event has told of yet
     """
@@ -44,6 +47,7 @@ class States(NamedTuple):
     basis: Flags
     allowance: Floats
     last_impact: Floats
+    bounces: Floats
     last_taut: Floats
     held: Floats
     spare: Floats
@@ -67,7 +71,14 @@ class Switched(Watched):
         self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
         never = np.full(count, -np.inf)
         self.states = States(
-            self.taut, self.taut.copy(), self.ropes.allowance, never, never.copy(), never.copy(), np.zeros(1)
+            self.taut,
+            self.taut.copy(),
+            self.ropes.allowance,
+            never,
+            np.zeros(count),
+            never.copy(),
+            never.copy(),
+            np.zeros(1),
         )
         self.holds: Ints = np.zeros(count, np.int64)
         self.let_go: Flags = np.zeros(count, np.bool_)
@@ -170,7 +181,8 @@ class Switched(Watched):
         stage = self.stages.of(near)
         chunk = loading_at(stage, motion, now)
         moment = ZENO * self.step_run.clock.dt
-        has_bounced = now - states.last_impact < moment
+        soon = now - states.last_impact < moment
+        has_bounced = soon & (states.bounces >= np.where(self.sense < 0.0, BOUNCES, 1))
         self.stuck |= stuck
         self.let_go[:] = (self.let_go | released) & ~self.stuck
         instant = Instant(self.stages, motion, chunk, now, before, states.basis, near, self.mass)
@@ -179,6 +191,7 @@ class Switched(Watched):
         found = instant.run(self.let_go, self.stuck, states.held > now, slowest, restitution, self.length)
         found = self._without_errors(motion, found)
         self.taut[:], states.basis[:] = found.taut, found.basis
+        states.bounces[found.struck] = np.where(soon, states.bounces + 1.0, 1.0)[found.struck]
         states.last_impact[found.struck] = now
         fresh = found.taut & ~before
         again = self.taut & (self.stuck | (fresh & (now - states.last_taut < moment)))  # a moment ago, or stuck

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.bars.bar import INV_LENGTH, senses
 from fem.results.record import Event
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
@@ -34,8 +34,9 @@ NAMED = 6
 
 
 class Watched:
-    """The ropes of one step. ``taut`` (r,): their states; ``ropes``: what the march watches; ``length`` (r,).
+    """The ropes of one step, stops among them: ropes whose length counts negative (``sense`` (r,) -1).
 
+    taut (r,)      their states;  ropes: what the march watches;  length (r,)
     can_pull (r,)  not between two supports;  trouble: why the last increment was given up, or nothing
     """
 
@@ -48,6 +49,7 @@ class Watched:
         self.taut: Flags = np.ones(len(index), np.bool_)
         self.ropes = Ropes(index, np.zeros(len(index)))
         self.length: Floats = 1.0 / bars.constants[INV_LENGTH, index]
+        self.sense: Floats = senses(bars, index)
         free = (stages.first.nodes.dof_kind != 0).reshape(-1, 3).any(axis=1)
         self.can_pull: Flags = free[bars.nodes[index]].any(axis=1)
         self._pending: list[Event] = []
@@ -68,10 +70,10 @@ class Watched:
         strain = gap / self.length**2
         if strain.max() > SAME_LENGTH:
             r = int(strain.argmax())
+            distance = self.length[r] * np.sqrt(max(0.0, 1.0 + 2.0 * self.sense[r] * strain[r]))
             raise ModelError(
-                f"{self.stages.first.system.name_bar(int(self.ropes.bars[r]))} is a rope of length "
-                f"{self.length[r]:.9g}, but its nodes are {self.length[r] * np.sqrt(1.0 + 2.0 * strain[r]):.9g} apart "
-                "at the start of the step"
+                f"{self.stages.first.system.name_bar(int(self.ropes.bars[r]))} is a {self._what(r)} of length "
+                f"{self.length[r]:.9g}, but its nodes are {distance:.9g} apart at the start of the step"
             )
 
     def _march(self, begin: float, end: float, dt: float, ropes: Ropes) -> tuple[Ints, Record, Loading]:
@@ -103,6 +105,9 @@ class Watched:
         bars, index, move = self.stages.first.bars, self.ropes.bars, dt * motion.v
         return 0.5 * (gaps_of(bars, index, motion.u + move) - gaps_of(bars, index, motion.u - move))
 
+    def _what(self, r: int) -> str:
+        return "rope" if self.sense[r] > 0.0 else "stop"
+
     def _names(self, chosen: Flags) -> str:
         """Some ropes (r,), for a message."""
         names = [self.step_run.system.name_bar(int(e)) for e in self.ropes.bars[chosen]]
@@ -119,10 +124,16 @@ class Watched:
         return Failed(groups.NOT_CONVERGED, np.zeros(groups.CONTROL, np.int64), np.zeros((1, groups.INCREMENT_ROW)))
 
     def _happens(self, now: float, r: int, what: str, loss: float = 0.0) -> None:
-        """Note what happens to rope r."""
+        """Note what happens to rope r: of a stop "contact" and "apart" in place of "taut" and "slack"."""
+        what = name_of_event(what, self.sense[r])
         m = self.step_run
         label = m.system.label_of_bar(int(self.ropes.bars[r]))
         self._pending.append(Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, loss))
+
+
+def name_of_event(what: str, sense: float) -> str:
+    """What happened to a rope, or to a stop (sense -1)."""
+    return what if sense > 0.0 else {"taut": "contact", "slack": "apart"}.get(what, what)
 
 
 def copy_of(arrays: Arrays) -> Arrays:

@@ -13,9 +13,11 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError
+from fem.forces.bars.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG
 from fem.forces.bars.blocks import bar_blocks
 from fem.model import Step
 from fem.model.curves import Curve
+from fem.solve.newton.groups import Nodes
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.step_system import StepSystem
 
@@ -69,7 +71,7 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
                 names.append(f"node {stage.system.labels[node]} along ({along})")
             held[node] += (largest[k] or stiff) * np.outer(direction, direction).ravel()
     if slack:
-        _be_cautious(stage, wet, stiff, held)
+        stage.nodes = _cautious(stage, wet, stiff, held)
     if not names:
         return np.zeros(0, np.int64), SLACK if slack else ""
     stage.nodes = stage.nodes._replace(artificial_stiffness=held)
@@ -86,17 +88,31 @@ def _dragged(stage: StepSystem) -> Flags:
     return found
 
 
-def _be_cautious(stage: StepSystem, wet: Flags, stiff: float, held: Floats) -> None:
-    """Statics of a slack line that only a stream holds: its nodes resist as the residual does, so that a correction is
-    a fraction of a bar, and none at all at the end (Levenberg-Marquardt). ``CAUTION`` was chosen over 150 ropes.
+def careful_nodes(stage: StepSystem) -> Nodes | None:
+    """For an equilibrium whose way leads over a singular tangent: bars that may go slack are gone about with caution.
+
+    None where there are no such bars, or caution is taken already.
     """
-    bars = stage.bars.nodes[wet[stage.bars.nodes].all(axis=1)]
-    length = np.zeros(len(wet))
-    count = np.bincount(bars.ravel(), minlength=len(wet))
-    np.add.at(length, bars, stage.system.length0[wet[stage.bars.nodes].all(axis=1)][:, None])
-    caution = np.divide(CAUTION * count, length * np.sqrt(max(len(bars), 1)), out=np.zeros(len(wet)), where=count > 0)
-    held[wet, ::4] += FLOOR * stiff
-    stage.nodes = stage.nodes._replace(caution=caution, artificial_stiffness=held)
+    bars = stage.bars.constants
+    may = stage.bars.nodes[bars[PLUS] != bars[MINUS]]
+    if len(may) == 0 or len(stage.nodes.caution):
+        return None
+    slack = np.isin(np.arange(len(stage.system.labels)), may)
+    held = stage.nodes.artificial_stiffness if len(stage.nodes.artificial_stiffness) else np.zeros((len(slack), 9))
+    return _cautious(stage, slack, float((bars[YOUNG] * bars[AREA] * bars[INV_LENGTH]).max()), held.copy())
+
+
+def _cautious(stage: StepSystem, slack: Flags, stiff: float, held: Floats) -> Nodes:
+    """Statics of a slack line that hardly anything holds: its nodes resist as the residual does, so that a correction
+    is a fraction of a bar, and none at all at the end (Levenberg-Marquardt). ``CAUTION`` was chosen over 150 ropes.
+    """
+    inside = slack[stage.bars.nodes].all(axis=1)
+    bars, length = stage.bars.nodes[inside], np.zeros(len(slack))
+    count = np.bincount(bars.ravel(), minlength=len(slack))
+    np.add.at(length, bars, stage.system.length0[inside][:, None])
+    caution = np.divide(CAUTION * count, length * np.sqrt(max(len(bars), 1)), out=np.zeros(len(slack)), where=count > 0)
+    held[slack, ::4] += FLOOR * stiff
+    return stage.nodes._replace(caution=caution, artificial_stiffness=held)
 
 
 def _together(loads: LoadSet) -> Floats:

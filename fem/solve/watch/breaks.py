@@ -6,7 +6,7 @@ chunk that is shows in what was recorded of it; the chunk is then gone through a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,26 +28,20 @@ MOST_NAMED = 6
 COLUMNS = [quantity.name for quantity in ELEMENTAL]
 
 
+@dataclass(frozen=True, slots=True)
 class Breaks:
     """The limits of all elements that may break.
 
     elements (f,)  indices;  values (f,) of the limits;  columns (f,) of the quantity, -1: total time
     watched        elements whose T or E is looked at after every increment
+    instants       rising total times at which an element breaks: increments end there
     """
 
-    def __init__(self, model: Model) -> None:
-        found = [(model.mesh.elements_of(each.target), each) for each in model.failures]
-        columns = [COLUMNS.index(FAILURES[each.kind]) if FAILURES[each.kind] else -1 for _, each in found]
-        sizes = [len(elements) for elements, _ in found]
-        self.elements: Ints = np.concatenate([np.zeros(0, np.int64), *(elements for elements, _ in found)])
-        self.values: Floats = np.repeat([each.value for _, each in found], sizes)
-        self.columns: Ints = np.repeat(np.array(columns, np.int64), sizes)
-        self.watched: Ints = np.unique(self.elements[self.columns >= 0]) if found else self.elements
-
-    @property
-    def instants(self) -> Floats:
-        """Rising total times at which an element breaks: increments end there."""
-        return np.unique(self.values[self.columns < 0]) if len(self.elements) else self.values
+    elements: Ints
+    values: Floats
+    columns: Ints
+    watched: Ints
+    instants: Floats
 
     def reached(self, step: OneStep, kept: Record, time: Floats) -> Flags:
         """(k, f) limits that are reached at the ends (k,) of the first increments that are kept."""
@@ -57,6 +51,21 @@ class Breaks:
         places = step.elements.searchsorted(self.elements[looked_at])
         now[:, looked_at] = kept.values[: len(time), places, self.columns[looked_at]]
         return np.asarray((now >= self.values) & ~step.whole.gone[self.elements])
+
+
+NO_BREAKS = Breaks(NONE := np.zeros(0, np.int64), np.zeros(0), NONE, NONE, np.zeros(0))
+
+
+def breaks_of(model: Model) -> Breaks:
+    """Those of a model."""
+    if not model.failures:
+        return NO_BREAKS
+    found = [(model.mesh.elements_of(each.target), each) for each in model.failures]
+    sizes = [len(elements) for elements, _ in found]
+    elements = np.concatenate([members for members, _ in found])
+    values = np.repeat([each.value for _, each in found], sizes)
+    columns = np.repeat([COLUMNS.index(FAILURES[each.kind]) if FAILURES[each.kind] else -1 for _, each in found], sizes)
+    return Breaks(elements, values, columns, np.unique(elements[columns >= 0]), np.unique(values[columns < 0]))
 
 
 def break_off(step: OneStep, reached: Flags) -> bool:

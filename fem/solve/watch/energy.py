@@ -75,7 +75,7 @@ class EnergyWatch:
         motion = progress.motion
         error = balance(motion)
         is_short = self.stage.is_dynamic and progress.increment <= SETTLING
-        if not (self.has_left or (is_short and has_drifted(motion, dt, error, self.fraction))):
+        if not (self.has_left or (is_short and has_drifted(self.stage.bars, motion, dt, error, self.fraction))):
             return ""
         change, exchanged = error - self.begin, float(motion.energies[groups.EXCHANGED])
         if self._damps(motion) and change < 0.0:

@@ -227,4 +227,4 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             row += 1
             note_increment(row, spent, norm, scale, flags, error, problem, thermal, motion, record)
         if k >= settling:
-            fail(has_drifted(motion, dt, error, limits[DRIFT_FRACTION]), DRIFT, k, outcome)
+            fail(has_drifted(bars, motion, dt, error, limits[DRIFT_FRACTION]), DRIFT, k, outcome)

@@ -2,7 +2,8 @@
 
 Ropes that arrive at their length at one instant meet their impacts together, with rods and taut ropes. Those that are
 moving away from it take no part, unless these impacts turn them round: that is the next impact of the same instant.
-Each of them takes energy or none; after ``MOST_ROUNDS`` the rest is one impact without restitution.
+Stops with restitution that are in contact take no part either: an impact travels from ball to ball, one after another.
+Each of them takes energy or none; after a bounded number the rest is one impact without restitution.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.bars.bar import INV_LENGTH, senses
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import Loading, Motion
@@ -32,6 +33,8 @@ EXACT = 1e-7
 """Fraction of the largest velocity or acceleration by which rates of lengths may be off in the end."""
 MOST_ROUNDS = 20
 """Impacts of one instant that follow from each other."""
+MOST_HANDED_ON = 1000
+"""The same where they travel from stop to stop."""
 
 
 class Change(NamedTuple):
@@ -70,6 +73,7 @@ class Instant:
         self.at = positions(self.stage.bars.rods, stages.ropes)[self.mine]
         self.one_sided = np.zeros(len(self.stage.bars.rods), np.bool_)
         self.one_sided[self.at] = True
+        self.is_stop = senses(self.stage.bars, stages.ropes[near]) < 0.0
         self.hidden = 0.0
 
     def run(
@@ -116,9 +120,10 @@ class Instant:
     ) -> tuple[Flags, Flags, Floats]:
         """Impulses; of the ropes at their length, which stay there, which met an impact, and the energy they lost."""
         loss = np.zeros(len(self.mine))
-        struck, stays = loss > 0.0, loss > 0.0
-        for turn in range(MOST_ROUNDS + 1):
-            is_last, rate = turn == MOST_ROUNDS, multiply(self.stage, self.motion.v)
+        struck, stays, hands_on = loss > 0.0, loss > 0.0, self.is_stop & (restitution > 0.0)
+        most = MOST_HANDED_ON if hands_on.any() else MOST_ROUNDS
+        for turn in range(most + 1):
+            is_last, rate = turn == most, multiply(self.stage, self.motion.v)
             mine = rate[self.at]
             arrives = (mine > SLOW * speed) & ~(self.taut & (turn == 0))
             lingers = (mine < -RESTING * speed) & (mine >= -slowest) & (turn > 0)
@@ -127,7 +132,7 @@ class Instant:
             stuck = stuck | lingers
             bounce = np.where(stuck | is_last, 0.0, restitution) * np.where(arrives, mine, 0.0)
             takes_part = np.ones(len(rate), np.bool_)
-            takes_part[self.at] = stuck | (mine >= -SLOW * speed) | is_last
+            takes_part[self.at] = stuck | arrives | is_last | ((mine >= -SLOW * speed) & ~hands_on)
             one_sided = self.one_sided.copy()
             one_sided[self.at[stuck]] = False
             right = rate.copy()

@@ -45,7 +45,8 @@ class Law:
         still = -(rows @ self.v0)
         if not self.arrives.any():
             return np.asarray(still)
-        turn = 0.5 * ((self.lengths.relative(self.near, u1) - self.start) * self.lengths.relative(self.near, v1)).sum(1)
+        moved = self.lengths.relative(self.near, u1) - self.start
+        turn = 0.5 * self.lengths.sense[self.near] * (moved * self.lengths.relative(self.near, v1)).sum(1)
         wanted = -turn - np.where(self.arrives, self.restitution * self.rate, 0.0)
         return np.asarray(np.where(self.one_sided, np.maximum(wanted, still), wanted))
 

@@ -13,17 +13,18 @@ from fem.solve.step_system import StepSystem
 
 
 class Lengths:
-    """Of bars ``index`` (c,) of a stage, all of which may pull. square (c,) lengths squared."""
+    """Of bars ``index`` (c,) of a stage, all of which may pull. square (c,) lengths squared; sense (c,) -1: stops."""
 
     def __init__(self, stage: StepSystem, index: Ints) -> None:
         bars = stage.bars
         self.index, self.bars = index, bars
         self.square: Floats = 1.0 / bars.constants[bar.INV_LENGTH, index] ** 2
+        self.sense: Floats = bar.senses(bars, index)
         self.is_linear = bars.kinds[index, 0] == LINEAR
         self.dofs = Independent(stage.nodes.dof_kind, stage.equations)
 
     def gaps(self, u: Floats) -> Floats:
-        """(l^2 - L0^2)/2."""
+        """(l^2 - L0^2)/2, of stops minus that."""
         return gaps_of(self.bars, self.index, u)
 
     def relative(self, chosen: Ints, x: Floats) -> Floats:
@@ -39,7 +40,7 @@ class Lengths:
         rows = np.zeros((len(chosen), len(u)))
         at = np.arange(len(chosen))
         for c in range(3):
-            d = self.bars.constants[first + c, e] + w[:, c]
+            d = self.sense[chosen] * (self.bars.constants[first + c, e] + w[:, c])
             rows[at, ends[:, 1] + c] += d
             rows[at, ends[:, 0] + c] -= d
         return rows, rows[:, dofs.unknown] if dofs.transform is None else rows @ dofs.transform

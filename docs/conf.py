@@ -1,0 +1,79 @@
+"""Sphinx: ``sphinx-build -W docs results/docs`` builds the site and executes its tutorials. Nothing comes from the network."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))  # of the tutorials
+
+from docs.keywords import reference  # noqa: E402
+from docs.validated import cases  # noqa: E402
+from fem import __version__  # noqa: E402
+
+project, author, release = "fem", "the authors of fem", __version__
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"fem {__version__}"
+html_show_sphinx = html_show_copyright = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_math_renderer = "mathml"
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_timeout = 100
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_execution_in_temp = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+
+WRITTEN = {
+    "reference/keywords": ("<!-- the keywords -->", reference),
+    "validation": ("<!-- the cases -->", cases),
+}
+"""Page -> the mark in it that gives way to a text, and what writes it."""
+
+
+def fill(app: Sphinx, page: str, source: list[str]) -> None:
+    """Put in what is written from the program."""
+    if page in WRITTEN:
+        mark, write = WRITTEN[page]
+        source[0] = source[0].replace(mark, write())
+
+
+def inline_formula(self: Any, node: Any) -> None:
+    """As MathML, which browsers show without any script."""
+    self.body.append(tex2mathml(node.astext()))
+    raise_skip()
+
+
+def display_formula(self: Any, node: Any) -> None:
+    """Likewise, on a line of its own."""
+    self.body.append(tex2mathml(node.astext(), as_block=True))
+    raise_skip()
+
+
+def raise_skip() -> None:
+    """The text of a formula is written already."""
+    from docutils.nodes import SkipNode
+
+    raise SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", fill)
+    app.add_html_math_renderer("mathml", (inline_formula, None), (display_formula, None))

@@ -1,0 +1,86 @@
+"""Decks as text: what is wrong with them, line by line; the deck of a folder of results; a copy with its files."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fem.app.progress import record_of
+from fem.checking import check
+from fem.deck import parse_deck
+from fem.errors import DeckError, FemError
+from fem.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Of a deck: an error (``is_error``: nothing can be run), or what looks wrong; line from 1, 0: of no line."""
+
+    text: str
+    line: int = 0
+    column: int = 0
+    is_error: bool = False
+
+    def said(self) -> str:
+        return f"line {self.line}: {self.text}" if self.line else self.text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A deck as text: its model where it can be read, and what there is to say of it."""
+
+    findings: tuple[Finding, ...]
+    model: Model | None = None
+    description: tuple[str, ...] = ()
+
+
+def judge(text: str, name: str = "deck.inp", folder: Path | None = None) -> Judged:
+    """Read and check a deck; ``folder`` is where ``*INCLUDE`` looks."""
+    try:
+        model = parse_deck(text, None, name, folder)
+        report = check(model)
+    except DeckError as error:
+        problems = error.problems
+    except FemError as error:
+        return Judged((Finding(str(error), is_error=True),))
+    else:
+        told = [Finding(said) for said in (*report.findings, *report.notices)]
+        return Judged(tuple(told), model, report.description)
+    found = []
+    for problem in problems:
+        said = problem.message + (f"; {problem.hint}" if problem.hint else "")
+        if problem.file != name:
+            said = f"{problem.file}:{problem.line}: {said}"
+        line, column = (problem.line, problem.column) if problem.file == name else (0, 0)
+        found.append(Finding(said, line, column, is_error=True))
+    return Judged(tuple(found))
+
+
+def deck_of(folder: Path) -> Path | None:
+    """The deck that gave the results in a folder, where it still is."""
+    record = record_of(folder) or {}
+    try:
+        path = folder / record["deck_folder"] / record["deck"]["file"]
+    except (KeyError, TypeError):
+        return None
+    return path if path.is_file() else None
+
+
+def write_copy(text: str, place: Path, name: str, model: Model | None, source: Path | None) -> Path:
+    """Write a deck into a folder, with the files that it includes from the folder of its source."""
+    deck = place / name
+    if source is not None and model is not None:
+        copy_files(model.files, source.resolve(), place)
+    deck.write_text(text, encoding="utf-8", newline="")
+    return deck
+
+
+def copy_files(files: Sequence[str], source: Path, place: Path) -> None:
+    """Those that a deck includes, at the same places beside it."""
+    for file in map(Path, files):
+        if file != source and file.is_relative_to(source.parent):
+            target = place / file.relative_to(source.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)

@@ -1,0 +1,150 @@
+"""What the player of the page draws: positions and values of a model at some instants, as JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Flags, Floats, Ints
+from fem.pictures.animate import even_times
+from fem.pictures.fields import read_field
+from fem.pictures.figures.scenery import planes_of, upright
+from fem.pictures.folder import Missing, Results
+from fem.pictures.motion import Motion, Pick, at_keys, common, plane_of
+from fem.pictures.tension import bars_of, break_times, tension_scale, whole_motion
+
+MOST_NUMBERS = 3_000_000
+"""Coordinates that are sent to the browser: 12 MB."""
+MOST_FRAMES, LEAST_FRAMES = 1_000, 20
+VALUES = {"T": ("T", "force"), "N": ("N", "force"), "E": ("strain", "")}
+"""What colours bars: name -> array of the fields, formula of its unit."""
+
+
+def packed(numbers: Any, kind: str = "<f4") -> str:
+    """Numbers as the browser takes them: bytes of single precision, or ``<i4``, in base64."""
+    return base64.b64encode(np.ascontiguousarray(numbers, kind).tobytes()).decode()
+
+
+def scene(
+    time: Floats, x: Floats, labels: Sequence[object], elements: Sequence[object], ends: Ints, axes: Sequence[int],
+    unit: Callable[[str], str], *, up: int = 2, values: Mapping[str, Floats] | None = None, dashed: int = 0,
+    supports: Sequence[int] = (), traced: Sequence[int] = (), loads: Mapping[int, Sequence[float]] | None = None,
+    planes: Sequence[Sequence[Any]] = (), breaks: Floats | None = None, sets: Mapping[str, Ints] | None = None,
+) -> bytes:  # fmt: skip
+    """k instants of n nodes and m elements.
+
+    time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
+    axes      two of the plane in which everything stays, or all three; up: the one against gravity
+    unit      as ``unit_of``, without brackets
+    values    name -> (k, bars), NaN where unknown;  breaks (bars,) times at which bars go
+    supports, traced  node indices;  loads: node index -> direction;  planes: height, colour, is_bottom
+    sets      name -> node indices
+    """
+    scales = {}
+    for name, part in (values or {}).items():
+        if np.isfinite(part).any():
+            colours, slack = tension_scale(part)
+            low, high = colours.get_clim()
+            formula = VALUES[name][1]
+            scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack,
+                            "unit": unit(formula) if formula else ""}  # fmt: skip
+    content = {
+        "time": packed(time, "<f8"), "x": packed(x), "ends": packed(ends, "<i4"), "nodes": len(labels),
+        "labels": [str(label) for label in labels], "elements": [str(label) for label in elements],
+        "bars": len(ends) - dashed, "axes": list(axes), "up": up, "values": scales, "supports": list(supports),
+        "traced": list(traced), "loads": {str(node): list(load) for node, load in (loads or {}).items()},
+        "planes": list(planes), "sets": {name: indices.tolist() for name, indices in (sets or {}).items()},
+        "breaks": None if breaks is None or not np.isfinite(breaks).any() else packed(breaks),
+        "units": {"time": unit("time"), "length": unit("length")},
+    }  # fmt: skip
+    return json.dumps(content, allow_nan=False).encode()
+
+
+def picks(results: Results, most: int) -> Pick:
+    """Which instants of a run are shown."""
+    return even_times(results.boundaries, most)
+
+
+def motion_of(results: Results) -> tuple[Motion, Pick]:
+    """The whole motion, at so many instants as a browser can hold. Missing: there is none, or too large a model."""
+    count = len(results.mesh.node_labels)
+    frames = min(MOST_FRAMES, MOST_NUMBERS // (3 * max(count, 1)))
+    if frames < LEAST_FRAMES:
+        raise Missing(f"{count} nodes are too many to be shown in a browser: ParaView opens {results.name}.pvd")
+    pick = picks(results, frames)
+    return whole_motion(results, pick), pick
+
+
+def scene_of(results: Results) -> bytes:
+    """The motion of a run. Missing: there is none."""
+    mesh = results.mesh
+    motion, pick = motion_of(results)
+    bars, labels = bars_of(mesh)
+    lines = mesh.ends[:, 0] != mesh.ends[:, 1]
+    others = lines & ~mesh.is_bar
+    held = still(motion.values["U"])
+    up = upright(results)
+    return scene(
+        motion.time, mesh.coordinates + motion.values["U"], mesh.node_labels.tolist(),
+        [*labels, *mesh.element_labels[others].tolist()], np.concatenate([bars, mesh.ends[others]]), plane_of(results),
+        units_of(results), up=up, values=values_of(results, motion, pick, labels), dashed=int(others.sum()),
+        supports=np.flatnonzero(held & used(mesh.ends, len(held))).tolist(), traced=free_ends(bars, held),
+        planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
+        breaks=break_times(results),
+    )  # fmt: skip
+
+
+def units_of(results: Results) -> Callable[[str], str]:
+    """Symbols of units where the heading says SI, else nothing."""
+    return lambda formula: results.unit(formula) if results.is_si else ""
+
+
+def still(u: Floats) -> Flags:
+    """(n,) nodes that stay where they are; u (k, n, 3). None of them where nothing has moved yet."""
+    found = np.asarray((u == u[0]).all(axis=(0, 2)))
+    return found & ~found.all()
+
+
+def used(ends: Ints, count: int) -> Flags:
+    """(n,) nodes at which an element ends."""
+    return np.asarray(np.isin(np.arange(count), ends))
+
+
+def free_ends(bars: Ints, held: Flags, most: int = 4) -> list[int]:
+    """Nodes at which a single bar ends and that move: their trails are drawn."""
+    count = np.bincount(bars.ravel(), minlength=len(held))
+    free: list[int] = np.flatnonzero((count == 1) & ~held).tolist()
+    return free[-most:]
+
+
+def values_of(results: Results, motion: Motion, pick: Pick, labels: list[int]) -> dict[str, Floats]:
+    """T, N and E of all bars at the instants of a motion, as far as they were written: name -> (k, bars)."""
+    if motion.keys is None:
+        return from_fields(results, pick)
+    table = results.elements
+    names = [name for name in VALUES if name in table.columns]
+    if not names or set(labels) - set(table.lines_of):
+        return {}
+    curves = table.curves(names, labels, motion.keys)
+    if not labels or len(common(list(curves.values()))) < len(motion.keys):
+        return {}
+    rows = np.stack([at_keys(curves[label], motion.keys)[:, 3:] for label in labels], axis=1)
+    return {name: rows[:, :, place] for place, name in enumerate(names)}
+
+
+def from_fields(results: Results, pick: Pick) -> dict[str, Floats]:
+    """The same from the fields."""
+    mesh = results.mesh
+    chosen = mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])
+    places = pick(np.array([time for time, _ in results.fields])).tolist()
+    arrays = [array for array, _ in VALUES.values()]
+    fields = [read_field(results.fields[place][1], arrays, "CellData") for place in places]
+    return {
+        name: np.stack([field[array][chosen] for field in fields])
+        for name, (array, _) in VALUES.items()
+        if all(array in field for field in fields)
+    }

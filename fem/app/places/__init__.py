@@ -1,0 +1,1 @@
+"""The four places to start from: a pendulum, a line, a deck, a folder of results."""

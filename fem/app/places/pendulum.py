@@ -1,0 +1,253 @@
+"""The form of the N-link pendulum: a row for each link, the start position to be dragged, one run or two."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from fem.app.data.links import MOST_INCREMENTS, MOST_LINKS, PRESETS, QUANTITIES
+from fem.app.places.drawing import Drawing
+from fem.app.solver import Solver, Workplace
+from fem.app.views.fields import NumberField, not_negative, positive, read_number, whole
+from fem.app.views.outcome import Outcome
+from fem.errors import CommandError
+from fem.pendulums.description import Pendulum
+from fem.pendulums.text import INTEGRATOR, deck_text
+
+HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
+CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}
+BODIES = {"bar": "slender bars", "point": "point masses on massless rods"}
+INTEGRATORS = (INTEGRATOR, "NEWMARK", "GENERALIZED ALPHA", "HHT", "BACKWARD EULER")
+ANGLES = {False: "from the previous link", True: "from the vertical"}
+
+
+class PendulumPlace:
+    """A form, what it describes, and what its run gives."""
+
+    def __init__(self, workplace: Workplace) -> None:
+        self._workplace = workplace
+        self._texts: dict[str, list[str]] = {}
+        self._rows: dict[str, list[Any]] = {}
+        self._is_filling = True
+        self._computing: Solver | None = None
+        with ui.element("div").classes("fem-two"):
+            with ui.column().classes("w-full gap-3"):
+                self._build_presets()
+                self._build_table()
+                self._build_numbers()
+                self._build_run()
+            with ui.column().classes("w-full gap-2 items-center"):
+                self._drawing = Drawing(self._turn)
+                ui.label(
+                    "Drag a joint to turn its link. Angles are counter-clockwise from the downward vertical."
+                ).classes("fem-quiet")
+        self._outcome = Outcome(workplace, self._follow)
+        self._take("Five links")
+
+    # ------------------------------------------------------------------------------------------ the form
+    def _build_presets(self) -> None:
+        with ui.row().classes("items-center gap-2"):
+            ui.label("Examples:").classes("fem-quiet")
+            for name in PRESETS:
+                ui.button(name, on_click=lambda name=name: self._take(name)).props("outline dense no-caps")
+
+    def _build_table(self) -> None:
+        with ui.row().classes("w-full items-start gap-3"):
+            self._links = NumberField(
+                "number of links", "5", check=whole(1, MOST_LINKS, "links"), on_change=self._resize
+            )
+            self._absolute = ui.select(ANGLES, value=False, label="angles and speeds", on_change=self._changed)
+            self._absolute.props("dense outlined").classes("fem-choice")
+        self._table = ui.element("div").classes("fem-links")
+
+    def _build_numbers(self) -> None:
+        with ui.element("div").classes("fem-grid"):
+            self._body = ui.select(BODIES, value="bar", label="body", on_change=self._changed).props("dense outlined")
+            hint = "axial stiffness E A of every link; empty: links keep their length"
+            given: dict[str, Any] = {"on_change": self._changed}
+            self._stiffness = NumberField(
+                "stiffness EA", check=positive, unit="N", is_optional=True, hint=hint, **given
+            )
+            self._gravity = NumberField("gravity", "9.81", check=not_negative, unit="m/s²", **given)
+            self._time = NumberField("time", "10", check=positive, unit="s", **given)
+            self._dt = NumberField("increment dt", "0.001", check=positive, unit="s", **given)
+            self._integrator = ui.select(
+                list(INTEGRATORS), value=INTEGRATOR, label="integrator", on_change=self._changed
+            )
+            self._integrator.props("dense outlined")
+
+    def _build_run(self) -> None:
+        with ui.row().classes("w-full items-center gap-3"):
+            self._run = ui.button("Run", on_click=self._start).props("no-caps icon=play_arrow").props("data-testid=run")
+            self._two = ui.checkbox("two runs from nearly the same start", on_change=self._changed)
+            hint = "the first link of the second run begins turned by so much more"
+            self._offset = NumberField(
+                "turned by", "1e-6", unit="°", check=positive, hint=hint, on_change=self._changed
+            )
+            self._offset.input.bind_visibility_from(self._two, "value")
+            self._exponent = ui.button("Lyapunov exponent", on_click=self._lyapunov).props("outline no-caps")
+            self._exponent.bind_visibility_from(self._two, "value")
+            hint = "time of the motion that the exponent is the mean over; long ones are sure, and slow"
+            self._over = NumberField("over", "100", unit="s", check=positive, hint=hint, on_change=self._changed)
+            self._over.input.bind_visibility_from(self._two, "value")
+            self._wrong = ui.label().classes("fem-failure grow").props("data-testid=wrong")
+        self._said = ui.label().classes("fem-said").props("data-testid=exponent")
+        self._said.visible = False
+
+    def _take(self, name: str) -> None:
+        """Fill in a preset."""
+        preset = PRESETS[name]
+        self._is_filling = True
+        self._texts = {quantity: preset.column(quantity) for quantity in QUANTITIES}
+        self._links.set(str(preset.links))
+        self._absolute.value, self._body.value, self._integrator.value = False, preset.body, INTEGRATOR
+        self._stiffness.set("")
+        self._gravity.set("9.81")
+        self._time.set(f"{preset.time:g}")
+        self._dt.set(f"{preset.dt:g}")
+        self._fill_table()
+        self._is_filling = False
+        self._changed()
+
+    def _resize(self) -> None:
+        """As many rows as links; new ones are like the last."""
+        count = self._links.value
+        if self._is_filling or count is None:
+            self._changed()
+            return
+        for texts in self._texts.values():
+            texts[:] = (texts + [texts[-1]] * int(count))[: int(count)]
+        self._fill_table()
+        self._changed()
+
+    def _fill_table(self) -> None:
+        self._table.clear()
+        self._rows = {quantity: [] for quantity in QUANTITIES}
+        with self._table:
+            for head in ("link", *HEADS.values()):
+                ui.label(head).classes("fem-quiet")
+            ui.label("all").classes("fem-quiet")
+            for quantity in QUANTITIES:
+                alike = ui.input(
+                    placeholder="all alike", on_change=lambda event, q=quantity: self._fill(q, event.value)
+                )
+                alike.props("dense borderless").classes("fem-cell fem-alike").props(f"data-testid=all-{quantity}")
+            for link in range(len(self._texts["length"])):
+                ui.label(str(link + 1)).classes("fem-quiet")
+                for quantity in QUANTITIES:
+                    self._rows[quantity].append(self._cell(quantity, link))
+
+    def _cell(self, quantity: str, link: int) -> Any:
+        def wrong(text: object) -> str | None:
+            return read_number(text, CHECKS[quantity])[1] or None
+
+        def change(event: Any) -> None:
+            self._texts[quantity][link] = event.value or ""
+            self._changed()
+
+        cell = ui.input(value=self._texts[quantity][link], on_change=change, validation=wrong)
+        cell.props("dense outlined hide-bottom-space inputmode=decimal").classes("fem-cell")
+        return cell.props(f"data-testid={quantity}-{link + 1}")
+
+    def _fill(self, quantity: str, text: str) -> None:
+        """All alike."""
+        if not text:
+            return
+        self._is_filling = True
+        for cell in self._rows[quantity]:
+            cell.value = text
+        self._is_filling = False
+        self._changed()
+
+    def _turn(self, link: int, angle: float) -> None:
+        """A joint was dragged."""
+        self._rows["angle"][link].value = f"{angle:g}"
+
+    # ------------------------------------------------------------------------------------------ what it describes
+    def _numbers(self, quantity: str) -> list[float] | None:
+        """Of all links; None where one is wrong."""
+        read = [read_number(text, CHECKS[quantity])[0] for text in self._texts[quantity]]
+        return None if None in read else [value for value in read if value is not None]
+
+    def _asked(self) -> Pendulum:
+        """What the form describes. CommandError: something is wrong with it."""
+        for field in (self._links, self._stiffness, self._gravity, self._time, self._dt):
+            if field.wrong:
+                raise CommandError(f"{field.label}: {field.wrong}")
+        for quantity in QUANTITIES:
+            for link, text in enumerate(self._texts[quantity], 1):
+                if wrong := read_number(text, CHECKS[quantity])[1]:
+                    raise CommandError(f"{quantity} of link {link}: {wrong}")
+        columns = [tuple(self._numbers(quantity) or ()) for quantity in QUANTITIES]
+        time, dt = self._time.value or 0.0, self._dt.value or 0.0
+        if time / dt > MOST_INCREMENTS:
+            raise CommandError(f"{time / dt:.3g} increments: at most {MOST_INCREMENTS:,}; raise dt or shorten the time")
+        speeds = columns[3] if any(columns[3]) else ()
+        return Pendulum(
+            columns[0], columns[1], columns[2], speeds, bool(self._absolute.value), str(self._body.value),
+            self._stiffness.value, self._gravity.value or 0.0, time, dt, str(self._integrator.value),
+        )  # fmt: skip
+
+    def _changed(self, *_: object) -> None:
+        """Say what is wrong, and draw what can be drawn."""
+        if self._is_filling:
+            return
+        lengths, angles = self._numbers("length"), self._numbers("angle")
+        if lengths and angles:
+            self._drawing.show(lengths, angles, bool(self._absolute.value))
+        try:
+            self._asked()
+            others = [field for field in (self._offset, self._over) if self._two.value and field.wrong]
+            wrong = f"{others[0].label}: {others[0].wrong}" if others else ""
+        except CommandError as error:
+            wrong = str(error)
+        self._wrong.text = wrong
+        self._run.set_enabled(not wrong)
+        self._exponent.set_enabled(not wrong)
+
+    # ------------------------------------------------------------------------------------------ runs
+    def _write(self, pendulum: Pendulum, name: str = "") -> Path:
+        """The deck in a folder of its own."""
+        name = name or f"pendulum_{pendulum.links}"
+        deck = self._workplace.new_folder(name) / f"{name}.inp"
+        deck.write_text(deck_text(pendulum), encoding="utf-8", newline="")
+        return deck
+
+    def _start(self) -> None:
+        if self._outcome.is_running:
+            return
+        pendulum = self._asked()
+        decks = [self._write(pendulum)]
+        if self._two.value:
+            first, *others = pendulum.angles
+            # Relative angles of the others go with the first link: all of the chain is turned.
+            decks.append(self._write(replace(pendulum, angles=(first + (self._offset.value or 0.0), *others)), "other"))
+        runs = [self._workplace.solve(deck, deck.parent / "results") for deck in decks]
+        self._outcome.show([deck.parent / "results" for deck in decks], runs)
+        self._follow()
+
+    def _follow(self) -> None:
+        """While it runs, nothing else is started here."""
+        self._run.set_enabled(not self._outcome.is_running and not self._wrong.text)
+
+    async def _lyapunov(self) -> None:
+        """``fem lyapunov`` of what the form describes; asked for again, it stops."""
+        if self._computing is not None:
+            self._computing.stop()
+            return
+        pendulum = self._asked()
+        deck = self._write(pendulum)
+        self._said.visible, self._said.text = True, "computing the largest Lyapunov exponent ..."
+        command = ["lyapunov", str(deck), "--error", "none", "--output", str(deck.parent / "exponent")]
+        command += ["--time", repr(self._over.value)]
+        self._computing = process = self._workplace.command(command, deck.parent)
+        self._exponent.text = "Stop computing"
+        while process.is_running:
+            await asyncio.sleep(0.3)
+        self._computing, self._exponent.text = None, "Lyapunov exponent"
+        lines = [line for line in process.said.splitlines() if not line.startswith("written")]
+        self._said.text = "stopped" if process.is_asked_to_stop else process.failure or "\n".join(lines)

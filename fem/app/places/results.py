@@ -1,0 +1,63 @@
+"""Any folder of results, also of a run that is still going."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nicegui import ui
+
+from fem.app.solver import Workplace, verdict_of
+from fem.app.views.outcome import Outcome
+from fem.errors import CommandError
+from fem.pictures.folder import open_results
+
+
+class ResultsPlace:
+    """A field for a folder, the runs of this program, and what the folder holds."""
+
+    def __init__(self, workplace: Workplace, folder: Path | None) -> None:
+        self._workplace = workplace
+        with ui.row().classes("w-full items-center gap-2 no-wrap"):
+            self._folder = ui.input("folder of results", value=str(folder or ""), placeholder="results/sdnl100")
+            self._folder.props("dense outlined").classes("grow").props("data-testid=folder").on(
+                "keydown.enter", self._open
+            )
+            ui.button("Open", on_click=self._open).props("no-caps").props("data-testid=open")
+        self._wrong = ui.label().classes("fem-failure").props("data-testid=folder-wrong")
+        with ui.expansion("Runs of this program, of all its pages").props("dense").classes("w-full") as self._list:
+            self._runs = ui.column().classes("gap-1")
+        self._list.on_value_change(self._fill)
+        self._outcome = Outcome(workplace)
+        if folder is not None:
+            self._open()
+
+    def _open(self) -> None:
+        """Show the folder that is named."""
+        text = str(self._folder.value or "").strip()
+        folder = Path(text).expanduser()
+        try:
+            if not text:
+                raise CommandError("name a folder of results: that of fem run --output, or results/<deck name>")
+            run = self._workplace.of_folder(folder)
+            if run is None:
+                open_results(folder)
+            self._wrong.text = ""
+        except CommandError as error:
+            self._wrong.text = str(error)
+            return
+        self._outcome.show([folder], [run])
+
+    def _fill(self) -> None:
+        """What was started here and by other pages."""
+        self._runs.clear()
+        solved = [run for run in self._workplace.runs if run.folder is not None]
+        with self._runs:
+            for run in reversed(solved):
+                name = f"{run.deck.name if run.deck else ''}: {verdict_of(run.progress(), run)}"
+                ui.link(name).on("click.prevent", lambda run=run: self._choose(str(run.folder)))
+            if not solved:
+                ui.label("none yet").classes("fem-quiet")
+
+    def _choose(self, folder: str) -> None:
+        self._folder.value = folder
+        self._open()

@@ -1,0 +1,72 @@
+"""``fem app``: the server of the page, on this computer alone unless another address is asked for."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from fem.errors import CommandError, lacks
+
+HERE = "127.0.0.1"
+HOME = (HERE, "localhost", "::1")
+OPEN = (
+    "warning: anybody who reaches {host} can run decks, and read and write files, as you on this computer: "
+    "there is no password"
+)
+
+
+def serve(
+    start: Path | None, host: str = HERE, port: int = 8080, is_opened: bool = True,
+    *, say: Callable[[str], None] = print,
+) -> int:  # fmt: skip
+    """Serve the page until the program is ended.
+
+    start      deck or folder of results to begin with
+    is_opened  a browser is opened on it
+    CommandError: NiceGUI is not installed, there is no such deck or folder, or the port is in use.
+    """
+    if find_spec("nicegui") is None:
+        raise CommandError(lacks("nicegui", "app"))
+    if start is not None and not start.exists():
+        raise CommandError(f"{start} does not exist: give a deck or a folder of results")
+    check_port(host, port)
+    from nicegui import app, ui
+
+    from fem.app.page import Page
+    from fem.app.solver import Workplace
+
+    workplace = Workplace()
+    app.on_shutdown(workplace.close)
+    if host not in HOME:
+        say(OPEN.format(host=host))
+    say(f"the page is at http://{host}:{port}/ ; Ctrl-C ends it")
+    try:
+        ui.run(
+            lambda: Page(workplace, start).build(), host=host, port=port, title="fem", show=is_opened, reload=False,
+            dark=None, show_welcome_message=False, favicon=FAVICON,
+        )  # fmt: skip
+    finally:
+        workplace.close()
+    return 0
+
+
+def check_port(host: str, port: int) -> None:
+    """CommandError: something else listens there, or there is no such address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise CommandError(
+                f"port {port} of {host} cannot be used ({error.strerror}): choose another with --port"
+            ) from None
+
+
+FAVICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g stroke="#0072B2" stroke-width="3" fill="#0072B2">'
+    '<path d="M8 5 L20 15 L14 27" fill="none"/><circle cx="8" cy="5" r="2"/><circle cx="20" cy="15" r="2"/>'
+    '<circle cx="14" cy="27" r="2"/></g></svg>'
+)

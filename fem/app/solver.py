@@ -1,0 +1,147 @@
+"""Runs in processes of their own: the page never waits for them, and they do not end with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+import fem
+from fem.app.progress import Progress, progress_of
+from fem.results.run_record import RUNNING
+
+CONSOLE = "console.txt"
+MOST_SAID = 4_000
+"""Characters of the end of what a process printed that are shown."""
+PATIENCE = 10.0
+"""Seconds that a process has to close its files when the program ends."""
+STOPPED = {130, 143, 129}
+
+
+class Workplace:
+    """Where decks are written and runs write: a temporary folder, removed when the program ends; and all processes."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="fem-app-"))
+        self.runs: list[Solver] = []
+        self._numbers = count(1)
+
+    def new_folder(self, name: str) -> Path:
+        """A folder of its own for a deck."""
+        folder = self.folder / f"{next(self._numbers)}-{name}"
+        folder.mkdir()
+        return folder
+
+    def solve(self, deck: Path, folder: Path) -> Solver:
+        """Start ``fem run``."""
+        run = Solver(["run", str(deck), "--output", str(folder), "--quiet"], deck.parent, folder, deck)
+        self.runs.append(run)
+        return run
+
+    def command(self, arguments: Sequence[str], place: Path) -> Solver:
+        """Start another command of the program, in a folder."""
+        process = Solver(arguments, place, None, None)
+        self.runs.append(process)
+        return process
+
+    def of_folder(self, folder: Path) -> Solver | None:
+        """The process that writes into a folder, if it is one of these and goes on."""
+        same = [run for run in self.runs if run.folder and run.folder.resolve() == folder.resolve()]
+        return same[-1] if same and same[-1].is_running else None
+
+    def close(self) -> None:
+        """End what goes on, and remove the folder."""
+        for run in self.runs:
+            run.stop()
+        for run in self.runs:
+            run.wait(PATIENCE)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Solver:
+    """A process of the program: ``fem run`` of a deck into a folder, or another command."""
+
+    def __init__(self, arguments: Sequence[str], place: Path, folder: Path | None, deck: Path | None) -> None:
+        self.folder, self.deck = folder, deck
+        self._console = place / f"{arguments[0]}-{CONSOLE}"
+        self.is_asked_to_stop = False
+        package = str(Path(fem.__file__).resolve().parents[1])
+        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+        with self._console.open("wb") as console:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "fem", *arguments], cwd=place, stdin=subprocess.DEVNULL, stdout=console,
+                stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                start_new_session=True,  # Ctrl-C at the program's terminal is answered by ``Workplace.close``
+            )  # fmt: skip
+
+    @property
+    def number(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """Ask it to end: what it has computed is written, whole lines and whole fields."""
+        if self.is_running:
+            self.is_asked_to_stop = True
+            self._process.terminate()
+
+    def wait(self, seconds: float) -> None:
+        """Until it has ended; then it is killed."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    @property
+    def said(self) -> str:
+        """The end of what it printed."""
+        try:
+            return self._console.read_text(encoding="utf-8", errors="replace")[-MOST_SAID:].strip()
+        except OSError:
+            return ""
+
+    def progress(self) -> Progress | None:
+        """Of ``fem run``."""
+        return progress_of(self.folder) if self.folder else None
+
+    @property
+    def failure(self) -> str:
+        """What went wrong, in words; empty while it runs, and where nothing did."""
+        code = self._process.poll()
+        if code in (None, 0) or self.is_asked_to_stop or code in STOPPED:
+            return ""
+        return failure_of(int(code or 0), self.said)
+
+
+def failure_of(code: int, said: str) -> str:
+    """An exit code in words, with what the process printed."""
+    if code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        text = f"the solver was ended from outside ({name}); what it wrote until then is shown"
+        return f"{text}\n{said}" if said else text
+    return said or f"the solver ended with exit code {code}"
+
+
+def verdict_of(progress: Progress | None, run: Solver | None) -> str:
+    """How a run stands, in a word or two."""
+    if run is not None and run.is_running:
+        return "stopping" if run.is_asked_to_stop else "running"
+    if progress is None:
+        return "ended without results" if run is not None else "no results"
+    if progress.verdict == RUNNING:
+        return "ended from outside" if run is not None else "going on, or killed"
+    return progress.verdict

@@ -1,0 +1,63 @@
+"""Charts of curves over time, with a line at the time of the player."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nicegui import ui
+
+from fem.app.data.panels import Panel
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Those of the figures: apart for colour-blind readers, on light and on dark ground."""
+GREY, FAINT = "#8a8f94", "rgba(138,143,148,0.25)"
+SHORT = "value => value && (Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3) ? value.toExponential() : String(value)"
+
+
+def chart(panel: Panel, unit: str, over: str = "time") -> Any:
+    """One panel; what it is over, with its unit."""
+    return ui.echart(options_of(panel, unit, over)).classes("fem-chart").props("data-testid=chart")
+
+
+def options_of(panel: Panel, per: str, over: str = "time") -> dict[str, Any]:
+    """What ECharts draws; ``per``: unit of the axis along."""
+    count = len(panel.curves)
+    unit = f" [{panel.unit}]" if panel.unit else ""
+    label = {"color": GREY, "hideOverlap": True, ":formatter": SHORT}
+    axis = {"axisLine": {"lineStyle": {"color": GREY}}, "axisLabel": label, "nameTextStyle": {"color": GREY},
+            "splitLine": {"lineStyle": {"color": FAINT}}}  # fmt: skip
+    heading = {"fontSize": 13, "fontWeight": "normal", "color": GREY}
+    return {
+        "animation": False,
+        "color": list(COLOURS),
+        "title": {"text": panel.title + unit, "left": 0, "top": 2, "textStyle": heading},
+        "grid": {"left": 12, "right": 18, "top": 34 if count < 2 else 56, "bottom": 26, "containLabel": True},
+        "legend": {"show": count > 1, "top": 22, "left": 0, "type": "scroll", "itemWidth": 14, "itemHeight": 8,
+                   "textStyle": {"color": GREY, "fontSize": 11}, "pageTextStyle": {"color": GREY}},
+        "tooltip": {"trigger": "axis", "order": "valueDesc", "confine": True, "textStyle": {"fontSize": 11}},
+        "xAxis": {"type": "value", "name": f"{over} [{per}]" if per else over, "nameLocation": "middle",
+                  "nameGap": 24, "max": "dataMax", **axis, "splitLine": {"show": False}},
+        "yAxis": {"type": "log" if panel.is_log else "value", "scale": True, **axis},
+        "series": [*map(series_of, panel.curves), now()],
+    }  # fmt: skip
+
+
+def series_of(curve: tuple[str, Any]) -> dict[str, Any]:
+    """A line."""
+    name, points = curve
+    rows = ",".join(f"[{time:.8g},{value:.7g}]" for time, value in points.tolist() if math.isfinite(value))
+    look = {"type": "line", "showSymbol": False, "lineStyle": {"width": 1.4}}
+    return {
+        "id": name,
+        "name": name,
+        **look,
+        ":data": f"[{rows}]",
+    }  # as text: NiceGUI would watch every pair of numbers
+
+
+def now() -> dict[str, Any]:
+    """The line that the player moves."""
+    look = {"color": "#D55E00", "width": 1, "type": "solid"}
+    mark = {"symbol": "none", "silent": True, "animation": False, "label": {"show": False}, "lineStyle": look}
+    return {"id": "now", "type": "line", "data": [], "markLine": {**mark, "data": []}, "tooltip": {"show": False}}

@@ -1,0 +1,58 @@
+"""``fem example``: the decks that come with the program, listed or copied."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from fem.errors import CommandError
+from fem.files.whole import write_new
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def shipped() -> Path:
+    """The folder of ``inputs`` and ``validation``: that of the clone or, of an installed wheel, one in the package."""
+    inside = PACKAGE / "shipped"
+    return inside if inside.is_dir() else PACKAGE.parent
+
+
+def example(
+    names: Sequence[str] = (), output: Path | None = None, force: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> list[Path]:  # fmt: skip
+    """Copy decks into a folder; without names say which there are. The files that were written.
+
+    names   of decks, with or without ending; ``all``: all
+    output  folder; None: the current one
+    force   write over a file that holds something else
+
+    CommandError: there is no such deck, or a file of its name holds something else.
+    """
+    known = {path.stem: path for path in sorted((shipped() / "inputs").glob("*.inp"))}
+    if not known:
+        raise CommandError(f"no decks in {shipped() / 'inputs'}: the installation is not whole")
+    if not names:
+        width = max(map(len, known))
+        for name, path in known.items():
+            say(f"{name:<{width}}  {title_of(path)}")
+        say("fem example NAME ... copies decks into the current folder (all: all of them)")
+    chosen = list(known) if "all" in names else [Path(name).stem for name in names]
+    for name in chosen:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise CommandError(f"there is no example {name!r}; {hint}")
+    folder = Path() if output is None else output
+    written = []
+    for name in chosen:
+        written.append(write_new(folder / f"{name}.inp", known[name].read_bytes(), force))
+        say(f"wrote {written[-1]}")
+    return written
+
+
+def title_of(deck: Path) -> str:
+    """The first line of its heading."""
+    lines = deck.read_text(encoding="utf-8").splitlines()
+    return next((line.strip() for line in lines if not line.startswith("*")), "")

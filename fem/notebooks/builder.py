@@ -1,0 +1,171 @@
+"""``fem.Builder``: a model put together in Python. It writes cards and has them read: every check is the deck's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fem.arrays import Ints
+from fem.deck import parse_deck
+from fem.errors import CommandError, DeckError
+from fem.model import Model
+
+Caller: TypeAlias = tuple[str, int]
+"""File and line of what called a method."""
+
+
+class Builder:
+    """A model, piece by piece: nodes, bars, supports, then steps with what acts in them. ``card`` says all the rest.
+
+    Words, units and defaults are those of decks (``strain="ENGINEERING"`` is STRAIN=ENGINEERING). What is wrong is told
+    by ``model``, all of it at once, as of a deck: by the file and line that called, with the card that it became.
+
+    >>> chain = fem.Builder("A chain of 20 links between two hooks, SI units")
+    >>> nodes = chain.nodes([(0.1 * k, 0.0, 0.0) for k in range(21)])
+    >>> links = chain.bars(nodes, area=1e-4, modulus=1e9, density=8000.0, starting_tension=1.0)
+    >>> chain.support(nodes[[0, -1]])
+    >>> chain.static(gravity=9.81)
+    >>> history = fem.run(chain.model())
+    >>> history.of_node(11)[-1, 2].round(4).item()
+    -0.0389
+    """
+
+    def __init__(self, heading: str, name: str = "model") -> None:
+        """name: of what it writes, as that of a deck's file."""
+        self._name = name
+        self._lines: list[str] = []
+        self._callers: list[Caller] = []
+        self._nodes = self._elements = self._groups = 0
+        self._is_in_step = False
+        self.card("HEADING", [[line] for line in heading.splitlines()])
+
+    def card(self, keyword: str, rows: Iterable[Sequence[Any]] = (), /, *flags: str, **parameters: Any) -> None:
+        """Any card of a deck where it would stand: ``card("CLOAD", [(5, 1, 100.0)], amplitude="PULL")``.
+
+        flags, parameters  as decks have them; ``time_integrator`` is TIME INTEGRATOR, None is left out
+        """
+        given = {name: value for name, value in parameters.items() if value is not None}
+        words = [name.upper().replace("_", " ") if name.islower() else name for name in given]
+        pairs = zip(words, map(cell, given.values()), strict=True)
+        head = [f"*{keyword}", *flags, *(f"{name}={value}" for name, value in pairs)]
+        lines = [", ".join(head), *(", ".join(map(cell, row)) for row in rows)]
+        self._lines += lines
+        self._callers += [caller()] * len(lines)
+
+    def nodes(self, places: ArrayLike) -> Ints:
+        """Nodes at places (n, 3). Their labels (n,)."""
+        found = shaped(places, 3, "places of nodes")
+        labels = np.arange(self._nodes, self._nodes + len(found)) + 1
+        self._nodes += len(found)
+        self.card("NODE", [(label, *place) for label, place in zip(labels.tolist(), found.tolist(), strict=True)])
+        return labels
+
+    def bars(
+        self, nodes: ArrayLike, *, area: float, modulus: float | None = None, density: float | None = None,
+        no_compression: bool = False, **section: Any,
+    ) -> Ints:  # fmt: skip
+        """Bars along a row of node labels (n,), or between pairs of them (m, 2). Their labels (m,).
+
+        modulus         None: they keep their length (``*INEXTENSIBLE``)
+        no_compression  they go slack: cables, ropes
+        section         further parameters of ``*SOLID SECTION``: strain, mass, starting_tension
+        """
+        row = np.asarray(nodes)
+        pairs = np.stack([row[:-1], row[1:]], axis=1) if row.ndim == 1 else row
+        shaped(pairs, 2, "nodes of bars")
+        labels, name = self._add("T3D2", pairs)
+        self.card("MATERIAL", name=name)
+        self.card(*(("INEXTENSIBLE",) if modulus is None else ("ELASTIC", [[modulus]])))
+        if density is not None:
+            self.card("DENSITY", [[density]])
+        if no_compression:
+            self.card("NO COMPRESSION")
+        self.card("SOLID SECTION", [[area]], elset=name, material=name, **section)
+        return labels
+
+    def masses(self, nodes: ArrayLike, mass: float) -> Ints:
+        """A point mass at each of some nodes (m,). Their labels (m,)."""
+        labels, name = self._add("MASS", np.atleast_1d(np.asarray(nodes))[:, None])
+        self.card("MASS", [[mass]], elset=name)
+        return labels
+
+    def support(self, nodes: ArrayLike, first: int = 1, last: int = 3) -> None:
+        """Hold dofs first to last (1, 2, 3: x, y, z) of nodes, where they are at the start of the step, or for good."""
+        self.card("BOUNDARY", [(node, first, last) for node in np.atleast_1d(np.asarray(nodes)).tolist()])
+
+    def static(self, period: float = 1.0, dt: float | None = None, *, gravity: float = 0.0, **step: Any) -> None:
+        """A ``*STATIC`` step. gravity: downwards along z, of everything; step: parameters of ``*STEP``."""
+        self._step(gravity, step, "STATIC", [[period if dt is None else dt, period]])
+
+    def dynamic(
+        self, period: float, dt: float, *, integrator: str = "NEWMARK", gravity: float = 0.0, **step: Any
+    ) -> None:
+        """A ``*DYNAMIC, DIRECT`` step of equal increments dt."""
+        self._step(gravity, step, "DYNAMIC", [[dt, period]], "DIRECT", time_integrator=integrator)
+
+    def frequency(self, modes: int) -> None:
+        """A ``*FREQUENCY`` step: the lowest modes about the state so far."""
+        self._step(0.0, {}, "FREQUENCY", [[modes]])
+
+    def model(self) -> Model:
+        """The model as it is now. DeckError: all that is wrong with it, by the lines that said so."""
+        lines = self._lines + (["*END STEP"] if self._is_in_step else [])
+        try:
+            return parse_deck("\n".join(lines) + "\n", name=self._name)
+        except DeckError as error:
+            callers = [*self._callers, caller()]
+            found = [(problem, callers[min(problem.line, len(callers)) - 1]) for problem in error.problems]
+            raise DeckError([replace(problem, file=file, line=line) for problem, (file, line) in found]) from None
+
+    def _add(self, kind: str, nodes: Ints) -> tuple[Ints, str]:
+        """Elements of a set of their own: labels (m,), name of the set."""
+        labels = np.arange(self._elements, self._elements + len(nodes)) + 1
+        self._elements += len(nodes)
+        self._groups += 1
+        name = f"{'BARS' if kind == 'T3D2' else kind}{self._groups}"
+        rows = [(label, *ends) for label, ends in zip(labels.tolist(), nodes.tolist(), strict=True)]
+        self.card("ELEMENT", rows, type=kind, elset=name)
+        self.card("ELSET", [[name]], elset="ALL")
+        return labels, name
+
+    def _step(
+        self, gravity: float, step: dict[str, Any], keyword: str, rows: Any, *flags: str, **parameters: Any
+    ) -> None:
+        """End the step before, begin another."""
+        if self._is_in_step:
+            self.card("END STEP")
+        self._is_in_step = True
+        self.card("STEP", (), "NLGEOM", **step)
+        self.card(keyword, rows, *flags, **parameters)
+        if gravity:
+            self.card("DLOAD", [("ALL", "GRAV", gravity, 0.0, 0.0, -1.0)])
+
+
+def cell(value: Any) -> str:
+    """A number or a word of a card; floats with all their digits."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def shaped(values: ArrayLike, width: int, what: str) -> Any:
+    """(n, width) numbers. CommandError: they are not."""
+    try:
+        found, got = np.asarray(values, float), f"{np.shape(values)}"
+    except (TypeError, ValueError):
+        found, got = np.empty(0), "what is none"
+    if found.ndim != 2 or found.shape[1] != width or not len(found):
+        raise CommandError(f"{what} are (n, {width}) numbers, got {got}")
+    return found
+
+
+def caller() -> Caller:
+    """What called a method of a builder from outside this file."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno

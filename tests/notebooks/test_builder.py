@@ -1,0 +1,88 @@
+"""``fem.Builder``: the model of a deck, and its errors, from Python."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_chain_is_that_of_the_deck():
+    """``inputs/chain_modes.inp``, piece by piece."""
+    chain = fem.Builder("Small vibrations of a plumb chain")
+    nodes = chain.nodes([(0.0, 0.0, -k / 190) for k in range(191)])
+    chain.bars(nodes, area=1.0, modulus=1e8, density=1.0, mass="ONE POINT", strain="ENGINEERING", starting_tension=1.0)
+    chain.support(nodes[0])
+    chain.support(nodes, 2, 2)
+    chain.static(gravity=9.81)
+    chain.card("CONTROLS", RESI_GLOB_RELA=1e-12)
+    chain.frequency(4)
+    (found,), (known,) = fem.run(chain.model()).modes, fem.run(ROOT / "inputs" / "chain_modes.inp").modes
+    assert found.frequency == pytest.approx(known.frequency, rel=1e-9)
+
+
+def test_it_is_written_as_a_deck_and_read_again():
+    net = fem.Builder("two bars, two masses, a rope\nSI units")
+    nodes = net.nodes(np.eye(3))
+    assert nodes.tolist() == [1, 2, 3]
+    assert net.bars(nodes, area=1, modulus=2e5, density=1.0).tolist() == [1, 2]
+    assert net.bars([(1, 3)], area=1, no_compression=True).tolist() == [3]
+    assert net.masses(nodes[1:], 2.0).tolist() == [4, 5]
+    net.support(1)
+    net.dynamic(1.0, 0.1, integrator="ENERGY MOMENTUM", gravity=9.81, extrapolation="LINEAR")
+    model = net.model()
+    assert fem.parse_deck(fem.write_deck(model)) == model == net.model()
+    assert model.heading == ("two bars, two masses, a rope", "SI units")
+    assert model.steps[0].procedure.integrator == "ENERGY MOMENTUM" and model.steps[0].extrapolation == "LINEAR"
+    assert [len(block.labels) for block in model.mesh.blocks] == [3, 2]
+
+
+def test_errors_name_the_line_that_called():
+    model = fem.Builder("wrong in four places")
+    nodes = model.nodes(np.zeros((3, 3)) + np.arange(3)[:, None])
+    model.bars([(1, 2), (2, 9)], area=-1.0, modulus=2e11, densty=3)
+    here = inspect.currentframe().f_lineno - 1
+    model.support(7)
+    model.static(gravitation=2)
+    with pytest.raises(fem.DeckError) as error:
+        model.model()
+    found = [(problem.file, problem.line, problem.message) for problem in error.value.problems]
+    assert {file for file, _, _ in found} == {__file__} and len(nodes) == 3
+    for line, words in (
+        (here, "element 2 names node 9, which does not exist"),
+        (here, "has no parameter 'DENSTY'"),
+        (here + 2, "there is no node 7"),
+        (here + 3, "*STEP has no parameter 'GRAVITATION'"),
+    ):
+        assert any(line == at and words in message for _, at, message in found), (words, found)
+    assert "2, 9" in str(error.value) and "^" in str(error.value)
+
+
+def test_what_the_whole_model_lacks_names_the_last_line():
+    model = fem.Builder("nothing")
+    with pytest.raises(fem.DeckError, match="has no") as error:
+        model.model()
+    assert error.value.problems[0].file == __file__
+
+
+@pytest.mark.parametrize("places", [[1, 2, 3], [(0, 0)], [("a", "b", "c")], [], [(0, 0, 0), (1,)]])
+def test_places_that_are_none(places):
+    with pytest.raises(fem.CommandError, match=r"places of nodes are \(n, 3\) numbers, got"):
+        fem.Builder("x").nodes(places)
+
+
+def test_numbers_that_are_none_are_told():
+    model = fem.Builder("x")
+    nodes = model.nodes([(0, 0, 0), (np.nan, 0, 0)])
+    model.bars([(1.5, 2)], area=1.0, modulus=1.0)
+    model.static()
+    with pytest.raises(fem.DeckError) as error:
+        model.model()
+    text = str(error.value)
+    assert len(nodes) == 2 and "nan" in text and "1.5" in text

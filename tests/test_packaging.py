@@ -1,0 +1,82 @@
+"""The wheel has all that commands need: the package alone, unpacked elsewhere, lists and runs its decks and cases."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import fem
+from fem.commands.example import example
+from fem.errors import CommandError
+
+ROOT = Path(__file__).resolve().parents[1]
+DECKS = sorted(path.name for path in (ROOT / "inputs").glob("*.inp"))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A folder with what the wheel installs; ``.ci/run`` installs it with all that it needs, from the network."""
+    for name in ("build", "hatchling"):
+        pytest.importorskip(name, reason=f"{name}, of the extra test, makes the wheel")
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, cwd=folder, check=True, capture_output=True)
+    (path,) = folder.glob("*.whl")
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def answer(wheel: Path, folder: Path, *command: str) -> str:
+    """What a command of the unpacked wheel prints; it must not fail."""
+    environment = {**os.environ, "PYTHONPATH": str(wheel)}
+    run = [sys.executable, "-m", "fem", *command]
+    done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_wheel_has_every_file_of_the_package(wheel):
+    written = {path.relative_to(ROOT).as_posix() for path in (ROOT / "fem").rglob("*") if path.is_file()}
+    written = {name for name in written if "__pycache__" not in name}
+    carried = {path.relative_to(wheel).as_posix() for path in (wheel / "fem").rglob("*") if path.is_file()}
+    assert {name for name in carried if not name.startswith("fem/shipped/")} == written
+    assert "fem/py.typed" in carried
+    for name in ("inputs", "validation"):
+        files = [path for path in (ROOT / name).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        assert files and {f"fem/shipped/{path.relative_to(ROOT).as_posix()}" for path in files} <= carried
+
+
+def test_commands_of_the_wheel(wheel, tmp_path):
+    assert answer(wheel, tmp_path, "--version") == f"fem {fem.__version__}\n"
+    answer(wheel, tmp_path, "example", "all", "--output", "inputs")
+    for name in DECKS:
+        assert (tmp_path / "inputs" / name).read_bytes() == (ROOT / "inputs" / name).read_bytes()
+    answer(wheel, tmp_path, "run", "inputs/sdnl100.inp", "--quiet")
+    assert "all met" in answer(wheel, tmp_path, "validate", "axial_bar")
+
+
+def test_examples_are_listed_and_copied(tmp_path, capsys):
+    said: list[str] = []
+    assert example(say=said.append) == [] and len(said) == len(DECKS) + 1
+    assert any(line.startswith("sdnl100 ") and "pendulum" in line for line in said)
+    assert all(line.split(None, 1)[1] for line in said)  # every deck has a title
+    copies = [example(["sdnl100.inp", "cable_net"], tmp_path / "new") for _ in range(2)]  # the same again is no mistake
+    assert copies[0] == copies[1] == [tmp_path / "new" / "sdnl100.inp", tmp_path / "new" / "cable_net.inp"]
+
+
+def test_examples_that_are_not_there_or_in_the_way(tmp_path):
+    with pytest.raises(CommandError, match=r"no example 'sdnl10'; did you mean sdnl100\?"):
+        example(["sdnl10"], tmp_path)
+    with pytest.raises(CommandError, match="there are axial_bar, "):
+        example(["zzzzz"], tmp_path)
+    (tmp_path / "sdnl100.inp").write_text("mine")
+    with pytest.raises(CommandError, match="holds another deck"):
+        example(["sdnl100"], tmp_path)
+    example(["sdnl100"], tmp_path, force=True)
+    assert (tmp_path / "sdnl100.inp").read_bytes() == (ROOT / "inputs" / "sdnl100.inp").read_bytes()
