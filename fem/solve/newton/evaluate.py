@@ -132,9 +132,7 @@ def directed_energy(problem: Problem, v: Floats, product: Floats) -> float:
 
 
 @called_kernel
-def turning_work(
-    secant: bool, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch
-) -> float:  # fmt: skip
+def turning_work(secant: bool, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
     """Energy that turning with its bar brings to the mass of families: v.M v/2 grows by it where nothing accelerates.
 
     Inertia is M dv/dt, without dM/dt v. Between the ends it acts with the mean M, in a secant increment with the M of
