@@ -36,11 +36,8 @@ class LinePlace:
             with ui.column().classes("w-full gap-3"):
                 self._build()
                 with ui.row().classes("w-full items-center gap-3"):
-                    self._run = (
-                        ui.button("Run", on_click=self._start)
-                        .props("no-caps icon=play_arrow")
-                        .props("data-testid=run-line")
-                    )
+                    self._run = ui.button("Run", icon="play_arrow", on_click=self._start)
+                    self._run.props("no-caps data-testid=run-line")
                     self._wrong = ui.label().classes("fem-failure grow").props("data-testid=line-wrong")
             with ui.column().classes("w-full gap-2"):
                 self._player = Player()

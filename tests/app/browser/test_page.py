@@ -221,6 +221,10 @@ def test_two_runs_from_nearly_the_same_start(open_tab):
 def test_it_fits_a_phone(open_tab, look):
     """Nothing is wider than the screen."""
     tab = open_tab(viewport={"width": 390, "height": 844}, color_scheme=look)
+    set_short(tab, "0.05")
+    tab.of("run").click()
+    tab.ends("completed")
+    tab.until(lambda: tab.page.locator(".fem-chart canvas").count() == 2)
     for place in ("Pendulum", "Line", "Deck", "Results"):
         tab.page.get_by_role("tab", name=place).click()
         tab.page.wait_for_timeout(150)
