@@ -1,12 +1,14 @@
-"""Sphinx: ``sphinx-build -W docs results/docs`` builds the site and executes its tutorials. Nothing comes from the network."""
+"""Sphinx: ``sphinx-build docs results/docs`` builds the site and executes its tutorials, without any network."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
+from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
@@ -32,9 +34,12 @@ html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"
-nb_execution_timeout = 100
+nb_execution_timeout = 300  # of a cell, which may have to compile kernels first
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
+nb_output_stderr = "remove"  # where kernels are compiled, a line says so
+nb_code_prompt_show = "Show the deck"
+nb_code_prompt_hide = "Hide the deck"
 nb_execution_in_temp = False
 
 autodoc_member_order = "bysource"
@@ -57,23 +62,31 @@ def fill(app: Sphinx, page: str, source: list[str]) -> None:
 def inline_formula(self: Any, node: Any) -> None:
     """As MathML, which browsers show without any script."""
     self.body.append(tex2mathml(node.astext()))
-    raise_skip()
+    raise SkipNode
 
 
 def display_formula(self: Any, node: Any) -> None:
     """Likewise, on a line of its own."""
     self.body.append(tex2mathml(node.astext(), as_block=True))
-    raise_skip()
-
-
-def raise_skip() -> None:
-    """The text of a formula is written already."""
-    from docutils.nodes import SkipNode
-
     raise SkipNode
+
+
+def as_written(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings of the program are aligned by hand: below their first sentence they are shown as they are."""
+    first = next((at for at, line in enumerate(lines) if not line), len(lines))
+    rest = "\n".join(lines[first:]).strip("\n").replace("``", "")
+    text, mark, example = rest.partition(">>> ")
+    lines[first:] = ["", *block("text", text), *block("pycon", mark + example)]
+
+
+def block(language: str, text: str) -> list[str]:
+    """Lines of a code block; none without text."""
+    lines = dedent(text).strip("\n").splitlines()
+    return [f".. code-block:: {language}", "", *(f"   {line}" for line in lines), ""] if lines else []
 
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", fill)
+    app.connect("autodoc-process-docstring", as_written)
     app.add_html_math_renderer("mathml", (inline_formula, None), (display_formula, None))

@@ -17,7 +17,10 @@ from fem.model.quantities import ENERGIES, QUANTITIES
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "docs" / "reference" / "keywords.toml"
-OF_SCANNER = {"INCLUDE": Statement("anywhere", (), ("INPUT",), (), {}, ()), "PARAMETER": Statement("anywhere", (), (), (), {}, ())}
+OF_SCANNER = {
+    "INCLUDE": Statement("anywhere", (), ("INPUT",), (), {}, ()),
+    "PARAMETER": Statement("anywhere", (), (), (), {}, ()),
+}
 """Cards that ``fem/deck/lexical/scanner.py`` answers, before any handler."""
 PLACES = {
     "anywhere": "anywhere",
@@ -27,6 +30,8 @@ PLACES = {
 }
 MOST_LINES, MOST_ERRORS = 8, 4
 """Lines of an example, errors of a keyword."""
+NOT_FIELDS = {"N": "force conjugate to the strain", "T": "force along the bar"}
+"""What these are, where the name of the field in ParaView says nothing."""
 
 
 def stated(name: str) -> Statement:
@@ -141,8 +146,12 @@ def errors_of(name: str) -> str:
     found = errors().get(name, [])[:MOST_ERRORS]
     if not found:
         return ""
-    lines = [f"{problem.text.strip()}\n    error: {problem.message}{'; ' * bool(problem.hint)}{problem.hint}" for problem in found]
-    return "Errors, among others:\n\n```text\n" + "\n".join(lines) + "\n```\n"
+    lines = [
+        f"{problem.text.strip()}\n    error: {problem.message}{'; ' * bool(problem.hint)}{problem.hint}"
+        for problem in found
+    ]
+    text = re.sub(r"\S*/(\w+\.inp)", r"\1", "\n".join(lines))  # files without their folders
+    return f"Errors, among others:\n\n```text\n{text}\n```\n"
 
 
 def section(name: str, entry: dict[str, Any]) -> str:
@@ -169,11 +178,12 @@ def anchor(name: str) -> str:
 def quantities() -> str:
     """What output cards may ask for."""
     rows = [
-        f"| `{each.name}` | {kind} | {each.field.replace('_', ' ')} | {each.unit or '1'} |"
+        f"| `{each.name}` | {kind} | {NOT_FIELDS.get(each.name, each.field).replace('_', ' ')} | {each.unit or '1'} |"
         for kind, table in (("nodes", QUANTITIES["NODE"]), ("elements", QUANTITIES["EL"]))
         for each in table
     ]
-    rows += [f"| `{name}` | the model | {column.replace('_', ' ')} energy | energy |" for column, name in ENERGIES.items() if name]
+    energies = {name: column.replace("_", " ") for column, name in ENERGIES.items() if name}
+    rows += [f"| `{name}` | the model, in `increments.csv` | {column} | energy |" for name, column in energies.items()]
     return "\n".join(["## Quantities\n", "| name | of | is | unit |", "|---|---|---|---|", *rows]) + "\n"
 
 
@@ -184,7 +194,10 @@ def reference() -> str:
         chapter = entry.get("chapter") or [*chapters][-1]
         chapters.setdefault(chapter, []).append(name)
     found = written()
-    links = [f"| {chapter} | {', '.join(f'[`*{name}`](#{anchor(name)})' for name in names)} |" for chapter, names in chapters.items()]
+    links = [
+        f"| {chapter} | {', '.join(f'[`*{name}`](#{anchor(name)})' for name in names)} |"
+        for chapter, names in chapters.items()
+    ]
     text = "\n".join(["| | |", "|---|---|", *links]) + "\n\n" + quantities()
     for chapter, names in chapters.items():
         text += f"\n## {chapter}\n\n" + "\n".join(section(name, found[name]) for name in names)

@@ -25,9 +25,9 @@ COLOURS, WIDTH = 64, 1000
 
 
 def commands_of(page: str) -> list[list[str]]:
-    """The words behind ``python -m fem`` of its blocks, in order."""
+    """The words behind ``python -m fem`` in the blocks of a page, in order."""
     blocks = re.findall(r"```sh\n(.*?)```", (DOCS / f"{page}.md").read_text(encoding="utf-8"), re.DOTALL)
-    return [line.split()[3:] for line in "".join(blocks).splitlines() if line.startswith("python -m fem ")]
+    return [words.split() for words in re.findall(r"\bpython -m fem ([^&\n]+)", "".join(blocks))]
 
 
 def main() -> None:

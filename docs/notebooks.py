@@ -1,4 +1,4 @@
-"""What the cells of the site's notebooks begin with: a folder of their own beside which lies ``inputs``, as in a clone."""
+"""What the notebooks of the site begin with: a folder of their own with ``inputs`` in it, as in a clone."""
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ _WHERE = {
     "line": "fem.spans.write",
     "plot": "fem.pictures.plot",
     "animate": "fem.pictures.animate",
+    "report": "fem.reports.report",
 }
 
 __all__ = ["__version__", *_WHERE]

@@ -186,7 +186,10 @@ def add_pictures(commands: Any) -> None:
     where = "time of the motion in a second of the film (1: as fast as it happens), in place of --frames"
     film.add_argument("--speed", metavar="S", type=option.positive, help=where)
     film.set_defaults(command=late("fem.pictures.animate:animate", is_told=True))
-    for command in (plot, film):
+    told = commands.add_parser("report", help="write one HTML file of a run, a sweep, exponents or a validation")
+    option.add_output(told, "the page (default: DIR/report.html)", "FILE.html")
+    told.set_defaults(command=late("fem.reports.report:report", is_told=True))
+    for command in (plot, film, told):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")
 
 

@@ -41,7 +41,7 @@ def run(
     The history starts with the initial state and has one row per saved increment.
 
     deck          path of the ``.inp``, or a ``Model``
-    output        folder for the files of a run (README, "What a run writes"): new, empty, or with what the same
+    output        folder for the files of a run (docs/reference/results.md): new, empty, or with what the same
                   deck file gave before, which is replaced; None: no files
     parameters    values that override the deck's ``*PARAMETER``
     solver        AUTO, CHAIN, BAND, CG, DIRECT (best library there is), SUPERLU or PARDISO
@@ -92,7 +92,7 @@ def run_to_files(
     earlier: str | Path | None = None,
     before: Callable[[], None] | None = None,
 ) -> None:
-    """Solve a deck and write its files as it goes (README, "What a run writes"): memory does not grow with increments.
+    """Solve a deck and write its files as it goes (docs/reference/results.md): memory does not grow with increments.
 
     output   folder; None: ``results/<deck name>/``. Refused where it holds what the same deck file did not give
     force    as in ``run``

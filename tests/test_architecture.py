@@ -32,8 +32,10 @@ ROOMS = {
     "spans": {"commands", "files"},
     "post": {"commands", "files", "model", "pictures"},
     "notebooks": {"deck", "files", "model", "pictures", "results", "runner"},
+    "reports": {"files", "model", "pictures", "results"},
     "sweeping": {"assembly", "compiled", "deck", "files", "forces", "lanes", "model", "results", "runner", "solve"},
     "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
+    "app": {"checking", "commands", "deck", "model", "pendulums", "pictures", "results", "spans"},
 }
 ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}

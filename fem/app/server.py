@@ -32,12 +32,15 @@ def serve(
     if start is not None and not start.exists():
         raise CommandError(f"{start} does not exist: give a deck or a folder of results")
     check_port(host, port)
-    from nicegui import app, ui
+    from nicegui import app, run, ui
 
+    from fem.app.data.seen import read
     from fem.app.page import Page
     from fem.app.solver import Workplace
 
     workplace = Workplace()
+    run.process_pool_start_method = "spawn"
+    app.on_startup(lambda: run.cpu_bound(read, [], []))  # the first look at results need not wait for a process
     app.on_shutdown(workplace.close)
     if host not in HOME:
         say(OPEN.format(host=host))

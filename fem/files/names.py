@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 
 MARK = "made by fem, deck "
+REPORT = "report.html"
+"""What ``fem report`` writes into a folder of results: stale once the command that filled it runs again."""
 
 
 def as_bytes(name: str) -> bytes:

@@ -17,7 +17,7 @@ from typing import Any
 
 from fem.errors import CommandError
 from fem.files.lock import LOCK, FolderLock
-from fem.files.names import is_marked, on_disk
+from fem.files.names import REPORT, is_marked, on_disk
 from fem.files.room import Room
 from fem.files.whole import PART
 
@@ -122,7 +122,7 @@ class OwnFolder:
     record: str
     origin: Origin
     names: Names
-    owned: Callable[[Mapping[str, Any]], Names] = lambda record: Names(listed_names(record))
+    owned: Callable[[Mapping[str, Any]], Names] = lambda record: Names(listed_names(record), pictures=(REPORT,))
     force: bool = False
     _lock: FolderLock | None = field(default=None, init=False)
     _is_new: bool = field(default=False, init=False)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fem.files.names import REPORT
 from fem.files.own import Names, Origin, OwnFolder, listed_names, read_record
 from fem.files.whole import replace_file
 
@@ -38,7 +39,8 @@ def write_record(own: OwnFolder, going_on: Sequence[str] = ()) -> None:
 def owned_names(record: Mapping[str, Any]) -> Names:
     """The files a record lists, and whatever a killed start may have written."""
     going_on = record.get("going_on")
-    return Names(listed_names(record), files_of(map(str, going_on if isinstance(going_on, list) else ())))
+    cases = files_of(map(str, going_on if isinstance(going_on, list) else ()))
+    return Names(listed_names(record), cases, (REPORT,))
 
 
 def files_of(cases: Iterable[str]) -> tuple[tuple[str, str], ...]:

@@ -123,7 +123,7 @@ def _values() -> Any:
 def _mass() -> Any:
     return asking_all(
         "masses_of_all(families, time, place, u, block)",
-        "    for k in range(9 * block.shape[0]): block[k // 9, k % 9] = 0.0",
+        "    for k in range(block.shape[0]):\n        for c in range(9): block[k, c] = 0.0",
         "        mass_{place}(families[{place}], time, place, u, block)",
         "    return None",
     )
@@ -138,7 +138,7 @@ masses_of_others = inner_kernel(_mass())
 
 
 @shared_kernel
-def write_masses(families: tuple[Any, ...], time: float, place: Floats, u: Floats, block: Floats) -> None:
+def write_masses(families: Groups, time: float, place: Floats, u: Floats, block: Floats) -> None:
     """The mass that families give to nodes at displacement u, into block (n, 9)."""
     masses_of_others(families, time, place, u, block)
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
+from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import (
     AREA,
     BASE,
@@ -140,7 +140,7 @@ def secant_thermal_work(
     return total
 
 
-@shared_kernel
+@kernel
 def element_values(
     elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, families: tuple[Any, ...] | None,
     thermal: Floats, multiplier: Floats, values: Floats, onset: float = 0.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fem.files.names import REPORT
 from fem.model.quantities import NODAL
 
 FIGURES = (
@@ -15,4 +16,5 @@ FILMS = ("gif", "mp4", "html")
 PLOTTED = tuple(f"{name}.png" for name in FIGURES[:3])
 """What ``run --plot`` draws."""
 PICTURES = tuple(f"{name}.{form}" for name in FIGURES for form in FORMATS) + tuple(f"{FILM}.{form}" for form in FILMS)
+PICTURES += (REPORT,)
 """Everything that is drawn into a folder of results: stale once the deck runs again."""

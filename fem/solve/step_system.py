@@ -185,6 +185,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
         "power": int(system.families is not None),
+        "mass_before": (len(system.directed_mass), 9),
         "block": (count, 9),
         "inverse": (
             count if choice.solver in (*groups.CHAINS, groups.CG, groups.BICGSTAB) else 0,

@@ -39,7 +39,7 @@ Drawer = Callable[["Sweep", Path, Model], None]
 
 
 class Sweep(Columns):
-    """What came of a sweep: the columns of ``sweep.csv`` (README, "Parameter sweeps"), as ``sweep["U1_2_end"]``, with
+    """What came of a sweep: the columns of ``sweep.csv`` (docs/reference/sweeps.md), as ``sweep["U1_2_end"]``, with
     one entry per parameter set in grid order (the first parameter varies slowest).
 
     names      of the parameters that were varied

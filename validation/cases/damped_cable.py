@@ -15,8 +15,8 @@ from validation.references import oscillators
 NAME = "damped_cable"
 TITLE = "mass on a damped cable that goes slack and becomes taut"
 SOURCE = (
-    "N = k (s + beta s') while the cable is taut, never below zero (the law of the README); the equation of motion "
-    "integrated to 1e-11 (references/oscillators.py). Deck inputs/damped_cable.inp."
+    "N = k (s + beta s') while the cable is taut, never below zero (the law of docs/theory/bars.md); the equation of "
+    "motion integrated to 1e-11 (references/oscillators.py). Deck inputs/damped_cable.inp."
 )
 LONG = False
 

@@ -34,7 +34,7 @@ class Preset:
 
 PRESETS = {
     "Five links": Preset(5),
-    "Double pendulum": Preset(2, angle=(120.0, -30.0), body="point"),
+    "Double pendulum": Preset(2, angle=(130.0, 0.0), body="point"),
     "Chain of 20": Preset(20, (0.1,), (0.05,), (60.0, *19 * (0.0,)), dt=5e-4, time=5.0),
     "SDNL100": Preset(1, (0.5,), (1.0,), (90.0,), body="point", time=1.6744, dt=0.04186),
 }

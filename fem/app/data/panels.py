@@ -154,13 +154,10 @@ GROUPS: dict[str, Callable[[Results], list[Panel]]] = {
 }  # fmt: skip
 
 
-def groups_of(results: Results) -> list[Group]:
-    """All there are; of those that have no curves the reason."""
-    found = []
-    for name, draw in GROUPS.items():
-        try:
-            panels = tuple(draw(results))
-            found.append(Group(name, panels, "" if panels else "nothing but zeros"))
-        except (Missing, CommandError) as missing:
-            found.append(Group(name, (), str(missing)))
-    return found
+def group_of(results: Results, name: str) -> Group:
+    """The charts of a group, or why there are none."""
+    try:
+        panels = tuple(GROUPS[name](results))
+    except (Missing, CommandError) as missing:
+        return Group(name, (), str(missing))
+    return Group(name, panels, "" if panels else "nothing but zeros")

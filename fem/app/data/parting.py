@@ -12,6 +12,7 @@ from fem.app.data.scene import motion_of
 from fem.arrays import Floats
 from fem.pictures.folder import Missing, Results
 
+DISTANCE = "Distance"
 LARGE = 0.1
 """Fraction of the largest distance at which two motions no longer part evenly."""
 
@@ -55,8 +56,8 @@ def growth(time: Floats, distance: Floats) -> float:
     return float(np.log(distance[large[0]] / distance[0]) / (time[large[0]] - time[0]))
 
 
-def group_of(found: Parting, length: str) -> Group:
+def distances(found: Parting, length: str) -> Group:
     """The chart."""
     shown = np.where(found.distance > 0.0, found.distance, np.nan)
     curve = ("distance", points(found.time, shown))
-    return Group("Distance", (Panel("distance of the two runs", length, (curve,), is_log=True),))
+    return Group(DISTANCE, (Panel("distance of the two runs", length, (curve,), is_log=True),))

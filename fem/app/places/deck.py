@@ -16,6 +16,7 @@ from fem.app.solver import Workplace
 from fem.app.views.fields import read_number
 from fem.app.views.outcome import Outcome
 from fem.app.views.player import Player
+from fem.commands.example import shipped
 from fem.model import Model
 
 PAUSE = 0.35
@@ -124,6 +125,9 @@ class DeckPlace:
             show = ui.button("Open", on_click=lambda: self._load(Path(self._path.value or "")))
             show.props("no-caps data-testid=open-deck")
             upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=MOST_TEXT).classes("hidden")
+            names = {str(path): path.stem for path in sorted((shipped() / "inputs").glob("*.inp"))}
+            examples = ui.select(names, label="examples", on_change=lambda event: self._load(Path(event.value)))
+            examples.props("dense outlined").classes("fem-examples")
             ui.button("Upload", on_click=lambda: upload.run_method("pickFiles")).props("outline no-caps")
         self._wrong = ui.label().classes("fem-failure").props("data-testid=deck-wrong")
 

@@ -118,44 +118,41 @@ def drag_at(r: int, xi: float, bar: Bar, own: Fluid) -> Point:
 @inner_kernel
 def add_drag(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> None:
     """Drag of one row."""
-    for g in range(2):
-        side = GAUSS if g == 1 else -GAUSS
-        xi = bar.middle + side * bar.wet
-        weight = 0.5 * bar.wet * bar.size
-        point = drag_at(r, xi, bar, own)
+    side, weight, spent = GAUSS * bar.wet, 0.5 * bar.wet * bar.size, 0.0
+    first, last = bar.middle - side, bar.middle + side
+    one, other = drag_at(r, first, bar, own), drag_at(r, last, bar, own)
+    for a in range(3):
+        p, q, way = weight * one.q[a], weight * other.q[a], bar.uj[a] - bar.ui[a]
+        push(3 * bar.i + a, -(1.0 - first) * p - (1.0 - last) * q, force, flow)
+        push(3 * bar.j + a, -first * p - last * q, force, flow)
+        spent += p * (bar.ui[a] + first * way) + q * (bar.ui[a] + last * way)
+    trial.power[0] += spent
+    if tangent.block.shape[0] > 0:
+        # per place of the nodes: of a secant force, half as much and twice as much
+        weight *= trial.weight * (0.5 if trial.secant else 1.0)
+        rate = own.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
         for a in range(3):
-            pull = weight * point.q[a]
-            push(3 * bar.i + a, -(1.0 - xi) * pull, force, flow)
-            push(3 * bar.j + a, -xi * pull, force, flow)
-            trial.power[0] += pull * (bar.ui[a] + xi * (bar.uj[a] - bar.ui[a]))
-        if tangent.block.shape[0] > 0:
-            counts = trial.weight * (0.5 if trial.secant else 1.0)
-            rate = own.numbers[r, FOLLOWS] * trial.rate * (2.0 if trial.secant else 1.0)
-            add_turning(xi, counts * weight, rate, bar, point, own, tangent)
-            add_rising(xi, side, counts * weight, bar, point, own, tangent)
+            for b in range(3):
+                ii, ij, ji, jj = turning(a, b, first, rate, bar, one)
+                kk, kl, lk, ll = turning(a, b, last, rate, bar, other)
+                add_entry(
+                    3 * a + b, weight * (ii + kk), weight * (ij + kl), weight * (ji + lk), weight * (jj + ll), bar, own,
+                    tangent,
+                )  # fmt: skip
+        add_rising(first, -GAUSS, weight, bar, one, own, tangent)
+        add_rising(last, GAUSS, weight, bar, other, own, tangent)
 
 
 @inner_kernel
-def add_turning(xi: float, weight: float, rate: float, bar: Bar, point: Point, own: Fluid, tangent: Tangent) -> None:
-    """The tangent through the direction of the bar, its length and the velocities of its nodes.
-
-    weight, rate  per place of the nodes: of a secant force, half as much and twice as much
-    """
-    i, j, pair, t, n = bar.i, bar.j, own.first + bar.bar, bar.t, point.n
-    by_turn = (point.along - point.across) * point.slip / bar.length
-    by_slip = (point.steep - point.across) / bar.length
-    by_bend = -point.bend * point.slip / bar.length
-    for a in range(3):
-        for b in range(3):
-            across = (1.0 if a == b else 0.0) - t[a] * t[b]
-            turn = by_turn * across + by_slip * t[a] * n[b] + by_bend * n[a] * n[b] + bar.stretch * point.q[a] * t[b]
-            gain = rate * (point.across * across + point.bend * n[a] * n[b] + point.steep * t[a] * t[b])
-            by_i, by_j = turn + (1.0 - xi) * gain, xi * gain - turn
-            c = 3 * a + b
-            tangent.block[i, c] += weight * (1.0 - xi) * by_i
-            tangent.block[j, c] += weight * xi * by_j
-            tangent.cross[pair, c] += weight * (1.0 - xi) * by_j
-            tangent.cross[pair, 9 + c] += weight * xi * by_i
+def turning(a: int, b: int, xi: float, rate: float, bar: Bar, point: Point) -> tuple[float, float, float, float]:
+    """Entry a, b of the four blocks through the direction of the bar, its length and the velocities of its nodes."""
+    t, n, q = bar.t, point.n, point.q
+    across = (1.0 if a == b else 0.0) - t[a] * t[b]
+    turn = (point.along - point.across) * point.slip * across + (point.steep - point.across) * t[a] * n[b]
+    turn = (turn - point.bend * point.slip * n[a] * n[b]) / bar.length + bar.stretch * q[a] * t[b]
+    gain = rate * (point.across * across + point.bend * n[a] * n[b] + point.steep * t[a] * t[b])
+    by_i, by_j = turn + (1.0 - xi) * gain, xi * gain - turn
+    return (1.0 - xi) * by_i, (1.0 - xi) * by_j, xi * by_i, xi * by_j
 
 
 @inner_kernel

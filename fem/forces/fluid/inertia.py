@@ -7,12 +7,13 @@ stream does not accelerate: there is no other inertia force.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.compiled import called_kernel
+from fem.compiled import called_kernel, inner_kernel
 from fem.forces.fluid.curves import Curves, distinct, gathered, value_at
 from fem.forces.fluid.stream import WATER, flows, wetted
 from fem.forces.mass import SHARES
@@ -80,7 +81,7 @@ def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
     )
 
 
-@called_kernel
+@inner_kernel
 def evaluate(trial: Trial, own: AddedMass, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """No force but inertia."""
     return 0.0
@@ -90,7 +91,11 @@ def evaluate(trial: Trial, own: AddedMass, force: Floats, flow: Floats, tangent:
 def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -> None:
     """That of all rows; blocks between nodes stand behind those of nodes."""
     between = u.shape[0] // 3 + own.first
+    known, magnitude = -1, 0.0
     for r in range(own.rows.shape[0]):
+        if own.rows[r, MAGNITUDE] != known:
+            known = own.rows[r, MAGNITUDE]
+            magnitude = value_at(own.curves, known, time)
         i, j = own.ends[own.rows[r, BAR], 0], own.ends[own.rows[r, BAR], 1]
         d = (
             place[3 * j] + u[3 * j] - place[3 * i] - u[3 * i],
@@ -100,9 +105,9 @@ def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -
         square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
         zi, zj = place[3 * i + own.up] + u[3 * i + own.up], place[3 * j + own.up] + u[3 * j + own.up]
         first, last, _ = wetted(WATER, zi, zj, own.level)
-        size = value_at(own.curves, own.rows[r, MAGNITUDE], time) * (last - first)
+        size = magnitude * (last - first)
         if own.rows[r, IS_CURRENT] == 1:
-            size *= square**0.5 / own.numbers[r, LENGTH]
+            size *= math.sqrt(square) / own.numbers[r, LENGTH]
         across = size * own.numbers[r, ACROSS]
         along = (size * own.numbers[r, ALONG] - across) / square
         for a in range(3):

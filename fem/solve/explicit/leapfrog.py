@@ -15,12 +15,12 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.equations import Equations, condense, expand
-from fem.forces.families import evaluate_others
+from fem.forces.families import evaluate_others, write_masses
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
 from fem.solve.linear.block import invert, times
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
-from fem.solve.newton.evaluate import at_end, combine, inertia_forces, renew_masses
+from fem.solve.newton.evaluate import at_end, combine, inertia_forces
 from fem.solve.newton.groups import Loading, Motion, Passage, Problem, Scratch
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12
@@ -90,7 +90,7 @@ def divide_by_mass(dt: float, time: float, moved: Moved, problem: Problem, work:
     M is the sum of a positive diagonal and a mass that takes no energy: its pivots are safe.
     """
     nodes, rest, a, block = problem.nodes, work.residual, work.a, work.block
-    renew_masses(time, work.u, problem)
+    write_masses(problem.families, time, nodes.place, work.u, nodes.directed_mass)
     for i in range(nodes.directed_mass.shape[0]):
         for k in range(9):
             block[i, k] = nodes.directed_mass[i, k]

@@ -8,10 +8,11 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import INV_LENGTH, Bars
 from fem.forces.equations import condense, expand
+from fem.forces.families import write_masses
 from fem.forces.values import element_values, energy_of_bars, secant_thermal_work, thermal_work
 from fem.lanes.choose import every, some, where
 from fem.solve.newton import groups
-from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, renew_masses, turning_work
+from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.rods.project import projected_work
 from fem.solve.schemes.coefficients import Coefficients
@@ -99,13 +100,11 @@ def support_work(
     supports, start = loading.support_dofs, loading.support_start
     old, new, jumped = work.known_force, work.momentum, work.shift
     total = 0.0
-    turns = problem.nodes.directed_mass.shape[0] > 0 and dynamic and not secant
-    if turns:
-        renew_masses(loading.time[k], motion.u, problem)
-    inertia_at(dynamic, problem, motion.a, old)
-    if turns:
-        renew_masses(loading.time[k + 1], work.u, problem)
-    inertia_at(dynamic, problem, work.a, new)
+    now = problem.nodes.directed_mass
+    turns = now.shape[0] > 0 and not secant
+    before = work.mass_before if turns else now
+    inertia_at(dynamic, before, problem, motion.a, old)
+    inertia_at(dynamic, now, problem, work.a, new)
     jump = 0.0
     for c in range(supports.shape[0]):
         dof = supports[c]
@@ -128,30 +127,24 @@ def support_work(
             total += 0.5 * (jumped[dof] * new[dof] - motion.v[dof] * old[dof])
     for dof in range(jumped.shape[0]):
         jumped[dof] = work.v[dof] - jumped[dof]
-    inertia_at(dynamic, problem, jumped, new)
+    inertia_at(dynamic, now, problem, jumped, new)
+    if turns:
+        inertia_at(dynamic, before, problem, jumped, old)
     for c in range(supports.shape[0]):
-        total += mean_speed(k, c, loading, work) * new[supports[c]]
-    if turns:  # half of that with the mass of the start
-        renew_masses(loading.time[k], motion.u, problem)
-        inertia_at(dynamic, problem, jumped, old)
-        renew_masses(loading.time[k + 1], work.u, problem)
-        for c in range(supports.shape[0]):
-            total += 0.5 * mean_speed(k, c, loading, work) * (old[supports[c]] - new[supports[c]])
+        dof = supports[c]
+        momentum = 0.5 * (old[dof] + new[dof]) if turns else new[dof]
+        total += 0.5 * (start[k, c] + work.v[dof]) * momentum
     return total
 
 
 @inner_kernel
-def mean_speed(k: int, c: int, loading: Loading, work: Scratch) -> float:
-    """Of support c in increment k."""
-    speed: float = 0.5 * (loading.support_start[k, c] + work.v[loading.support_dofs[c]])
-    return speed
+def inertia_at(dynamic: bool, directed: Floats, problem: Problem, x: Floats, product: Floats) -> None:
+    """product = M x with the part of dependent dofs handed to their masters; zero in statics.
 
-
-@inner_kernel
-def inertia_at(dynamic: bool, problem: Problem, x: Floats, product: Floats) -> None:
-    """product = M x with the part of dependent dofs handed to their masters; zero in statics."""
+    directed  what families add to M
+    """
     if dynamic:
-        multiply_masses(problem, x, product)
+        multiply_masses_with(directed, problem, x, product)
         condense(problem.equations, product)
     else:
         for dof in range(product.shape[0]):
@@ -181,6 +174,8 @@ def close_increment(
     nodes, bars = problem.nodes, problem.bars
     secant, energies, u0, u1 = scheme.secant, motion.energies, motion.u, work.u
     dynamic = scheme.wm != 0.0
+    if dynamic and nodes.directed_mass.shape[0] > 0:
+        write_masses(problem.families, loading.time[k], nodes.place, u0, work.mass_before)
     balance_forces(scheme, secant, k, problem, loading, work.a, work)
     now = min(k + 1, loading.thermal_end.shape[0] - 1)
     before = min(k, loading.thermal_end.shape[0] - 1)

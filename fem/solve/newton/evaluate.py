@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
 from fem.forces.bars.bar import evaluate_bars
-from fem.forces.families import evaluate_others, masses_of_others
+from fem.forces.families import evaluate_others, write_masses
 from fem.forces.mass import multiply_mass
 from fem.forces.protocol import Trial
 from fem.forces.values import energy_of_bars
 from fem.lanes.choose import some
-from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
+from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
 from fem.solve.schemes.coefficients import Coefficients
 
 
@@ -82,8 +82,9 @@ def evaluate_instant(
     scheme: Coefficients, dt: float, time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
 ) -> float:
     """``evaluate`` in the trial state itself, mass included; dt only scales the part of velocities in the tangent."""
-    if problem.nodes.directed_mass.shape[0] > 0:
-        renew_masses(time, work.u, problem)
+    nodes = problem.nodes
+    if nodes.directed_mass.shape[0] > 0:
+        write_masses(problem.families, time, nodes.place, work.u, nodes.directed_mass)
     rate, rate2 = scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt)
     trial = at_end(scheme.wf, rate, rate2, time, time, thermal, problem, motion, work)
     energy: float = evaluate_apart(trial, problem, work)
@@ -100,12 +101,6 @@ def stored_energy(time: float, thermal: Floats, problem: Problem, motion: Motion
     return energy
 
 
-@called_kernel
-def renew_masses(time: float, u: Floats, problem: Problem) -> None:
-    """The mass that families add, as it is at displacement u."""
-    masses_of_others(problem.families, time, problem.nodes.place, u, problem.nodes.directed_mass)
-
-
 @shared_kernel
 def foresee_masses(scheme: Coefficients, k: int, problem: Problem, loading: Loading, motion: Motion, u: Floats) -> None:
     """The mass that families add, as the equilibrium of increment k has it; ``u`` is room.
@@ -116,62 +111,73 @@ def foresee_masses(scheme: Coefficients, k: int, problem: Problem, loading: Load
     ahead = (0.5 if scheme.secant else scheme.wf) * loading.dt[k]
     for dof in range(u.shape[0]):
         u[dof] = motion.u[dof] + ahead * (motion.v[dof] + 0.5 * ahead * motion.a[dof])
-    renew_masses(loading.time[k] + ahead, u, problem)
+    write_masses(problem.families, loading.time[k] + ahead, problem.nodes.place, u, problem.nodes.directed_mass)
 
 
-@called_kernel
-def directed_energy(problem: Problem, v: Floats, product: Floats) -> float:
-    """v.M v/2 of the mass that families add; product is room."""
-    energy = 0.0
-    for dof in range(v.shape[0]):
-        product[dof] = 0.0
-    add_directed_mass(0.5, problem.nodes, v, product)
-    for dof in range(v.shape[0]):
-        energy += v[dof] * product[dof]
-    return energy
+@inner_kernel
+def changed_energy(before: Floats, after: Floats, pairs: Ints, x: Floats) -> float:
+    """x.(M1 - M0) x/2, M0 and M1 being masses that families add."""
+    count, twice = x.shape[0] // 3, 0.0
+    for i in range(count):
+        for a in range(3):
+            for b in range(3):
+                twice += x[3 * i + a] * (after[i, 3 * a + b] - before[i, 3 * a + b]) * x[3 * i + b]
+    for p in range(pairs.shape[0]):
+        i, j = 3 * pairs[p, 0], 3 * pairs[p, 1]
+        for a in range(3):
+            for b in range(3):
+                change = after[count + p, 3 * a + b] - before[count + p, 3 * a + b]
+                twice += change * (x[i + a] * x[j + b] + x[j + a] * x[i + b])
+    return 0.5 * twice
 
 
 @called_kernel
 def turning_work(secant: bool, k: int, problem: Problem, loading: Loading, motion: Motion, work: Scratch) -> float:
     """Energy that turning with its bar brings to the mass of families: v.M v/2 grows by it where nothing accelerates.
 
-    Inertia is M dv/dt, without dM/dt v. Between the ends it acts with the mean M, in a secant increment with the M of
-    its equilibrium, which ``problem`` still has; it leaves that of the end there.
+    Inertia is M dv/dt, without dM/dt v. Between the ends it acts with the mean of the M of the start (in ``work``) and
+    that of the end; in a secant increment with the M of its equilibrium, which ``problem`` still has: it leaves that of
+    the end there.
     """
-    v0, v1, product = motion.v, work.v, work.momentum
-    of_motion = 0.0
-    if secant:
-        of_motion = directed_energy(problem, v1, product) - directed_energy(problem, v0, product)
-    renew_masses(loading.time[k], motion.u, problem)
-    start = directed_energy(problem, v0, product)
+    nodes, before = problem.nodes, work.mass_before
+    now, pairs = nodes.directed_mass, nodes.mass_pairs
+    of_start = changed_energy(before, now, pairs, motion.v)
     if not secant:
-        of_motion = 0.5 * (directed_energy(problem, v1, product) - start)
-    renew_masses(loading.time[k + 1], work.u, problem)
-    end = directed_energy(problem, v1, product)
-    if not secant:
-        of_motion += 0.5 * (end - directed_energy(problem, v0, product))
-    return end - start - of_motion
+        return 0.5 * (of_start + changed_energy(before, now, pairs, work.v))
+    write_masses(problem.families, loading.time[k + 1], nodes.place, work.u, before)
+    of_end = changed_energy(now, before, pairs, work.v)
+    for i in range(now.shape[0]):
+        for c in range(9):
+            now[i, c] = before[i, c]
+    return of_start + of_end
 
 
 @kernel
 def multiply_masses(problem: Problem, x: Floats, product: Floats) -> None:
     """product = M x: the one place that knows what has mass."""
+    multiply_masses_with(problem.nodes.directed_mass, problem, x, product)
+
+
+@inner_kernel
+def multiply_masses_with(directed: Floats, problem: Problem, x: Floats, product: Floats) -> None:
+    """product = M x with what families add at another instant."""
     multiply_mass(problem.nodes.mass, problem.bars.off_mass, problem.bars.nodes, x, product)
-    if problem.nodes.directed_mass.shape[0] > 0:
-        add_directed_mass(1.0, problem.nodes, x, product)
+    if directed.shape[0] > 0:
+        add_directed_mass(directed, problem.nodes.mass_pairs, x, product)
 
 
 @called_kernel
-def add_directed_mass(factor: float, nodes: Nodes, x: Floats, product: Floats) -> None:
-    """product += factor M x of the mass that families add."""
-    count = nodes.mass.shape[0] // 3
+def add_directed_mass(directed: Floats, pairs: Ints, x: Floats, product: Floats) -> None:
+    """product += M x of the mass that families add."""
+    count = x.shape[0] // 3
     for i in range(count):
+        x0, x1, x2 = x[3 * i], x[3 * i + 1], x[3 * i + 2]
+        for a in range(3):
+            product[3 * i + a] += directed[i, 3 * a] * x0 + directed[i, 3 * a + 1] * x1 + directed[i, 3 * a + 2] * x2
+    for p in range(pairs.shape[0]):
+        i, j = 3 * pairs[p, 0], 3 * pairs[p, 1]
         for c in range(9):
-            product[3 * i + c // 3] += factor * nodes.directed_mass[i, c] * x[3 * i + c % 3]
-    for p in range(nodes.mass_pairs.shape[0]):
-        i, j = 3 * nodes.mass_pairs[p, 0], 3 * nodes.mass_pairs[p, 1]
-        for c in range(9):
-            value = factor * nodes.directed_mass[count + p, c]
+            value = directed[count + p, c]
             product[i + c // 3] += value * x[j + c % 3]
             product[j + c // 3] += value * x[i + c % 3]
 

@@ -181,6 +181,8 @@ class Scratch(NamedTuple):
     block (n, 9): the matrix within nodes, inertia included, the bars apart.
 
     pinned, kept, whole, pulls: for rods alone (``rods/waiting.py``, ``rods/solve.py``).
+
+    mass_before: ``Nodes.directed_mass`` as it was at the start of the increment, for the books.
     """
 
     u: Floats
@@ -212,6 +214,7 @@ class Scratch(NamedTuple):
     lagged: Floats
     state: Floats
     power: Floats
+    mass_before: Floats
 
 
 class Record(NamedTuple):

@@ -1,0 +1,55 @@
+"""What the page shows of one run, or of two that are compared, read from their files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fem.app.data.panels import GROUPS, Group, group_of
+from fem.app.data.parting import distances, parting_of
+from fem.app.data.scene import scene_of, units_of
+from fem.errors import CommandError
+from fem.pictures.folder import Missing, Results, open_results
+
+SMALL = 30_000_000
+"""Bytes of tables of which all groups of charts are read at once."""
+
+
+class Seen:
+    """A scene of each folder, some groups of charts, the unit of time, remarks."""
+
+    def __init__(self, folders: Sequence[Path], names: Sequence[str]) -> None:
+        results = [open_results(folder) for folder in folders]
+        self.groups = {name: group_of(results[0], name) for name in names if name in GROUPS}
+        self.unit = units_of(results[0])("time")
+        self.scenes: list[bytes] = []
+        self.remarks: list[str] = []
+        try:
+            self.scenes = [scene_of(each) for each in results]
+            if len(results) == 2:
+                self._compare(results)
+        except (Missing, CommandError) as missing:
+            self.remarks.append(f"no motion is shown: {missing}")
+
+    def _compare(self, results: list[Results]) -> None:
+        found = parting_of(*results)
+        length = units_of(results[0])("length")
+        group: Group = distances(found, length)
+        self.groups[group.name] = group
+        self.remarks.append(found.said(self.unit, length))
+
+
+def read(folders: Sequence[Path], names: Sequence[str]) -> Seen | None:
+    """None: of no folder, where nothing is written yet, or the folder is being cleared."""
+    try:
+        return Seen(folders, names) if folders else None
+    except (CommandError, OSError):
+        return None
+
+
+def is_small(folder: Path) -> bool:
+    """All charts of it are read at once."""
+    try:
+        return sum(path.stat().st_size for path in folder.glob("*.csv")) < SMALL
+    except OSError:
+        return True

@@ -1,0 +1,117 @@
+"""The page in a browser without a screen: Debian's Chromium, driven by Playwright (extra ``test-app``)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PATIENCE = 40.0
+
+
+class App:
+    """``python -m fem app``, in a folder of its own, on a free port."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        command = [sys.executable, "-m", "fem", "app", *arguments, "--port", str(self.port), "--no-open"]
+        self.log = folder / "app.txt"
+        with self.log.open("wb") as log:
+            # NiceGUI behaves otherwise where it sees pytest.
+            plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+            self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT, env=plain)
+        self.url = f"http://127.0.0.1:{self.port}/"
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 0.2).close()
+                break
+            except OSError:
+                assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
+                time.sleep(0.05)
+
+    def end(self) -> int:
+        self.process.terminate()
+        return self.process.wait(PATIENCE)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    playwright = pytest.importorskip("playwright.sync_api", reason="the page needs the extra test-app")
+    pytest.importorskip("nicegui", reason="the page needs the extra app")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("there is no Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def app(chromium, tmp_path_factory):
+    served = App(tmp_path_factory.mktemp("app"))
+    yield served
+    served.end()
+    said = served.log.read_text()
+    assert "Traceback" not in said, said
+
+
+@pytest.fixture(scope="session")
+def serve(chromium):
+    return App
+
+
+class Tab:
+    """A page with what it complained about and what it asked of others."""
+
+    def __init__(self, browser, url: str, **look: object) -> None:
+        self.complaints: list[str] = []
+        self.page = browser.new_page(**look)
+        self.page.set_default_timeout(1000.0 * PATIENCE)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
+        self.page.on("request", lambda request: self._note(request.url))
+        self.page.goto(url)
+        self.page.locator(".q-tab-panel").wait_for()
+
+    def _note(self, url: str) -> None:
+        if not url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")):
+            self.complaints.append(f"asked {url}")
+
+    def of(self, name: str):
+        return self.page.get_by_test_id(name)
+
+    def until(self, happens) -> None:
+        end = time.monotonic() + PATIENCE
+        while not happens():
+            assert time.monotonic() < end, "it never happened"
+            self.page.wait_for_timeout(50)
+
+    def ends(self, verdict: str) -> None:
+        """Wait for how a run ends."""
+        self.until(lambda: self.of("verdict").inner_text() == verdict)
+
+
+@pytest.fixture
+def open_tab(chromium, app):
+    tabs = []
+
+    def opened(url: str = "", **look: object) -> Tab:
+        tabs.append(Tab(chromium, url or app.url, **look))
+        return tabs[-1]
+
+    yield opened
+    complaints = [text for tab in tabs for text in tab.complaints]
+    for tab in tabs:
+        tab.page.close()
+    assert not complaints

@@ -1,0 +1,228 @@
+"""What people do on the page."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def set_short(tab, when="0.4"):
+    """A run of a second."""
+    tab.page.get_by_label("time", exact=True).first.fill(when)
+
+
+def download(tab, press) -> Path:
+    with tab.page.expect_download() as waiting:
+        press()
+    return Path(waiting.value.path())
+
+
+def time_of(tab) -> float:
+    return float(tab.page.locator("canvas").first.get_attribute("data-time") or 0.0)
+
+
+def test_the_five_links_of_the_document(open_tab, tmp_path):
+    """Form, run, player, charts; the deck that is taken away gives the same motion on the command line."""
+    tab = open_tab()
+    tab.page.get_by_label("number of links").fill("5")
+    for quantity, value in (("length", "1"), ("mass", "1"), ("angle", "30")):
+        tab.of(f"all-{quantity}").fill(value)
+    tab.until(lambda: tab.of("angle-5").input_value() == "30")
+    set_short(tab)
+    tab.of("run").click()
+    tab.ends("completed")
+    tab.until(lambda: tab.page.locator("canvas[data-time]").count() == 1)
+    before = time_of(tab)
+    tab.until(lambda: time_of(tab) != before)
+    tab.page.get_by_role("button", name="Pause").click()
+    tab.page.wait_for_timeout(100)
+    still = time_of(tab)
+    tab.page.wait_for_timeout(200)
+    assert time_of(tab) == still
+    tab.page.locator(".fem-place").first.fill("0.25")
+    tab.until(lambda: time_of(tab) == pytest.approx(0.25))
+    for group, charts in (("Energies", 2), ("Links", 6), ("Joint forces", 4)):
+        tab.page.get_by_role("tab", name=group).click()
+        tab.until(lambda count=charts: tab.page.locator(".fem-chart canvas").count() == count)
+    curves = tab.page.evaluate(
+        "() => getElement(Number(document.querySelector('.fem-chart').id.slice(1))).chart.getOption().series.length"
+    )
+    assert curves == 6  # five links, and the line of the present time
+    deck = download(tab, lambda: tab.page.get_by_role("button", name="Deck").click())
+    copy = tmp_path / "copy.inp"
+    copy.write_bytes(deck.read_bytes())
+    command = [sys.executable, "-m", "fem", "run", str(copy), "--output", str(tmp_path / "own"), "--quiet"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+
+    def ask():
+        tab.page.get_by_role("button", name="Tables (CSV)").click()
+        tab.page.get_by_text("nodes.csv").click()
+
+    assert download(tab, ask).read_bytes() == (tmp_path / "own" / "nodes.csv").read_bytes()
+
+
+def test_a_joint_is_dragged(open_tab):
+    tab = open_tab()
+    tab.page.get_by_role("button", name="Double pendulum").click()
+    joint = tab.page.locator("#joint-1")
+    tab.until(lambda: tab.page.locator(".fem-joint").count() == 2)
+    box, drawing = joint.bounding_box(), tab.of("drawing").bounding_box()
+    tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tab.page.mouse.down()
+    middle = drawing["x"] + drawing["width"] / 2, drawing["y"] + drawing["height"] / 2
+    tab.page.mouse.move(middle[0] + 120, middle[1], steps=8)
+    tab.until(lambda: tab.of("angle-1").input_value() == "90")
+    tab.page.mouse.up()
+    tab.page.mouse.move(middle[0], middle[1] + 50, steps=3)
+    tab.page.wait_for_timeout(150)
+    assert tab.of("angle-1").input_value() == "90"  # let go
+
+
+def test_bad_input_is_refused_in_words(open_tab):
+    tab = open_tab()
+    run, wrong = tab.of("run"), tab.of("wrong")
+    links = tab.page.get_by_label("number of links")
+    for text in ("0", "1000000", "-3", "2.5", "many", ""):
+        links.fill(text)
+        tab.until(lambda: "number of links" in wrong.inner_text() and run.is_disabled())
+    assert "missing" in wrong.inner_text()
+    links.fill("2")
+    tab.until(lambda: run.is_enabled() and tab.of("length-3").count() == 0)
+    for cell, text, said in (
+        ("length-2", "-1", "above zero"),
+        ("mass-1", "one", "not a number"),
+        ("angle-1", "1e999", "finite"),
+    ):
+        before = tab.of(cell).input_value()
+        tab.of(cell).fill(text)
+        tab.until(lambda said=said: said in wrong.inner_text() and run.is_disabled())
+        tab.of(cell).fill(before)
+        tab.until(lambda: not wrong.inner_text() and run.is_enabled())
+    tab.page.get_by_label("increment dt").first.fill("1e-9")
+    tab.until(lambda: "increments: at most" in wrong.inner_text())
+
+
+def test_a_deck_is_edited_to_an_error_and_back(open_tab):
+    tab = open_tab()
+    tab.page.get_by_role("tab", name="Deck").click()
+    findings, run = tab.of("findings"), tab.of("run-deck")
+    tab.of("deck").fill(str(ROOT / "inputs" / "sdnl100.inp"))
+    tab.of("open-deck").click()
+    tab.until(lambda: tab.page.locator(".cm-line", has_text="SDNL100").count() > 0 and run.is_enabled())
+    tab.page.locator(".cm-line", has_text="*NODE").first.click()
+    tab.page.keyboard.press("End")
+    tab.page.keyboard.type("X")
+    tab.until(lambda: "line 13" in findings.inner_text() and run.is_disabled())
+    assert tab.page.locator(".fem-bad-line").first.inner_text() == "*NODEX"
+    tab.page.keyboard.press("Backspace")
+    tab.until(lambda: run.is_enabled() and tab.page.locator(".fem-bad-line").count() == 0)
+    run.click()
+    tab.ends("completed")
+
+
+def test_a_parameter_changes_the_text(open_tab):
+    tab = open_tab()
+    tab.page.get_by_role("tab", name="Deck").click()
+    tab.of("parameter-pull").fill("7.5")
+    tab.until(lambda: tab.page.locator(".cm-line", has_text="pull = 7.5").count() == 1)
+
+
+def test_a_line_follows_its_numbers(open_tab):
+    tab = open_tab()
+    tab.page.get_by_role("tab", name="Line").click()
+    said, wrong = tab.of("line-numbers"), tab.of("line-wrong")
+    tab.until(lambda: "natural length 850" in said.inner_text())
+    tab.page.get_by_label("its value").fill("860")
+    tab.until(lambda: "natural length 860" in said.inner_text())
+    tab.page.get_by_label("its value").fill("-2")
+    tab.until(lambda: "above zero" in wrong.inner_text() and tab.of("run-line").is_disabled())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_stop_kill_and_two_tabs(open_tab, app):
+    """Both run for long at once; one is stopped, then runs anew, the solver of the other is killed."""
+    one, other = open_tab(), open_tab()
+    one.page.get_by_role("button", name="SDNL100").click()
+    for tab in (one, other):
+        set_short(tab, "900")
+        tab.page.get_by_label("increment dt").first.fill("0.001")
+        tab.until(lambda tab=tab: tab.of("run").is_enabled())
+        tab.of("run").click()
+    for tab in (one, other):
+        tab.until(lambda tab=tab: "increment" in tab.of("progress").inner_text())
+    assert (one.of("angle-1").input_value(), other.of("angle-1").input_value()) == ("90", "30")
+    assert one.of("angle-2").count() == 0 and other.of("angle-5").count() == 1
+    one.of("stop").click()
+    one.ends("interrupted")
+    assert other.of("verdict").inner_text() == "running"
+    tables = download(one, lambda: (one.page.get_by_role("button", name="Tables (CSV)").click(),
+                                    one.page.get_by_text("increments.csv").click()))  # fmt: skip
+    assert tables.read_bytes().endswith(b"\n")
+    listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(app.process.pid)], capture_output=True, text=True)
+    (solver,) = [line.split()[0] for line in listed.stdout.splitlines() if " run " in line and "defunct" not in line]
+    os.kill(int(solver), signal.SIGKILL)
+    other.ends("ended from outside")
+    assert "SIGKILL" in other.of("failure").inner_text()
+    set_short(other, "0.1")
+    other.until(lambda: other.of("run").is_enabled())
+    other.of("run").click()
+    other.ends("completed")
+
+
+def test_a_folder_of_results_that_grows(serve, open_tab, tmp_path):
+    """Of a run that another process makes: it is followed to its end; closing the page stops nothing."""
+    deck = tmp_path / "swing.inp"
+    command = [sys.executable, "-m", "fem", "pendulum", "--links", "2", "--time", "30", "--output", str(deck)]
+    subprocess.run(command, check=True, capture_output=True)
+    run = [sys.executable, "-m", "fem", "run", str(deck), "--output", str(tmp_path / "grows"), "--quiet"]
+    with subprocess.Popen(run) as solver:
+        while not (tmp_path / "grows" / "increments.csv").exists():
+            time.sleep(0.02)
+        started = serve(tmp_path, str(tmp_path / "grows"))
+        try:
+            tab = open_tab(started.url)
+            tab.until(lambda: "increment" in tab.of("progress").inner_text())
+            tab.ends("completed")
+            tab.until(lambda: tab.page.locator("canvas[data-time]").count() >= 1)
+        finally:
+            assert started.end() in (0, 143, -15)
+        assert solver.wait() == 0
+
+
+def test_an_empty_folder_is_refused(open_tab, tmp_path):
+    tab = open_tab()
+    tab.page.get_by_role("tab", name="Results").click()
+    for name in (str(tmp_path), str(tmp_path / "none"), ""):
+        tab.of("folder").fill(name)
+        tab.of("open").click()
+        tab.until(lambda: tab.of("folder-wrong").inner_text() != "")
+
+
+def test_two_runs_from_nearly_the_same_start(open_tab):
+    tab = open_tab()
+    tab.page.get_by_role("button", name="Double pendulum").click()
+    tab.page.get_by_text("two runs from nearly the same start").click()
+    set_short(tab, "1")
+    tab.of("run").click()
+    tab.ends("completed")
+    tab.until(lambda: tab.of("remarks").inner_text().startswith("apart by"))
+    assert tab.page.get_by_role("tab", name="Distance").count() == 1
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_it_fits_a_phone(open_tab, look):
+    """Nothing is wider than the screen."""
+    tab = open_tab(viewport={"width": 390, "height": 844}, color_scheme=look)
+    for place in ("Pendulum", "Line", "Deck", "Results"):
+        tab.page.get_by_role("tab", name=place).click()
+        tab.page.wait_for_timeout(150)
+        assert tab.page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert ("body--dark" in tab.page.locator("body").get_attribute("class")) == (look == "dark")

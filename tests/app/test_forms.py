@@ -1,0 +1,141 @@
+"""The numbers of the forms: where joints are, what dragging means, parameters in the text of a deck, fields."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fem.app.data.deck import judge, write_copy
+from fem.app.data.line import Asked, along, said_of
+from fem.app.data.links import PRESETS, QUANTITIES, ROUNDING, directions, dragged, joints_of, nearest_joint
+from fem.app.data.parameters import parameters_of, with_value
+from fem.app.data.sketch import bar_tensions
+from fem.deck import parse_deck
+from fem.errors import CommandError
+from fem.pendulums.description import Pendulum
+from fem.pendulums.text import deck_text
+
+ANGLES = st.lists(st.floats(-170.0, 170.0), min_size=1, max_size=20)
+
+
+@given(ANGLES, st.booleans())
+def test_joints_are_where_the_deck_has_its_nodes(angles, is_absolute):
+    lengths = [0.5 + 0.1 * link for link in range(len(angles))]
+    pendulum = Pendulum(tuple(lengths), (1.0,) * len(angles), tuple(angles), absolute=is_absolute)
+    nodes = parse_deck(deck_text(pendulum)).mesh.coordinates
+    np.testing.assert_allclose(joints_of(lengths, angles, is_absolute), nodes[:, [0, 2]], atol=1e-12)
+
+
+@given(ANGLES, st.booleans(), st.data())
+def test_a_joint_dragged_to_where_it_is_turns_nothing(angles, is_absolute, data):
+    lengths = [1.0] * len(angles)
+    joint = data.draw(st.integers(1, len(angles)))
+    x, z = joints_of(lengths, angles, is_absolute)[joint]
+    found = dragged(lengths, angles, is_absolute, joint, x, z)
+    assert (found - angles[joint - 1] + 180.0) % 360.0 - 180.0 == pytest.approx(0.0, abs=0.5 * ROUNDING + 1e-9)
+
+
+@given(ANGLES, st.floats(-5.0, 5.0), st.floats(-5.0, 5.0), st.data())
+def test_a_dragged_link_points_to_where_it_is_pulled(angles, x, z, data):
+    lengths = [1.0] * len(angles)
+    joint = data.draw(st.integers(1, len(angles)))
+    a, b = joints_of(lengths, angles, False)[joint - 1]
+    turned = [*angles]
+    turned[joint - 1] = dragged(lengths, angles, False, joint, x, z)
+    direction = math.radians(directions(turned, False)[joint - 1])
+    if (away := math.hypot(x - a, z - b)) > 1e-6:
+        along = ((x - a) * math.sin(direction) - (z - b) * math.cos(direction)) / away
+        assert along > math.cos(math.radians(ROUNDING))
+
+
+def test_the_nearest_joint_is_taken_the_fixed_one_never():
+    places = [(0.0, 0.0), (0.0, -1.0), (0.0, -2.0)]
+    assert nearest_joint(places, 0.1, -1.9, 0.3) == 2
+    assert nearest_joint(places, 0.0, 0.0, 0.3) is None
+    assert nearest_joint([(0.0, 0.0), (1.0, 0.0), (0.0, 0.0), (1.0, 0.0)], 1.0, 0.0, 0.3) == 3  # folded: the outer one
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_are_pendulums_that_can_be_run(name):
+    preset = PRESETS[name]
+    columns = [tuple(map(float, preset.column(quantity))) for quantity in QUANTITIES]
+    assert [len(column) for column in columns] == [preset.links] * 4
+    pendulum = Pendulum(columns[0], columns[1], columns[2], body=preset.body, time=preset.time, dt=preset.dt)
+    assert not [found for found in judge(deck_text(pendulum)).findings if found.is_error]
+
+
+DECK = "*HEADING\nx = 1\n*PARAMETER\n** y = 2\nlength = 1.5D-1\narea=2\nboth = length*area\n*NODE\n1, 0.\n"
+
+
+def test_parameters_are_the_plain_numbers_below_their_card():
+    assert [(each.name, each.line, each.value) for each in parameters_of(DECK)] == [
+        ("length", 4, 0.15),
+        ("area", 5, 2.0),
+    ]
+
+
+@given(st.floats(-1e30, 1e30))
+def test_a_parameter_changes_its_number_and_nothing_else(value):
+    changed = with_value(DECK, "area", value)
+    (length, area) = parameters_of(changed)
+    assert (length.value, area.value) == (0.15, pytest.approx(value, rel=1e-11))
+    assert with_value(changed, "area", 2.0).replace("area=2.0", "area=2") == DECK
+
+
+def test_a_parameter_that_is_not_there():
+    with pytest.raises(KeyError):
+        with_value(DECK, "both", 1.0)
+
+
+GOOD = deck_text(Pendulum((1.0,), (1.0,), (30.0,)))
+
+
+def test_a_deck_is_judged_line_by_line():
+    assert judge(GOOD).model is not None
+    lines = GOOD.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("*DENSITY"))
+    lines[place] = "*DENSTY"
+    judged = judge("\n".join(lines))
+    assert judged.model is None
+    (finding,) = [each for each in judged.findings if each.line == place + 1]
+    assert finding.is_error and "DENSITY" in finding.said()
+
+
+def test_a_copy_of_a_deck_has_its_includes(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "nodes.inp").write_text("*NODE, NSET=MORE\n7, 1., 0., 0.\n")
+    text = GOOD.replace("*NODE, NSET=JOINTS", "*INCLUDE, INPUT=parts/nodes.inp\n*NODE, NSET=JOINTS")
+    source = tmp_path / "deck.inp"
+    source.write_text(text)
+    judged = judge(text, "deck.inp", tmp_path)
+    assert judged.model is not None
+    (tmp_path / "copy").mkdir()
+    copied = write_copy(text, tmp_path / "copy", "deck.inp", judged.model, source)
+    assert judge(copied.read_text(), "deck.inp", copied.parent).model == judged.model
+
+
+MOORED = Asked((0.0, 0.0, -200.0), (800.0, 0.0, -14.0), "R4-studless-142", "tension", 2e6, 200.0, 1.0, (0.0, 0.0),
+               (0.0, 0.0, 0.0), 0.0, 40)  # fmt: skip
+
+
+def test_a_line_at_rest_has_the_tension_asked_for():
+    """Of the last bar less than at the end, by half of its weight in water at most."""
+    model = judge(MOORED.deck(), "line.inp").model
+    tension = bar_tensions(model)
+    assert 0.98 * 2e6 < tension[-1] < 2e6
+    assert "natural length" in said_of(model)
+    points = along(model, tension).curves[0][1]
+    assert np.all(np.diff(points[:, 0]) > 0.0) and points[-1, 1] == tension[-1]
+
+
+def test_a_line_that_cannot_be_is_refused():
+    from dataclasses import replace
+
+    with pytest.raises(CommandError, match="catalogue"):
+        replace(MOORED, section="R9-studless").deck()
+    with pytest.raises(CommandError, match="one place"):
+        replace(MOORED, last=MOORED.first).deck()

@@ -1,0 +1,186 @@
+"""Runs in processes of their own, how far they are, what their files show; the command itself."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import fem
+from fem.app.data.panels import GROUPS, MOST_POINTS, group_of
+from fem.app.data.parting import growth, parting_of
+from fem.app.data.scene import scene_of
+from fem.app.data.sketch import sketch_of
+from fem.app.progress import last_row, progress_of
+from fem.app.solver import Workplace, verdict_of
+from fem.cli import main
+from fem.pendulums.description import Pendulum
+from fem.pendulums.text import deck_text
+from fem.pictures.folder import open_results
+from fem.results.run_record import COMPLETED, INTERRUPTED
+
+
+def write(folder, angle=40.0, when=0.5, dt=1e-3):
+    deck = folder / "swing.inp"
+    deck.write_text(deck_text(Pendulum((1.0, 0.5), (1.0, 2.0), (angle, -10.0), time=when, dt=dt)))
+    return deck
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("swing")
+    fem.run(write(folder), output=folder / "results")
+    return open_results(folder / "results")
+
+
+def numbers(text, kind="<f4"):
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+def test_a_scene_is_the_motion_of_the_tables(results):
+    found = json.loads(scene_of(results))
+    time = numbers(found["time"], "<f8")
+    x = numbers(found["x"]).reshape(len(time), 3, 3)
+    table = results.nodes.curves(["U1", "U3"], [3])[3]
+    at = np.searchsorted(table[:, 2], time)
+    start = results.mesh.coordinates[2, [0, 2]]
+    np.testing.assert_allclose(x[:, 2][:, [0, 2]], start + table[at, 3:], atol=1e-6)
+    tension = numbers(found["values"]["T"]["numbers"]).reshape(len(time), 2)
+    rows = results.elements.curves(["T"], [2])[2]
+    np.testing.assert_allclose(tension[:, 1], rows[np.searchsorted(rows[:, 2], time), 3], rtol=1e-6, atol=1e-5)
+    assert (found["axes"], found["supports"], found["traced"]) == ([0, 2], [0], [2])
+    assert found["units"] == {"time": "s", "length": "m"}
+    assert set(found["values"]) >= {"T", "N"}
+
+
+def test_all_groups_of_a_pendulum_have_charts(results):
+    found = {name: group_of(results, name) for name in GROUPS}
+    assert not [group.reason for group in found.values() if group.reason]
+    energy = dict(found["Energies"].panels[0].curves)
+    total = next(curve for name, curve in energy.items() if name.startswith("total"))
+    assert np.abs(total[:, 1]).max() < 1e-9 * np.abs(energy["kinetic"][:, 1]).max()
+    assert (
+        max(len(curve) for group in found.values() for panel in group.panels for _, curve in panel.curves)
+        < 2 * MOST_POINTS
+    )
+    names = [panel.title for panel in found["Links"].panels]
+    assert [name.split()[0] for name in names] == ["position"] * 2 + ["velocity"] * 2 + ["acceleration"] * 2
+
+
+def test_a_sketch_has_the_nodes_of_the_deck(tmp_path):
+    found = json.loads(sketch_of(fem.read_deck(write(tmp_path))))
+    assert found["labels"] == ["1", "2", "3"] and found["supports"] == [0]
+    assert found["sets"]["JOINTS"] == [0, 1, 2] and found["axes"] == [0, 2]
+
+
+def test_two_runs_that_begin_alike_part_as_they_do(results, tmp_path):
+    deck = write(tmp_path, angle=40.001)
+    fem.run(deck, output=tmp_path / "results")
+    found = parting_of(results, open_results(tmp_path / "results"))
+    first = np.hypot(*(np.radians(0.001) * np.array([1.0, 1.0])))  # joint 2 by 1 m, joint 3 by up to 1.5 m
+    assert first < found.distance[0] < 2.0 * first
+    with_unit = found.said("s", "m")
+    assert with_unit.startswith(f"apart by {found.distance[0]:.3g} m at the start")
+
+
+def test_growth_of_an_exponential_is_its_rate():
+    time = np.linspace(0.0, 10.0, 101)
+    assert growth(time, np.minimum(1e-9 * np.exp(1.7 * time), 1e-2)) == pytest.approx(1.7)
+    assert np.isnan(growth(time, np.zeros(101)))
+
+
+def test_the_last_whole_line_counts(tmp_path):
+    table = tmp_path / "increments.csv"
+    table.write_text("step,time\n1,0.5\n1,0.7")
+    assert last_row(table) == {"step": "1", "time": "0.5"}
+    table.write_text("step,time\n")
+    assert last_row(table) == {} == last_row(tmp_path / "none.csv")
+
+
+@pytest.fixture
+def workplace():
+    found = Workplace()
+    yield found
+    found.close()
+    assert not found.folder.exists()
+
+
+def until(happens, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_run_ends_well(workplace):
+    deck = write(workplace.new_folder("swing"))
+    run = workplace.solve(deck, deck.parent / "results")
+    assert workplace.of_folder(deck.parent / "results") is run
+    run.wait(60.0)
+    progress = run.progress()
+    assert (progress.fraction, progress.increment, progress.time) == (1.0, 500, pytest.approx(0.5))
+    assert verdict_of(progress, run) == COMPLETED and not run.failure
+    assert workplace.of_folder(deck.parent / "results") is None
+
+
+def test_a_stopped_run_leaves_whole_files(workplace):
+    deck = write(workplace.new_folder("swing"), when=1000.0)
+    run = workplace.solve(deck, deck.parent / "results")
+    until(lambda: getattr(progress_of(run.folder), "increment", 0) > 0)
+    run.stop()
+    run.wait(20.0)
+    assert verdict_of(run.progress(), run) == INTERRUPTED and not run.failure
+    assert 0 < run.progress().fraction < 1
+    for table in ("nodes.csv", "increments.csv"):
+        assert (run.folder / table).read_bytes().endswith(b"\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_killed_run_says_so(workplace):
+    deck = write(workplace.new_folder("swing"), when=1000.0)
+    run = workplace.solve(deck, deck.parent / "results")
+    until(lambda: (run.folder / "increments.csv").exists())
+    os.kill(run.number, signal.SIGKILL)
+    run.wait(20.0)
+    assert "SIGKILL" in run.failure and verdict_of(run.progress(), run) == "ended from outside"
+
+
+def test_a_deck_that_is_wrong_says_what(workplace):
+    deck = workplace.new_folder("wrong") / "wrong.inp"
+    deck.write_text("*NODE\n1, a\n")
+    run = workplace.solve(deck, deck.parent / "results")
+    run.wait(60.0)
+    assert "wrong.inp:2:4" in run.failure and verdict_of(run.progress(), run) == "ended without results"
+
+
+def test_the_command_without_its_extra(monkeypatch, capsys):
+    monkeypatch.setattr("fem.app.server.find_spec", lambda name: None)
+    assert main(["app", "--no-open"]) == 2
+    assert "pip install" in capsys.readouterr().err
+
+
+def test_the_command_refuses_what_is_not_there(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("fem.app.server.find_spec", lambda name: name)
+    assert main(["app", str(tmp_path / "none.inp"), "--no-open"]) == 2
+    assert "does not exist" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["app", "--port", "70000"])
+
+
+def test_a_run_knows_nothing_of_the_page(tmp_path):
+    """Neither the page nor NiceGUI is imported by the other commands."""
+    deck = write(tmp_path, when=0.01)
+    script = (
+        "import sys; from fem.cli import main; "
+        f"assert main(['run', {str(deck)!r}, '--quiet', '--output', {str(tmp_path / 'results')!r}]) == 0; "
+        "print([name for name in sys.modules if name.startswith(('fem.app', 'nicegui', 'uvicorn'))])"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,276 @@
+"""``fem report``: the page says what the files say, asks nothing of a network, and takes no text for code."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fem
+from fem.cli import main
+from fem.pictures.figures.increments import energies
+from fem.pictures.plot import WHAT
+from tests.sweeping.swings import write_swing
+
+ROOT = Path(__file__).resolve().parents[2]
+INPUTS = ROOT / "inputs"
+FIVE_MEGABYTES = 5_000_000
+VOID = {"meta", "img", "link", "br", "hr", "input", "base", "source", "embed"}
+
+
+class Reader(HTMLParser):
+    """Tables by the section that they are in, what the page loads, and whether every tag is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tables: dict[str, list[list[str]]] = {}
+        self.loads: list[str] = []
+        self.tags: list[str] = []
+        self.section = self.cell = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        of = dict(attributes)
+        self.loads += [
+            of[name] or "" for name in ("src", "href", "xlink:href", "action", "data", "poster") if name in of
+        ]
+        if tag == "iframe":
+            assert of["sandbox"] == "allow-scripts"
+            self.loads += Reader(of["srcdoc"]).loads
+        if tag not in VOID:
+            self._open.append(tag)
+        if tag in ("h2", "td", "th"):
+            self.cell = ""
+        if tag == "tr":
+            self.tables.setdefault(self.section, []).append([])
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag):
+        opened = self._open.pop()
+        while opened != tag and opened in ("option", "li", "p", "html", "form", "style"):  # HTML closes these by itself
+            opened = self._open.pop()
+        assert opened == tag
+        if tag == "h2":
+            self.section = self.cell.strip()
+        if tag in ("td", "th"):
+            self.tables[self.section][-1].append(self.cell.strip())
+
+    def handle_data(self, data):
+        self.cell += data
+
+
+def read(path: Path) -> Reader:
+    """A report: small, and nothing in it asks for anything outside."""
+    text = path.read_text(encoding="utf-8")
+    assert len(text.encode()) < FIVE_MEGABYTES
+    page = Reader(text)
+    assert all(load.startswith(("#", "data:image/png;base64,")) for load in page.loads), page.loads
+    # Addresses are names of XML's languages, or texts of the deck; styles load nothing either.
+    assert not re.search(r"@import|url\((?!#)", text)
+    assert "default-src 'none'" in text
+    return page
+
+
+def row(page: Reader, section: str, name: str) -> list[str]:
+    (found,) = [cells for cells in page.tables[section] if cells and cells[0] == name]
+    return found[1:]
+
+
+@pytest.fixture(autouse=True)
+def few_figures(request, monkeypatch):
+    """One figure and a short film are as good as all, but for the test of all."""
+    if request.function is not test_a_run_is_told_whole:
+        monkeypatch.setattr("fem.reports.of_run.WHAT", {"energy": (energies,)})
+        monkeypatch.setattr("fem.reports.of_run.FRAMES", 2)
+
+
+@pytest.fixture(scope="module")
+def sdnl100(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report") / "sdnl100"
+    return fem.run(INPUTS / "sdnl100.inp", output=folder), folder
+
+
+def test_a_run_is_told_whole(sdnl100):
+    history, folder = sdnl100
+    page, text = read(fem.report(folder)), (folder / "report.html").read_text()
+    assert row(page, "Summary", "increments") == ["40"] and row(page, "Summary", "iterations") == ["274"]
+    assert row(page, "Summary", "largest |energy error|") == [f"{np.abs(history.energy_error).max():.4g} J"]
+    kinetic = history.of_energy("kinetic")
+    told = [kinetic[0], kinetic[-1], kinetic.min(), history.time[kinetic.argmin()], kinetic.max()]
+    assert row(page, "Energy balance", "kinetic") == [f"{x:.6g}" for x in (*told, history.time[kinetic.argmax()])]
+    u, t = history.of_node(2)[:, 0], history.of_element(1, "T")
+    at = history.time[u.argmin()], history.time[u.argmax()]
+    assert row(page, "Extremes", "U1 [m]") == [
+        f"{u.min():.6g}",
+        "2",
+        f"{at[0]:.6g}",
+        f"{u.max() + 0:.6g}",
+        "2",
+        f"{at[1]:.6g}",
+    ]
+    assert row(page, "Extremes", "T [N]")[:3] == [f"{t.min():.6g}", "1", f"{history.time[t.argmin()]:.6g}"]
+    assert "Verdict: completed" in text and "NEWMARK" in text
+    assert (INPUTS / "sdnl100.inp").read_text().splitlines()[-8] in text
+    left = next(cells for cells in re.findall(r"<h2>Figures left out</h2>\n<ul>(.*?)</ul>", text, re.DOTALL))
+    every = sum(map(len, WHAT.values()))
+    assert (
+        page.tags.count("figure") == every - left.count("<li>") + 1 and page.tags.count("iframe") == 1
+    )  # and the model
+    sections = {"Energy balance", *(name.capitalize() for name in WHAT if name not in ("energy", "touchdown"))}
+    assert sections <= set(re.findall(r"<h2>(.*?)</h2>", text))
+
+
+def test_equal_runs_give_equal_pages(sdnl100, tmp_path):
+    _, folder = sdnl100
+    one, other = (fem.report(folder, tmp_path / name).read_bytes() for name in ("one.html", "other.html"))
+    assert one == other
+
+
+def test_a_rope_tells_its_events(tmp_path):
+    deck = INPUTS / "string_pendulum_rope.inp"
+    history = fem.run(deck, output=tmp_path / "rope", parameters={"increments": 200})
+    page = read(fem.report(tmp_path / "rope"))
+    counts = {event.event: sum(other.event == event.event for other in history.events) for event in history.events}
+    assert len(counts) > 1
+    for name, count in counts.items():
+        assert row(page, "Events", name) == [str(count)]
+
+
+def test_modes_have_no_motion(tmp_path):
+    modes = fem.run(INPUTS / "sdnl138.inp", output=tmp_path / "modes").modes[0]
+    page = read(fem.report(tmp_path / "modes"))
+    frequencies = [cells[2] for cells in page.tables["Frequencies"][1:]]
+    assert (
+        frequencies == [f"{value:.6g}" for value in modes.frequency[: len(frequencies)]] and "iframe" not in page.tags
+    )
+
+
+@pytest.mark.parametrize("verdict", ["running", "energy drift"])
+def test_a_run_that_is_not_complete_says_so(sdnl100, tmp_path, verdict):
+    folder = tmp_path / "deep" / "out"
+    shutil.copytree(sdnl100[1], folder)
+    record = json.loads((folder / "run.json").read_text()) | {"verdict": verdict}
+    (folder / "run.json").write_text(json.dumps(record))
+    text = fem.report(folder).read_text()
+    assert f'class="verdict bad">Verdict: {verdict}' in text
+    assert "The deck is no longer at" in text  # the record's way to it has moved
+
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def test_text_stays_text(tmp_path):
+    """In headings, notices, names of steps and sets, file names and the deck."""
+    deck = write_swing(tmp_path)
+    deck = deck.rename(tmp_path / "a<b>&amp;.inp")
+    deck.write_text(f"*HEADING\n{SCRIPT} \"quoted\" & 'so'\nSI {SCRIPT}\n** {SCRIPT}\n" + deck.read_text())
+    fem.run(deck, output=tmp_path / "out")
+    record = tmp_path / "out" / "run.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"notices": [SCRIPT], "versions": {SCRIPT: SCRIPT}}))
+    path = fem.report(tmp_path / "out")
+    page, text = read(path), path.read_text()
+    assert SCRIPT not in text and text.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 6
+    assert "script" not in page.tags and "a&lt;b&gt;&amp;amp;.inp" in text
+    fem.sweep(deck, {"length": [1.0, 2.0, 3.0]}, output=tmp_path / "many")
+    assert SCRIPT not in fem.report(tmp_path / "many").read_text()
+
+
+def test_a_sweep(tmp_path):
+    deck = write_swing(tmp_path)
+    found = fem.sweep(deck, {"length": [1.0, 1.5, 0.0, 2.0], "gravity": [9.81, 5.0]}, output=tmp_path / "many")
+    path = fem.report(tmp_path / "many")
+    page, text = read(path), path.read_text()
+    assert "8 of 8 parameter sets computed" in text and 'class="verdict bad"' in text  # a bar of no length
+    head, *rows = page.tables["Table"]
+    assert len(rows) == 8 and page.tags.count("figure") == 1
+    for name, column in (("length", found["length"]), ("energy error largest", found["energy_error_largest"])):
+        told = [cells[head.index(name)] for cells in rows]
+        assert told == ["" if np.isnan(value) else f"{value:.6g}" for value in column]
+    assert row(page, "Summary", "length") == ["4 values, 0 to 2"]
+
+
+def test_exponents_and_sections(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    deck = str(INPUTS / "string_pendulum_rigid.inp")
+    assert main(["lyapunov", deck, "--time", "60", "--error", "none", "--output", "one", "--quiet"]) == 0
+    page = read(fem.report("one"))
+    last = Path("one/convergence.csv").read_text().splitlines()[-1].split(",")
+    assert row(page, "Result", "1") == [f"{float(cell):.6g}" for cell in last[1:]] and "figure" in page.tags
+    assert row(page, "Settings", "time") == ["60"]
+    assert main(["sections", deck, "--cycles", "30", "--points", "10", "--output", "two", "--quiet"]) == 0
+    assert "figure" in read(fem.report("two")).tags
+    vary = ["--vary", "A=9:10:3", "--time", "20", "--error", "none", "--output", "many", "--quiet"]
+    assert main(["lyapunov", deck, *vary]) == 0
+    page = read(fem.report("many"))
+    assert "exponent 1" in page.tables["Table"][0] and page.tags.count("figure") == 2
+
+
+def test_a_validation(tmp_path):
+    from fem.validation import validate
+
+    assert validate(["axial_bar"], tmp_path) == 0
+    page = read(fem.report(tmp_path))
+    assert row(page, "Cases", "axial_bar")[2] == "0"
+    (section,) = [name for name in page.tables if name.startswith("axial_bar: ")]
+    lines = (tmp_path / "report.csv").read_text().splitlines()[1:]
+    assert len(page.tables[section]) - 1 == len(lines) and page.tables[section][1][-2] == "ok"
+    table = tmp_path / "report.csv"
+    table.write_text(table.read_text().replace(",ok,", ",missed,", 1))
+    assert "1 missed" in fem.report(tmp_path).read_text()
+
+
+def test_whose_file(sdnl100, tmp_path):
+    _, folder = sdnl100
+    mine = tmp_path / "mine.html"
+    mine.write_text("my page")
+    with pytest.raises(fem.CommandError, match="is not ours"):
+        fem.report(folder, mine)
+    assert mine.read_text() == "my page"
+    fem.report(folder, mine, force=True)
+    fem.report(folder, mine)  # now it is ours
+    for wrong, words in (
+        (tmp_path / "nowhere", "does not exist"),
+        (mine, "is not a folder"),
+        (tmp_path, "holds no results: there is none of run"),
+    ):
+        with pytest.raises(fem.CommandError, match=words):
+            fem.report(wrong)
+    (tmp_path / "sweep.json").write_text("[]")
+    with pytest.raises(fem.CommandError, match="cannot be read as a record of fem"):
+        fem.report(tmp_path)
+
+
+def test_a_report_goes_when_its_results_do(tmp_path):
+    """Of runs and of sweeps; one that somebody else wrote stays."""
+    deck = write_swing(tmp_path)
+    fem.run(deck, output=tmp_path / "out")
+    fem.report(tmp_path / "out")
+    fem.run(deck, output=tmp_path / "out", parameters={"length": 2.0})
+    assert not (tmp_path / "out" / "report.html").exists()
+    (tmp_path / "out" / "report.html").write_text("mine")
+    fem.run(deck, output=tmp_path / "out")
+    assert (tmp_path / "out" / "report.html").read_text() == "mine"
+    fem.sweep(deck, {"length": [1.0, 2.0]}, output=tmp_path / "many")
+    fem.report(tmp_path / "many")
+    fem.sweep(deck, {"length": [1.0, 3.0]}, output=tmp_path / "many")
+    assert not (tmp_path / "many" / "report.html").exists()
+
+
+def test_without_jinja_the_extra_is_named(sdnl100, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
+    assert main(["report", str(sdnl100[1]), "--output", str(tmp_path / "page.html")]) == 2
+    assert "jinja2 is not installed: pip install -e '.[report]'" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
