@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,9 +43,14 @@ def serve(
     from fem.app.page import Page
     from fem.app.solver import Workplace
 
+    async def get_ready() -> None:
+        """The first look at results need not wait for a process; the program may end meanwhile."""
+        with suppress(BrokenExecutor):
+            await run.cpu_bound(read, [], [], False)
+
     workplace = Workplace()
     run.process_pool_start_method = "spawn"
-    app.on_startup(lambda: run.cpu_bound(read, [], [], False))  # the first look at results need not wait for a process
+    app.on_startup(get_ready)
     app.on_shutdown(workplace.close)
     if host not in HOME:
         say(OPEN.format(host=host))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +139,8 @@ class Outcome:
         """In a process: tables of millions of lines would make every page of this program wait."""
         begun, seen = time.monotonic(), None
         try:
-            seen = await processes.cpu_bound(read, self._folders, names, has_scenes)
+            with suppress(BrokenExecutor):  # the program ends
+                seen = await processes.cpu_bound(read, self._folders, names, has_scenes)
         finally:
             if self._reading is token:
                 self._reading, self._due = None, time.monotonic() + max(LEAST_PAUSE, 5.0 * (time.monotonic() - begun))
