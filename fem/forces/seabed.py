@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import INV_LENGTH
 from fem.forces.protocol import Family, Tangent, Trial
@@ -133,7 +133,7 @@ def touch(c: int, trial: Trial, own: Contacts, force: Floats, flow: Floats, tang
         for b in range(3):
             tangent.block[node, 3 * a + b] += trial.weight * stiff * along * own.numbers[c, NORMAL + b]
     if push + lost > 0.0 and (trial.rate != 0.0 or own.numbers[c, RUBS_IN_STATICS] != 0.0):
-        rub(c, push + lost, stiff, depth, trial, own, force, flow, tangent)
+        rub(c, (push + lost, stiff, depth), trial, own, force, flow, tangent)
     energy: float = 0.5 * own.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
     return energy
 
@@ -187,17 +187,13 @@ def way_of(c: int, late: float, trial: Trial, own: Contacts) -> tuple[float, flo
     y = late * trial.u1[dof + 1] + (1.0 - late) * trial.u0[dof + 1] - trial.state0[state + 1]
     z = late * trial.u1[dof + 2] + (1.0 - late) * trial.u0[dof + 2] - trial.state0[state + 2]
     across = numbers[c, NORMAL] * x + numbers[c, NORMAL + 1] * y + numbers[c, NORMAL + 2] * z
-    return (
-        x - across * numbers[c, NORMAL], y - across * numbers[c, NORMAL + 1], z - across * numbers[c, NORMAL + 2]
-    )  # fmt: skip
+    return x - across * numbers[c, NORMAL], y - across * numbers[c, NORMAL + 1], z - across * numbers[c, NORMAL + 2]
 
 
 @inner_kernel
-def rub(
-    c: int, normal: float, stiff: float, depth: float, trial: Trial, own: Contacts, force: Floats, flow: Floats,
-    tangent: Tangent,
-) -> None:  # fmt: skip
-    """Friction of a contact under the force ``normal``, whose derivative by the depth is ``stiff``; its anchor."""
+def rub(c: int, press: Vector, trial: Trial, own: Contacts, force: Floats, flow: Floats, tangent: Tangent) -> None:
+    """Friction of a contact, and its anchor; press: normal force, its derivative by the depth, the depth."""
+    normal, stiff, depth = press
     node, state, slip = own.nodes[c], own.first + REMEMBERED * c, own.numbers[c, SLIP]
     if slip == 0.0:
         return
@@ -246,15 +242,19 @@ def coefficient(
     more = axial * axial - lateral * lateral
     mu = math.sqrt(max(lateral * lateral + more * cosine * cosine, 0.0))
     turn = more * cosine / (mu * far) if mu > 0.0 else 0.0
-    return (
-        mu, turn * (tx / length - cosine * x / far), turn * (ty / length - cosine * y / far),
-        turn * (tz / length - cosine * z / far),
-    )  # fmt: skip
+    sx, sy, sz = tx / length - cosine * x / far, ty / length - cosine * y / far, tz / length - cosine * z / far
+    return mu, turn * sx, turn * sy, turn * sz
 
 
 SEABED = Family(
-    "seabed", assemble, evaluate, wanted=lambda model: bool(model.seabeds),
+    "seabed",
+    assemble,
+    evaluate,
+    wanted=lambda model: bool(model.seabeds),
     states=lambda own: np.column_stack([own.anchors, np.zeros_like(own.anchors)]).ravel(),
     touching=lambda own: np.column_stack([own.nodes, own.first + REMEMBERED * np.arange(len(own.nodes)) + 3]),
-    symmetric=False, smooth=False, kinked=True, stiffest=stiffest,
-)  # fmt: skip
+    symmetric=False,
+    smooth=False,
+    kinked=True,
+    stiffest=stiffest,
+)
