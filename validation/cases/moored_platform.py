@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem.results.record import Rows, SilentSink
+from fem.solve.increment import Wishes
 from fem.solve.loop import solve
 from fem.validation import Outcome, Row, Target
 from validation import tools
@@ -45,7 +46,7 @@ def run(folder: Path) -> Outcome:
     """Largest, least and mean force at two fairleads."""
     model = tools.deck("moored_platform", {"time": SECONDS})
     sink = Forces(model)
-    solve(model, sink, fields=False)
+    solve(model, sink, Wishes(fields=False))
     time, found = np.concatenate(sink.time), np.concatenate(sink.found)
     kept = found[time > 1.0 + SETTLED]  # after a second of statics
     computed = {"largest": kept.max(axis=0), "least": kept.min(axis=0), "mean": kept.mean(axis=0)}
