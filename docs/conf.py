@@ -37,6 +37,7 @@ nb_execution_mode = "force"
 nb_execution_timeout = 300  # of a cell, which may have to compile kernels first
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
+nb_merge_streams = True
 nb_output_stderr = "remove"  # where kernels are compiled, a line says so
 nb_code_prompt_show = "Show the deck"
 nb_code_prompt_hide = "Hide the deck"

@@ -26,6 +26,8 @@ from fem.forces.protocol import Family, Tangent, Trial
 STIFFNESS, DAMPING, DEPTH, RAMP, AXIAL, LATERAL, SLIP, RUBS_IN_STATICS, NORMAL = 0, 1, 2, 3, 4, 5, 6, 7, 8
 NUMBERS = 11
 """Columns of ``Contacts.numbers``; DEPTH: of the reference position; NORMAL: three of them."""
+TOUCH = 1e-9
+"""Depth, over the ramp, of nodes that are taken to touch."""
 REMEMBERED = 6
 """States of a contact: u of its anchor, and the force on the node."""
 
@@ -85,6 +87,15 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
     numbers[:, RAMP:NORMAL] = bed.ramp, bed.axial, bed.lateral, bed.slip, bed.rubs_in_statics
     numbers[:, NORMAL:] = bed.normal(mesh.up)
     return nodes, neighbours(nodes, ends), numbers
+
+
+def stiffest(own: Contacts, u: Floats, dt: float) -> Contacts:
+    """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does."""
+    numbers = own.numbers.copy()
+    depth = numbers[:, DEPTH] - (numbers[:, NORMAL:] * u.reshape(-1, 3)[own.nodes]).sum(axis=1)
+    numbers[:, DEPTH] += np.maximum(TOUCH * numbers[:, RAMP] - depth, 0.0)
+    numbers[:, STIFFNESS] += 4.0 / dt * numbers[:, DAMPING]
+    return own._replace(numbers=numbers)
 
 
 def neighbours(nodes: Ints, ends: Ints) -> Ints:
@@ -245,4 +256,5 @@ SEABED = Family(
     symmetric=False,
     smooth=False,
     kinked=True,
+    stiffest=stiffest,
 )

@@ -210,14 +210,14 @@ class StepRun:
         spent = wall.perf_counter() - began
         done = int(control[groups.INCREMENT])
         if done:
-            reached = self.whole.breaks.reached(self, kept, times[1 : done + 1])
-            if reached[: done - 1].any():
+            rows, reached = self.whole.breaks.reached(self, kept, times[1 : done + 1])
+            if rows.size and rows[0] < done - 1:
                 restore_step(self, saved)
-                self.advance(1 + int(reached.any(axis=1).argmax()))
+                self.advance(1 + int(rows[0]))
                 return
             self._accept(kept, due[:done], times, steps, chunk)
             self.progress.pace(spent, done + BALANCES > self.progress.chunk)
-            if break_off(self, reached[-1]):
+            if break_off(self, reached):
                 return
         if reason == groups.DRIFT:
             self.notify(self.watch.leaves(self.progress, self.clock.dt))
@@ -233,7 +233,7 @@ class StepRun:
         except Failed as failure:
             return failure.reason, failure.control
         self._accept(kept, np.ones(1, np.bool_), times, steps, chunk)
-        break_off(self, self.whole.breaks.reached(self, kept, times[1:2])[0])
+        break_off(self, self.whole.breaks.reached(self, kept, times[1:2])[1])
         return groups.DONE, np.zeros(groups.CONTROL, np.int64)
 
     def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Floats, Ints
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.forces.bars.bar import Bars
 from fem.forces.springs import spring_point
@@ -43,14 +43,15 @@ class Breaks:
     watched: Ints
     instants: Floats
 
-    def reached(self, step: OneStep, kept: Record, time: Floats) -> Flags:
-        """(k, f) limits that are reached at the ends (k,) of the first increments that are kept."""
+    def reached(self, step: OneStep, kept: Record, time: Floats) -> tuple[Ints, Ints]:
+        """At the ends (k,) of which of the first increments that are kept, rising, which limits are reached."""
         if not len(self.elements):
-            return np.zeros((len(time), 0), np.bool_)
+            return self.elements, self.elements
         now, looked_at = np.repeat(time[:, None], len(self.elements), axis=1), self.columns >= 0
         places = step.elements.searchsorted(self.elements[looked_at])
         now[:, looked_at] = kept.values[: len(time), places, self.columns[looked_at]]
-        return np.asarray((now >= self.values) & ~step.whole.gone[self.elements])
+        rows, limits = ((now >= self.values) & ~step.whole.gone[self.elements]).nonzero()
+        return rows, limits
 
 
 NO_BREAKS = Breaks(NONE := np.zeros(0, np.int64), np.zeros(0), NONE, NONE, np.zeros(0))
@@ -68,9 +69,9 @@ def breaks_of(model: Model) -> Breaks:
     return Breaks(elements, values, columns, np.unique(elements[columns >= 0]), np.unique(values[columns < 0]))
 
 
-def break_off(step: OneStep, reached: Flags) -> bool:
-    """Take out the elements whose limits (f,) are reached now; whether there are any."""
-    if not reached.any():
+def break_off(step: OneStep, reached: Ints) -> bool:
+    """Take out the elements whose limits are reached now; whether there are any."""
+    if not reached.size:
         return False
     tell_broken(step, step.whole.break_off(np.unique(step.whole.breaks.elements[reached])))
     if not step.clock.is_finished:
