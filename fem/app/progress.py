@@ -44,11 +44,9 @@ def progress_of(folder: Path) -> Progress | None:
     try:
         time = float(row.get("time", 0.0))
         fraction = min(1.0, time / sum(periods)) if sum(periods) > 0.0 else None
-        numbers = {
-            "step": int(row.get("step", 0)), "increment": int(row.get("increment", 0)), "time": time,
-            "iterations": int(row.get("iterations", 0)), "residual": float(row.get("residual_norm", 0.0)),
-            "energy_error": float(row.get("energy_error", 0.0)),
-        }  # fmt: skip
+        numbers: dict[str, float] = {name: int(row.get(name, 0)) for name in ("step", "increment", "iterations")}
+        numbers |= {"time": time, "residual": float(row.get("residual_norm", 0.0))}
+        numbers |= {"energy_error": float(row.get("energy_error", 0.0))}
     except ValueError:  # a table of another program
         return Progress(steps=len(periods), verdict=verdict)
     return Progress(steps=len(periods), fraction=fraction, verdict=verdict, **numbers)  # type: ignore[arg-type]

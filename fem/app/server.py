@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from fem.arrays import Say
 from fem.errors import CommandError, lacks
 
 HERE = "127.0.0.1"
@@ -21,10 +21,7 @@ OPEN = (
 )
 
 
-def serve(
-    start: Path | None, host: str = HERE, port: int = 8080, is_opened: bool = True,
-    *, say: Callable[[str], None] = print,
-) -> int:  # fmt: skip
+def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: bool = True, *, say: Say = print) -> int:
     """Serve the page until the program is ended.
 
     start      deck or folder of results to begin with

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from fem.arrays import Say
 from fem.errors import CommandError
 from fem.files.whole import write_new
 
@@ -19,9 +20,8 @@ def shipped() -> Path:
 
 
 def example(
-    names: Sequence[str] = (), output: Path | None = None, force: bool = False,
-    say: Callable[[str], None] = lambda text: None,
-) -> list[Path]:  # fmt: skip
+    names: Sequence[str] = (), output: Path | None = None, force: bool = False, say: Say = lambda text: None
+) -> list[Path]:
     """Copy decks into a folder; without names say which there are. The files that were written.
 
     names   of decks, with or without ending; ``all``: all

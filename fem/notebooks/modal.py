@@ -15,9 +15,12 @@ from fem.runner import load, run
 
 
 def frequencies(
-    deck: str | Path | Model, modes: int | None = None, *, parameters: Mapping[str, float] | None = None,
+    deck: str | Path | Model,
+    modes: int | None = None,
+    *,
+    parameters: Mapping[str, float] | None = None,
     solver: str = "AUTO",
-) -> Modes:  # fmt: skip
+) -> Modes:
     """The lowest modes about the state that the static steps at the beginning lead to, else about the start.
 
     Supports are held where they are then. Loads of other steps do not act: what stiffens by weight or tension needs its

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
+from fem.arrays import Say
 from fem.errors import CommandError
 from fem.files.names import REPORT, is_marked
 from fem.files.own import check_file, usable_folder
@@ -15,9 +15,8 @@ RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validati
 
 
 def report(
-    folder: str | Path, output: str | Path | None = None, *, force: bool = False,
-    say: Callable[[str], None] = lambda text: None,
-) -> Path:  # fmt: skip
+    folder: str | Path, output: str | Path | None = None, *, force: bool = False, say: Say = lambda text: None
+) -> Path:
     """Write the report of a run, a sweep, exponents, sections or a validation. The file that was written.
 
     folder  of the results

@@ -38,11 +38,9 @@ class Asked:
     def deck(self) -> str:
         """Text. CommandError: there is no such line."""
         first, last, motion = ((x, y, z) for x, y, z in (self.first, self.last, self.motion))
-        span = Span(
-            first, last, section(self.section), self.measure, self.value, self.depth, self.friction,
-            (self.stream[0], self.stream[1]), motion, self.period, None, self.bars, time=self.time, dt=self.dt,
-        )  # fmt: skip
-        return deck_text(span)
+        made = section(self.section), self.measure, self.value, self.depth, self.friction
+        moved = (self.stream[0], self.stream[1]), motion, self.period, None, self.bars
+        return deck_text(Span(first, last, *made, *moved, time=self.time, dt=self.dt))
 
 
 def along(model: Model, tension: Floats) -> Panel:

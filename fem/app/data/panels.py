@@ -148,10 +148,8 @@ def printed(
     return panels
 
 
-GROUPS: dict[str, Callable[[Results], list[Panel]]] = {
-    "Energies": energies, "Links": links, "Angles": angles, "Joint forces": joints, "Nodes": nodes,
-    "Elements": elements, "Solver": newton,
-}  # fmt: skip
+GROUPS: dict[str, Callable[[Results], list[Panel]]] = {"Energies": energies, "Links": links, "Angles": angles}
+GROUPS |= {"Joint forces": joints, "Nodes": nodes, "Elements": elements, "Solver": newton}
 
 
 def group_of(results: Results, name: str) -> Group:

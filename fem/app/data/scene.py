@@ -50,8 +50,8 @@ def scene(
             colours, slack = tension_scale(part)
             low, high = colours.get_clim()
             formula = VALUES[name][1]
-            scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack,
-                            "unit": unit(formula) if formula else ""}  # fmt: skip
+            scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack}
+            scales[name]["unit"] = unit(formula) if formula else ""
     content = {
         "time": packed(time, "<f8"), "x": packed(x), "ends": packed(ends, "<i4"), "nodes": len(labels),
         "labels": [str(label) for label in labels], "elements": [str(label) for label in elements],

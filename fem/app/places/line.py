@@ -63,8 +63,8 @@ class LinePlace:
             self._measure = ui.select(list(MEASURES), value="length", label="given by its", on_change=self._measured)
             self._measure.props("dense outlined")
             self._value = self._field("its value", "850", positive)
-            self._section = ui.select(list(SECTIONS), value=SECTIONS[0], label="section", on_change=self._typed,
-                                      with_input=True, new_value_mode="add-unique")  # fmt: skip
+            typed = {"on_change": self._typed, "with_input": True, "new_value_mode": "add-unique"}
+            self._section = ui.select(list(SECTIONS), value=SECTIONS[0], label="section", **typed)
             self._section.props("dense outlined")
         with ui.element("div").classes("fem-three"):
             self._depth = self._field("depth of the water", "200", positive, hint="empty: in air")
@@ -87,8 +87,8 @@ class LinePlace:
 
     def _read(self) -> Asked:
         """CommandError: a field is wrong."""
-        fields = [*self._first, *self._last, self._value, self._depth, self._friction, self._bars, *self._stream,
-                  *self._motion, self._period, self._time, self._dt]  # fmt: skip
+        fields = [*self._first, *self._last, self._value, self._depth, self._friction, self._bars]
+        fields += [*self._stream, *self._motion, self._period, self._time, self._dt]
         for field in fields:
             if field.wrong:
                 raise CommandError(f"{field.label}: {field.wrong}")

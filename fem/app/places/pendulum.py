@@ -187,10 +187,9 @@ class PendulumPlace:
         if time / dt > MOST_INCREMENTS:
             raise CommandError(f"{time / dt:.3g} increments: at most {MOST_INCREMENTS:,}; raise dt or shorten the time")
         speeds = columns[3] if any(columns[3]) else ()
-        return Pendulum(
-            columns[0], columns[1], columns[2], speeds, bool(self._absolute.value), str(self._body.value),
-            self._stiffness.value, self._gravity.value or 0.0, time, dt, str(self._integrator.value),
-        )  # fmt: skip
+        body, stiffness, gravity = str(self._body.value), self._stiffness.value, self._gravity.value or 0.0
+        start = columns[0], columns[1], columns[2], speeds, bool(self._absolute.value)
+        return Pendulum(*start, body, stiffness, gravity, time, dt, str(self._integrator.value))
 
     def _changed(self, *_: object) -> None:
         """Say what is wrong, and draw what can be drawn."""

@@ -25,8 +25,8 @@ def options_of(panel: Panel, per: str, over: str = "time") -> dict[str, Any]:
     count = len(panel.curves)
     unit = f" [{panel.unit}]" if panel.unit else ""
     label = {"color": GREY, "hideOverlap": True, ":formatter": SHORT}
-    axis = {"axisLine": {"lineStyle": {"color": GREY}}, "axisLabel": label, "nameTextStyle": {"color": GREY},
-            "splitLine": {"lineStyle": {"color": FAINT}}}  # fmt: skip
+    axis: dict[str, Any] = {"axisLine": {"lineStyle": {"color": GREY}}, "splitLine": {"lineStyle": {"color": FAINT}}}
+    axis |= {"axisLabel": label, "nameTextStyle": {"color": GREY}}
     heading = {"fontSize": 13, "fontWeight": "normal", "color": GREY}
     return {
         "animation": False,

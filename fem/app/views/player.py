@@ -55,5 +55,5 @@ class Player(ui.element, component="player.js"):  # type: ignore[call-arg]
 def scene(number: str) -> Response:
     """A scene as JSON; gone where its page is gone."""
     found = SCENES.get(number)
-    return Response(found, media_type="application/json", headers={"Cache-Control": "no-store"},
-                    status_code=200 if found else 404)  # fmt: skip
+    headers, status = {"Cache-Control": "no-store"}, 200 if found else 404
+    return Response(found, media_type="application/json", headers=headers, status_code=status)

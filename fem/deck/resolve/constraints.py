@@ -150,7 +150,7 @@ def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
     tied += [each for *pair, _ in draft.links for each in pair]
     loaded = [load.target for step in draft.steps for load in step.nodal_loads]
     found: dict[int, str] = {}
-    for targets, what in ((loaded, f"is loaded: that is {FREE_BODY}"), (tied, "belongs to an equation or a link")):
+    for targets, what in ((loaded, f"is loaded: that {FREE_BODY}"), (tied, "belongs to an equation or a link")):
         found |= {node: what for target in targets for node in members(mesh.node_sets, nodes, target).tolist()}
     found |= dict.fromkeys(mesh.element_nodes.ravel().tolist() if draft.bodies else (), "belongs to an element")
     return found

@@ -17,7 +17,7 @@ from fem.solve.newton.groups import (
     Loading,
     Record,
     Ropes,
-)  # fmt: skip
+)
 from fem.solve.newton.march import march
 from fem.solve.statics.unrestrained import careful_nodes
 from fem.solve.step_system import NO_ROPES
