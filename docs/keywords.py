@@ -51,25 +51,24 @@ def keyword_of(line: str) -> str:
     return " ".join(line[1:].partition(",")[0].upper().split())
 
 
-@cache
-def blocks(path: Path) -> dict[str, str]:
-    """The first card of each keyword in a deck, with its data lines."""
-    found: dict[str, list[str]] = {}
-    lines: list[str] = []
+def cards(path: Path) -> list[tuple[str, str]]:
+    """Keyword and lines of each card of a deck."""
+    found: list[tuple[str, list[str]]] = []
     for line in path.read_text(encoding="utf-8").splitlines():
-        name = keyword_of(line)
-        if name or line.startswith("**"):
-            lines = found.setdefault(name, []) if name and name not in found else []
-        lines.append(line)
-    return {name: "\n".join(lines[:MOST_LINES] + ["..."] * (len(lines) > MOST_LINES)) for name, lines in found.items()}
+        if line.startswith("*"):
+            found.append((keyword_of(line), []))
+        found[-1][1].append(line)
+    return [
+        (name, "\n".join(lines[:MOST_LINES] + ["..."] * (len(lines) > MOST_LINES))) for name, lines in found if name
+    ]
 
 
 @cache
 def examples() -> dict[str, tuple[Path, str]]:
-    """Keyword -> the deck of ``inputs`` that shows most parameters and data of it, and the card there."""
+    """Keyword -> the deck of ``inputs`` with the card that shows most parameters, then data lines, of it; that card."""
     found: dict[str, tuple[Path, str]] = {}
     for path in sorted((ROOT / "inputs").glob("*.inp")):
-        for name, text in blocks(path).items():
+        for name, text in cards(path):
             if name not in found or richness(text) > richness(found[name][1]):
                 found[name] = path, text
     return found

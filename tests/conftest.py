@@ -6,6 +6,14 @@ import pytest
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file share a process, those of toy families all one: what is not of fem each process compiles."""
+    for item in items:
+        folder = str(item.path.parent)
+        item.add_marker(pytest.mark.xdist_group(folder if folder.endswith("families") else str(item.path)))
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Only the process that hands out the tests compiles; the others find its work in the cache."""
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:

@@ -37,7 +37,7 @@ DIFFS = [
 PATH = re.compile(r"[\w.<>-]+(?:/[\w.<>-]+)+|[\w-]+\.(?:py|md)")
 ELSEWHERE = {"increments.csv", "run.json", ".inp", "np.inf", "np.uintp", "math", "njit", "--method two"}
 """Files that runs write, endings, other libraries, options."""
-TOOLS = ("git show ", "fem ", "ruff ", "mypy", "pytest", "FEM_")
+TOOLS = ("git show ", "fem ", "sphinx-build ", "ruff ", "mypy", "pytest", "FEM_")
 
 
 def defined(text: str) -> set[str]:
@@ -61,7 +61,7 @@ def defined(text: str) -> set[str]:
 @cache
 def names() -> set[str]:
     """All names of the program, its tests and cases, of their rooms and files, of what they import and of Python."""
-    found = {*keyword.kwlist, *dir(builtins), "fem", "tests", "__future__"}
+    found = {*keyword.kwlist, *dir(builtins), "docs", "fem", "tests", "__future__"}
     for folder in ("fem", "tests", "validation"):
         for path in (ROOT / folder).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
@@ -77,7 +77,9 @@ def of_file(link: str) -> Path:
 def exists(path: str) -> bool:
     """A path from the root of the repository or the end of one; ``<case>`` stands for any name."""
     pattern = re.sub(r"<\w+>", "*", path)
-    return any(ROOT.glob(pattern)) or any(any((ROOT / room).rglob(pattern)) for room in ("fem", "tests", "validation"))
+    return any(ROOT.glob(pattern)) or any(
+        any((ROOT / room).rglob(pattern)) for room in ("fem", "tests", "validation", "docs")
+    )
 
 
 def test_there_is_something_to_test():

@@ -1,10 +1,12 @@
-"""The keyword reference knows what the reader knows, no more and no less."""
+"""The keyword reference knows what the reader knows, no more and no less; that of Python has all names."""
 
 from __future__ import annotations
 
 import pytest
 
+import fem
 from docs.keywords import OF_SCANNER, errors, examples, reference, stated, written
+from docs.lines import DOCS
 from fem.deck import KEYWORDS
 
 NAMES = sorted(written())
@@ -38,3 +40,9 @@ def test_the_page_has_a_section_for_each():
     page = reference()
     assert all(f"\n### *{name}\n" in page for name in NAMES)
     assert "/tests/" not in page  # no message has a path of this machine
+
+
+def test_every_name_of_the_package_is_there():
+    page = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    missing = [name for name in fem.__all__ if name != "__version__" and f":: {name}\n" not in page]
+    assert not missing

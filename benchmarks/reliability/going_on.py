@@ -22,6 +22,8 @@ TWICE = 5
 """Every so many trials the continued run is killed, too."""
 SIZE, SHORT = 600, 100
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGTERM)
+PATIENCE = 1800.0
+"""Seconds for a run to end: hundreds of checkpoints wait for the disk, which others may use."""
 EARLIEST, LATEST = 0.3, 1.05
 """Kills come between these shares of the seconds of a whole run, of which its start takes about the first."""
 
@@ -77,8 +79,13 @@ def started(work: Path, deck: Path, output: str, *options: str) -> subprocess.Po
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    """Wait for it. RuntimeError: it ends badly."""
-    errors = process.communicate(timeout=300)[1]
+    """Wait for it. RuntimeError: it ends badly, or not at all."""
+    try:
+        errors = process.communicate(timeout=PATIENCE)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise RuntimeError(f"not ended after {PATIENCE:g} s") from None
     if process.returncode:
         raise RuntimeError(f"exit code {process.returncode}: {errors.strip()[-300:]}")
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from fem.errors import CommandError, lacks
 
 HERE = "127.0.0.1"
-HOME = (HERE, "localhost", "::1")
+PATIENCE = 60.0
+"""Seconds for which a page that is not heard of (a lid closed, a busy machine) keeps what was typed into it."""
+HOME = (HERE, "localhost")
 OPEN = (
     "warning: anybody who reaches {host} can run decks, and read and write files, as you on this computer: "
     "there is no password"
@@ -33,23 +37,33 @@ def serve(
         raise CommandError(f"{start} does not exist: give a deck or a folder of results")
     check_port(host, port)
     from nicegui import app, run, ui
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from fem.app.data.seen import read
     from fem.app.page import Page
     from fem.app.solver import Workplace
 
+    async def get_ready() -> None:
+        """The first look at results need not wait for a process; the program may end meanwhile."""
+        with suppress(BrokenExecutor):
+            await run.cpu_bound(read, [], [], False)
+
     workplace = Workplace()
     run.process_pool_start_method = "spawn"
-    app.on_startup(lambda: run.cpu_bound(read, [], []))  # the first look at results need not wait for a process
+    app.on_startup(get_ready)
     app.on_shutdown(workplace.close)
     if host not in HOME:
         say(OPEN.format(host=host))
     say(f"the page is at http://{host}:{port}/ ; Ctrl-C ends it")
+    if host in HOME:  # no other site may lead a browser here under a name of its own
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(HOME))
     try:
         ui.run(
             lambda: Page(workplace, start).build(), host=host, port=port, title="fem", show=is_opened, reload=False,
-            dark=None, show_welcome_message=False, favicon=FAVICON,
+            dark=None, show_welcome_message=False, favicon=FAVICON, reconnect_timeout=PATIENCE,
         )  # fmt: skip
+    except KeyboardInterrupt:
+        pass
     finally:
         workplace.close()
     return 0

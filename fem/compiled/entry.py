@@ -57,9 +57,8 @@ class Reader:
         builder = self.builder
         its = self.field(self.field(address, DESCRIPTION, WORD), LETTER, BYTE)
         flags = builder.and_(self.field(address, FLAGS, HALF), HALF(CONTIGUOUS))
-        for value, expected in (
-            (self.field(address, DIMENSIONS, HALF), dimensions), (its, ord(letter)), (flags, CONTIGUOUS),
-        ):  # fmt: skip
+        count = self.field(address, DIMENSIONS, HALF)
+        for value, expected in ((count, dimensions), (its, ord(letter)), (flags, CONTIGUOUS)):
             self.fits = builder.and_(self.fits, builder.icmp_unsigned("==", value, value.type(expected)))
 
     def sides(self, address: Any, field: int, count: int) -> list[Any]:
@@ -140,10 +139,8 @@ def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults:
     """
     description = result.fndesc
     module = library.create_ir_module("entry")
-    inside = ir.Function(
-        module, context.call_conv.get_function_type(description.restype, description.argtypes),
-        description.llvm_func_name,
-    )  # fmt: skip
+    kind = context.call_conv.get_function_type(description.restype, description.argtypes)
+    inside = ir.Function(module, kind, description.llvm_func_name)
     words = WORD.as_pointer()
     function = ir.Function(module, ir.FunctionType(HALF, [words, words]), symbol)
     builder = ir.IRBuilder(function.append_basic_block("entry"))

@@ -10,7 +10,7 @@ import ctypes
 import inspect
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, Protocol, cast
@@ -153,9 +153,8 @@ class Kernel:
     """
 
     def __init__(
-        self, function: Callable[..., Any], fast: frozenset[str], inner: bool, inline: bool,
-        compiler: Compiler | None = None,
-    ) -> None:  # fmt: skip
+        self, function: Callable[..., Any], fast: Set[str], inner: bool, inline: bool, compiler: Compiler | None = None
+    ) -> None:
         self.function, self.fast, self.inner, self.inline = function, fast, inner, inline
         self.compiler = compiler
         self.name = f"{function.__module__}:{function.__qualname__}"

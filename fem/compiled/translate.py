@@ -157,11 +157,13 @@ class KernelType(types.Callable, types.Dummy):
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """Its signature for these arguments; translates it if need be."""
         folded = fold_arguments(
-            self.kernel.signature, args, kws,
+            self.kernel.signature,
+            args,
+            kws,
             lambda index, parameter, value: types.unliteral(value),
             lambda index, parameter, default: type_of_default(default),
             lambda index, parameter, values: types.StarArgTuple(values),
-        )  # fmt: skip
+        )
         result = callee(self.kernel, tuple(folded))[0]
         return signature(result, *folded).replace(pysig=self.kernel.signature)
 
@@ -240,21 +242,18 @@ def declared(kernel: Kernel, arguments: tuple[Any, ...], kinds: Any) -> tuple[An
     symbol = symbol_of(kernel.name, kinds)
     NEEDS[symbol] = kernel, kinds
     result = returned(kernel.function)
-    names = list(kernel.signature.parameters)
-    description = funcdesc.FunctionDescriptor(
-        native=True, modname=kernel.__module__, qualname=kernel.__name__, unique_name=symbol, doc="", typemap={},
-        restype=result, calltypes={}, args=names, kws=(), mangler=lambda *_, **__: symbol + BODY, argtypes=arguments,
-        noalias=kernel.inner,
-    )  # fmt: skip
+    its = {"modname": kernel.__module__, "qualname": kernel.__name__, "noalias": kernel.inner, "restype": result}
+    its |= {"args": list(kernel.signature.parameters), "argtypes": arguments, "unique_name": symbol}
+    its |= {"native": True, "doc": "", "typemap": {}, "calltypes": {}, "kws": ()}
+    description = funcdesc.FunctionDescriptor(**its, mangler=lambda *_, **__: symbol + BODY)
     contexts()[1].insert_user_function(symbol, description)
     return result, symbol
 
 
-NEEDLESS = {
-    "inline_closure_likes", "with_lifting", "make_function_op_code_to_jit_function", "inline_inlinables",
-    "inline_overloads", "find_literally", "literal_unroll", "nopython_rewrites", "annotate_types",
-    "dump_parfor_diagnostics",
-}  # fmt: skip
+NEEDLESS = (
+    "inline_closure_likes with_lifting make_function_op_code_to_jit_function inline_inlinables inline_overloads "
+    "find_literally literal_unroll nopython_rewrites annotate_types dump_parfor_diagnostics"
+).split()
 """numba's passes for closures, whole arrays and reports, of which kernels have none: a tenth of the time."""
 
 

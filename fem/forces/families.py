@@ -47,6 +47,11 @@ def in_step(system: Any, environment: Any) -> Any:
     return replace(system, families=tuple(family.in_step(own, system, environment) for family, own in pairs))
 
 
+def as_stiff_as_they_get(owns: Groups, u: Floats, dt: float) -> Groups:
+    """The groups as increments of EXPLICIT have to be short for, at displacement u."""
+    return owns and tuple(family.stiffest(own, u, dt) for family, own in zip(FAMILIES, owns, strict=True))
+
+
 def acting(owns: Groups) -> list[tuple[Family, Any]]:
     """Families that act in a model with these groups, and their groups; the model has no groups where none does."""
     pairs = [] if owns is None else zip(FAMILIES, owns, strict=True)

@@ -90,6 +90,7 @@ class Family:
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CF)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
+    stiffest   (own, u, dt) -> its group as stiff as it may soon become, which increments of EXPLICIT have to bear
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
     """
 
@@ -107,6 +108,7 @@ class Family:
     smooth: bool = True
     wanted: Callable[[Any], bool] = lambda model: True
     kinked: bool = False
+    stiffest: Callable[[Any, Floats, float], Any] = lambda own, u, dt: own
 
     def acts(self, own: Any) -> bool:
         """A model has some of it."""

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, Vector
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import INV_LENGTH
 from fem.forces.protocol import Family, Tangent, Trial
@@ -26,6 +26,8 @@ from fem.forces.protocol import Family, Tangent, Trial
 STIFFNESS, DAMPING, DEPTH, RAMP, AXIAL, LATERAL, SLIP, RUBS_IN_STATICS, NORMAL = 0, 1, 2, 3, 4, 5, 6, 7, 8
 NUMBERS = 11
 """Columns of ``Contacts.numbers``; DEPTH: of the reference position; NORMAL: three of them."""
+TOUCH = 1e-9
+"""Depth, over the ramp, of nodes that are taken to touch."""
 REMEMBERED = 6
 """States of a contact: u of its anchor, and the force on the node."""
 
@@ -87,6 +89,15 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
     return nodes, neighbours(nodes, ends), numbers
 
 
+def stiffest(own: Contacts, u: Floats, dt: float) -> Contacts:
+    """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does."""
+    numbers = own.numbers.copy()
+    depth = numbers[:, DEPTH] - (numbers[:, NORMAL:] * u.reshape(-1, 3)[own.nodes]).sum(axis=1)
+    numbers[:, DEPTH] += np.maximum(TOUCH * numbers[:, RAMP] - depth, 0.0)
+    numbers[:, STIFFNESS] += 4.0 / dt * numbers[:, DAMPING]
+    return own._replace(numbers=numbers)
+
+
 def neighbours(nodes: Ints, ends: Ints) -> Ints:
     """(c, 2) of each node the other ends of its first two bars; itself in place of the second where it has one bar."""
     found: dict[int, list[int]] = {node: [] for node in nodes.tolist()}
@@ -122,7 +133,7 @@ def touch(c: int, trial: Trial, own: Contacts, force: Floats, flow: Floats, tang
         for b in range(3):
             tangent.block[node, 3 * a + b] += trial.weight * stiff * along * own.numbers[c, NORMAL + b]
     if push + lost > 0.0 and (trial.rate != 0.0 or own.numbers[c, RUBS_IN_STATICS] != 0.0):
-        rub(c, push + lost, stiff, depth, trial, own, force, flow, tangent)
+        rub(c, (push + lost, stiff, depth), trial, own, force, flow, tangent)
     energy: float = 0.5 * own.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
     return energy
 
@@ -176,17 +187,13 @@ def way_of(c: int, late: float, trial: Trial, own: Contacts) -> tuple[float, flo
     y = late * trial.u1[dof + 1] + (1.0 - late) * trial.u0[dof + 1] - trial.state0[state + 1]
     z = late * trial.u1[dof + 2] + (1.0 - late) * trial.u0[dof + 2] - trial.state0[state + 2]
     across = numbers[c, NORMAL] * x + numbers[c, NORMAL + 1] * y + numbers[c, NORMAL + 2] * z
-    return (
-        x - across * numbers[c, NORMAL], y - across * numbers[c, NORMAL + 1], z - across * numbers[c, NORMAL + 2]
-    )  # fmt: skip
+    return x - across * numbers[c, NORMAL], y - across * numbers[c, NORMAL + 1], z - across * numbers[c, NORMAL + 2]
 
 
 @inner_kernel
-def rub(
-    c: int, normal: float, stiff: float, depth: float, trial: Trial, own: Contacts, force: Floats, flow: Floats,
-    tangent: Tangent,
-) -> None:  # fmt: skip
-    """Friction of a contact under the force ``normal``, whose derivative by the depth is ``stiff``; its anchor."""
+def rub(c: int, press: Vector, trial: Trial, own: Contacts, force: Floats, flow: Floats, tangent: Tangent) -> None:
+    """Friction of a contact, and its anchor; press: normal force, its derivative by the depth, the depth."""
+    normal, stiff, depth = press
     node, state, slip = own.nodes[c], own.first + REMEMBERED * c, own.numbers[c, SLIP]
     if slip == 0.0:
         return
@@ -235,15 +242,19 @@ def coefficient(
     more = axial * axial - lateral * lateral
     mu = math.sqrt(max(lateral * lateral + more * cosine * cosine, 0.0))
     turn = more * cosine / (mu * far) if mu > 0.0 else 0.0
-    return (
-        mu, turn * (tx / length - cosine * x / far), turn * (ty / length - cosine * y / far),
-        turn * (tz / length - cosine * z / far),
-    )  # fmt: skip
+    sx, sy, sz = tx / length - cosine * x / far, ty / length - cosine * y / far, tz / length - cosine * z / far
+    return mu, turn * sx, turn * sy, turn * sz
 
 
 SEABED = Family(
-    "seabed", assemble, evaluate, wanted=lambda model: bool(model.seabeds),
+    "seabed",
+    assemble,
+    evaluate,
+    wanted=lambda model: bool(model.seabeds),
     states=lambda own: np.column_stack([own.anchors, np.zeros_like(own.anchors)]).ravel(),
     touching=lambda own: np.column_stack([own.nodes, own.first + REMEMBERED * np.arange(len(own.nodes)) + 3]),
-    symmetric=False, smooth=False, kinked=True,
-)  # fmt: skip
+    symmetric=False,
+    smooth=False,
+    kinked=True,
+    stiffest=stiffest,
+)

@@ -78,13 +78,13 @@ def figure_of_mesh(results: Results) -> Any:
         return None
 
 
-def film(results: Results) -> Words | None:
-    """The page of the player; None where nothing can be shown."""
+def film(results: Results) -> Words:
+    """The page of the player, or why there is none."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             path = animate(results.folder, Path(folder) / "motion.html", frames=FRAMES, fps=FPS)
-        except CommandError:
-            return None
+        except CommandError as error:
+            return Words(items=(str(error),))
         return Words(path.read_text(encoding="utf-8"), kind="film")
 
 

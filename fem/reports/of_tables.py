@@ -5,22 +5,26 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from fem.arrays import Columns
 from fem.errors import CommandError
 from fem.files.names import mark_of
-from fem.files.own import read_record
+from fem.files.own import listed_names, read_record
 from fem.pictures.style import MOST_CURVES, curve, legend_beside, panels, some_of, tidy
 from fem.reports.page import Page, drawn, facts, grid, picture
 from fem.results.run_record import COMPLETED
 
 SHOWN = (r"exponent_1", r"frequency_.*", r"T_.*_max", r"T_.*_min", r"U._.*_max", r"U._.*_min", "energy_error_largest")
 """Columns of sweeps that are drawn: of each kind the one that varies most."""
+TEXTS = ("verdict", "case", "quantity", "kind", "source")
+"""Columns that hold no numbers."""
 COUNTED = ("point", "verdict", "increments_total", "iterations_total", "energy_error_largest")
 """Columns that the table of a report has, beside the parameters and those that are drawn."""
 
@@ -36,13 +40,11 @@ def page_of_sweep(folder: Path) -> Page:
     told = f"{done} of {points} parameter sets computed: " + ", ".join(f"{n} {name}" for name, n in verdicts.items())
     deck = record["deck"]
     page = Page(f"Sweep of {deck['file']} over {', '.join(names)}", [], told, is_good, mark_of(deck["file"]))
-    values = {
-        name: f"{len(set(given))} values, {min(given):g} to {max(given):g}" for name, given in record["grid"].items()
-    }
+    values = {name: told_values(given) for name, given in record.get("grid", {}).items()}
     held = {"deck": deck["file"], "held fixed": deck.get("parameters"), "SHA-256 of the deck": deck.get("sha256")}
     asked = {name: value for name, value in deck.items() if name not in ("file", "parameters", "sha256")}
     page.add("Summary", facts(held | values | asked), grid(("verdict", "count"), verdicts.items()))
-    page.add("Figures", *map(drawn, sorted(folder.glob("*.png"))), sweep_figure(table, names))
+    page.add("Figures", *pictures(folder, record), sweep_figure(table, names))
     drawn_ones = shown_columns(table)
     chosen = [name for name in table if name in (*names, *COUNTED, *drawn_ones)]
     rows = zip(*(table[name].tolist() for name in chosen), strict=True)
@@ -51,6 +53,16 @@ def page_of_sweep(folder: Path) -> Page:
     page.add("Table", grid([name.replace("_", " ") for name in chosen], rows, "sweep.csv", note))
     page.add("Made with", facts(record.get("versions") or {}))
     return page
+
+
+def told_values(given: list[float]) -> str:
+    """How many values a parameter takes, and their ends."""
+    return f"{len(given)} values, {min(given):g} to {max(given):g}"
+
+
+def pictures(folder: Path, record: Mapping[str, Any]) -> list[Any]:
+    """The figures that a record lists."""
+    return [drawn(folder / name) for name in sorted(listed_names(record)) if name.endswith(".png")]
 
 
 def record_in(folder: Path, name: str) -> dict[str, Any]:
@@ -67,15 +79,18 @@ def read_columns(path: Path) -> Columns:
         with path.open(newline="", errors="replace") as file:
             head, *rows = csv.reader(file)
         cells = list(zip(*(row for row in rows if len(row) == len(head)), strict=True)) or [()] * len(head)
+        return Columns({name: column_of(name, column) for name, column in zip(head, cells, strict=True)})
     except (OSError, ValueError) as error:
         raise CommandError(f"{path} cannot be read as a table of fem: {error}") from None
-    found = {}
-    for name, column in zip(head, cells, strict=True):
-        is_text = name in ("verdict", "case", "quantity", "kind", "source")
-        is_count = not is_text and all(cell.lstrip("-").isdigit() for cell in column)
-        numbers = [float(cell or "nan") for cell in column] if not (is_text or is_count) else column
-        found[name] = np.array(list(map(int, column)) if is_count else numbers)
-    return Columns(found)
+
+
+def column_of(name: str, cells: Sequence[str]) -> NDArray[Any]:
+    """Texts, whole numbers or numbers. ValueError: they are none."""
+    if name in TEXTS:
+        return np.array(cells, object)
+    if cells and all(cell.lstrip("-").isdigit() for cell in cells):
+        return np.array(list(map(int, cells)))
+    return np.array([float(cell or "nan") for cell in cells])
 
 
 def shown_columns(table: Columns) -> list[str]:
@@ -135,7 +150,7 @@ def page_of_one(folder: Path, kind: str) -> Page:
         verdict = "chaotic: the largest exponent exceeds its error" if is_chaotic else "regular: no positive exponent"
         found = grid(("exponent", "value", "error"), pairs)
     page = Page(f"{what} of {deck['file']}", [], verdict, True, mark_of(deck["file"]))
-    page.add("Result", found, *map(drawn, sorted(folder.glob("*.png"))))
+    page.add("Result", found, *pictures(folder, record))
     page.add("Settings", facts(settings))
     page.add("Deck", facts({"deck": deck["file"], "SHA-256": deck.get("sha256"), **deck.get("parameters", {})}))
     return page
@@ -144,7 +159,9 @@ def page_of_one(folder: Path, kind: str) -> Page:
 def page_of_validation(folder: Path) -> Page:
     """Every case with its targets and figures, as ``report.md`` has them."""
     table = read_columns(folder / "report.csv")
-    titles = dict(re.findall(r"^## (\S+): (.*)$", (folder / "report.md").read_text(errors="replace"), re.MULTILINE))
+    parts = re.split(r"^## ", (folder / "report.md").read_text(errors="replace"), flags=re.MULTILINE)[1:]
+    written = {part.partition(":")[0]: part for part in parts}
+    titles = {case: part.partition("\n")[0].partition(": ")[2] for case, part in written.items()}
     missed = int(np.count_nonzero(table["verdict"] != "ok"))
     cases = list(dict.fromkeys(table["case"].tolist()))
     told = f"{len(cases)} cases, {len(table['case'])} targets, " + (f"{missed} missed" if missed else "all met")
@@ -156,7 +173,7 @@ def page_of_validation(folder: Path) -> Page:
     for case in cases:
         rows = np.flatnonzero(table["case"] == case)
         lines = [[told_exactly(table[name][row]) for name in columns] for row in rows]
-        figures = map(drawn, sorted(folder.glob(f"{case}_*.png")))
+        figures = [drawn(folder / name) for name in re.findall(r"^!\[.*\]\((\w+\.png)\)$", written.get(case, ""), re.M)]
         page.add(f"{case}: {titles.get(case, '')}".rstrip(": "), grid(columns, lines, "report.csv"), *figures)
     return page
 

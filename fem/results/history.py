@@ -12,7 +12,6 @@ from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, RECORDED, Values
-from fem.results.frames.units import says_si
 from fem.results.record import Event, Modes, Rows, SilentSink
 
 BALANCED = tuple(ENERGIES)[:-1]
@@ -163,6 +162,7 @@ class History:
         CommandError: pandas is not installed (extra ``notebook``). KeyError: no such table.
         """
         from fem.results.frames.tables import frame_of
+        from fem.results.frames.units import says_si
 
         return frame_of(self.table(table), says_si(self.model.heading))
 

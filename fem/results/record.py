@@ -19,6 +19,9 @@ from fem.model import Model
 from fem.model.quantities import ELEMENTAL, NODAL, Values
 from fem.results.acting import Acting
 
+MOST_SHOWN = 8
+"""Frequencies in the text of modes."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepStart:
@@ -138,6 +141,11 @@ class Modes:
     omega: Floats
     generalized_mass: Floats
     shapes: Floats
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{value:.6g}" for value in self.frequency[:MOST_SHOWN])
+        more = ", ..." if len(self.frequency) > MOST_SHOWN else ""
+        return f"Modes of step {self.step}, frequency: {found}{more}; omega, generalized_mass, shapes"
 
 
 class SilentSink:

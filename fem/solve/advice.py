@@ -141,11 +141,11 @@ def _cure_of_drift(step: Step, error: float) -> str:
 
 def out_of_increments(step: OneStep, most: int) -> str:
     """Why a step stopped that may have no more increments."""
-    text = (
-        f"step {step.number} stopped at t = {step.progress.time:.9g}, before its end at {step.clock.end:.9g}: "
-        f"it used up its {most} increments (INC= of *STEP)"
-    )
-    clock = step.clock
+    clock, time = step.clock, step.progress.time
+    where = f"at t = {time:.9g}, before its end at {clock.end:.9g}"
+    if len(step.arc.last):  # which ends by its load factor, wherever that is
+        where = f"after the arc length {time - clock.start:.9g}, before its path has come to its end"
+    text = f"step {step.number} stopped {where}: it used up its {most} increments (INC= of *STEP)"
     if not isinstance(clock, ErrorClock):
         return text
     ringing = "" if clock.limits[DAMPS] > 0.0 else ", numerical damping (ALPHA=-0.05) need not follow ringing"

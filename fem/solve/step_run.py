@@ -166,6 +166,7 @@ class StepRun:
             self.events.stages.first.nodes = stage.nodes  # for all states of the ropes
         self.notify(self.marcher.notice)
         self.notify(soft_bottom_notice(stage))
+        motion.v[held] = motion.a[held] = 0.0  # also those that were given
         self.marcher.refuse(held, motion)
         if self.at_start:
             stage = self.at_start.begin(stage, motion, instant)

@@ -57,9 +57,13 @@ class Sweep(Columns):
     """
 
     def __init__(
-        self, columns: Mapping[str, np.ndarray], names: tuple[str, ...], histories: tuple[History | None, ...] = (),
-        notices: tuple[str, ...] = (), is_si: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        columns: Mapping[str, np.ndarray],
+        names: tuple[str, ...],
+        histories: tuple[History | None, ...] = (),
+        notices: tuple[str, ...] = (),
+        is_si: bool = False,
+    ) -> None:
         super().__init__(columns)
         self.names, self.histories, self.notices, self.is_si = names, histories, notices, is_si
 
@@ -108,10 +112,16 @@ class Sweep(Columns):
 
 
 def sweep(
-    deck: str | Path, grid: Mapping[str, Iterable[float]], *, parameters: Mapping[str, float] | None = None,
-    output: str | Path | None = None, workers: int | None = None, scheduler: str | None = None, history: bool = False,
+    deck: str | Path,
+    grid: Mapping[str, Iterable[float]],
+    *,
+    parameters: Mapping[str, float] | None = None,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    history: bool = False,
     force: bool = False,
-) -> Sweep:  # fmt: skip
+) -> Sweep:
     """Run a deck for every combination of values of some of its ``*PARAMETER`` names.
 
     deck        path of the ``.inp``

@@ -79,6 +79,18 @@ def test_a_chain_bounces_as_a_ball_does(integrator):
     assert books(history) < (1e-10 if integrator == "ENERGY MOMENTUM" else 3e-5)
 
 
+@pytest.mark.parametrize("bottom", ["1e9, 0., 0.1", "1e6, 2e5, 0.1"])
+def test_explicit_increments_are_short_enough_for_a_bottom_that_is_not_reached_yet(bottom):
+    """sqrt(K a/m) or 4 C a/(m dt) limit them, although the chain falls for 0.14 s and is gone again in 1 ms."""
+    text = chain(height=0.1, dt=2e-3, period=0.2, bottom=bottom, integrator="EXPLICIT")
+    text = text.replace("TIME INTEGRATOR=EXPLICIT", "EXPLICIT")
+    with pytest.raises(fem.ModelError, match=r"exceeds the critical one, 0\.000\d+, set by what acts on node \d"):
+        run_text(text)
+    history = run_text(text.replace("0.002, 0.2", ", 0.2"))
+    assert history.of_energy("kinetic").max() < 1.01 * 20.0 * 10.0 * 0.1 + 20.0
+    assert history.of_node(2, "CF")[:, 2].max() > 100.0
+
+
 @pytest.mark.parametrize("integrator", ["NEWMARK", "GENERALIZED ALPHA", "ENERGY MOMENTUM", "BACKWARD EULER"])
 def test_what_sinks_in_is_damped_and_what_leaves_is_not(integrator):
     """In the end it lies where its weight sinks it; the bottom has taken all that its fall set free."""

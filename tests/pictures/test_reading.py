@@ -47,6 +47,13 @@ def test_empty_cells_words_and_an_unfinished_line(tmp_path: Path) -> None:
     np.testing.assert_array_equal(rows[:, 3:], [[np.nan, np.nan], [np.nan, -np.inf], [4.5, np.inf]])
 
 
+def test_lines_of_some_instants_or_of_none(tmp_path: Path) -> None:
+    read = table(tmp_path / "t.csv", HEAD + "1,0,0.0,1,5,0\n1,1,0.1,1,6,0\n2,0,0.1,1,7,0\n")
+    keys = columns.instant_keys(np.array([[1.0, 1.0], [1.0, 9.0], [2.0, 0.0]]))
+    assert read.curves(["U1"], [1], keys)[1][:, 3].tolist() == [6.0, 7.0]
+    assert read.curves(["U1"], [1], keys[:0])[1].shape == (0, 4)
+
+
 @pytest.mark.parametrize("line", ["1,0,0.0,1,x,0", "1,0,0.0", "1,0,0.0,1,0.5.5,0", "1,0,0.0,1,\u00e9,0"])
 def test_what_is_no_table_is_said(tmp_path: Path, line: str) -> None:
     with pytest.raises(CommandError, match=r"t\.csv is not a table written by fem"):

@@ -15,6 +15,7 @@ import fem
 from fem.cli import main
 from fem.pictures.figures.increments import energies
 from fem.pictures.plot import WHAT
+from fem.reports.page import address
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,7 +95,7 @@ def few_figures(request, monkeypatch):
     """One figure and a short film are as good as all, but for the test of all."""
     if request.function is not test_a_run_is_told_whole:
         monkeypatch.setattr("fem.reports.of_run.WHAT", {"energy": (energies,)})
-        monkeypatch.setattr("fem.reports.of_run.FRAMES", 2)
+        monkeypatch.setattr("fem.reports.of_run.FRAMES", 3)
 
 
 @pytest.fixture(scope="module")
@@ -151,11 +152,11 @@ def test_a_rope_tells_its_events(tmp_path):
 
 def test_modes_have_no_motion(tmp_path):
     modes = fem.run(INPUTS / "sdnl138.inp", output=tmp_path / "modes").modes[0]
-    page = read(fem.report(tmp_path / "modes"))
+    path = fem.report(tmp_path / "modes")
+    page = read(path)
     frequencies = [cells[2] for cells in page.tables["Frequencies"][1:]]
-    assert (
-        frequencies == [f"{value:.6g}" for value in modes.frequency[: len(frequencies)]] and "iframe" not in page.tags
-    )
+    assert frequencies == [f"{value:.6g}" for value in modes.frequency[: len(frequencies)]]
+    assert "iframe" not in page.tags and "no animation: the mesh is in the fields" in path.read_text()
 
 
 @pytest.mark.parametrize("verdict", ["running", "energy drift"])
@@ -230,6 +231,55 @@ def test_a_validation(tmp_path):
     table = tmp_path / "report.csv"
     table.write_text(table.read_text().replace(",ok,", ",missed,", 1))
     assert "1 missed" in fem.report(tmp_path).read_text()
+
+
+def test_figures_of_a_validation_are_those_of_the_case(tmp_path):
+    """Of two cases, the name of one of which begins the other's; files that no record or report names are left out."""
+    (tmp_path / "validation.json").write_text(json.dumps({"deck": {"file": "validation"}, "files": []}))
+    head = "case,quantity,kind,target,computed,ratio,tolerance,verdict,source\n"
+    line = ",a length,absolute,1.0,1.0000000001,1.0000000001,1e-9,ok,analytic\n"
+    (tmp_path / "report.csv").write_text(f"{head}lines{line}lines_bottom{line}")
+    for name in ("lines_a", "lines_bottom_a", "lines_mine"):
+        (tmp_path / f"{name}.png").write_bytes(name.encode())
+    sections = [f"## {case}: of {case}\n\n![a]({case}_a.png)\n" for case in ("lines", "lines_bottom")]
+    (tmp_path / "report.md").write_text("# Validation\n\n" + "\n".join(sections))
+    page = read(fem.report(tmp_path))
+    assert row(page, "lines: of lines", "a length")[:2] == ["1", "1.0000000001"]
+    told = [load for load in page.loads if load.startswith("data:")]
+    assert told == [address(name) for name in (b"lines_a", b"lines_bottom_a")]
+
+
+def test_tables_that_are_not_ours_are_refused(tmp_path):
+    deck = write_swing(tmp_path)
+    fem.sweep(deck, {"length": [1.0, 2.0]}, output=tmp_path / "many")
+    (tmp_path / "many" / "mine.png").write_bytes(b"mine")
+    assert not any(load.startswith("data:") for load in read(fem.report(tmp_path / "many")).loads)
+    table = tmp_path / "many" / "sweep.csv"
+    table.write_text(table.read_text().replace("completed,20", "completed,twenty"))
+    with pytest.raises(fem.CommandError, match=r"sweep\.csv cannot be read as a table of fem"):
+        fem.report(tmp_path / "many")
+
+
+def test_in_a_browser_it_plays_and_asks_for_nothing(sdnl100):
+    """Chromium loads the page alone, reports no error, and the film moves."""
+    browsers = pytest.importorskip("playwright.sync_api", reason="playwright (extra test-app) drives the browser")
+    place = shutil.which("chromium") or shutil.which("google-chrome")
+    if place is None:
+        pytest.skip("there is no Chromium on this computer")
+    path, asked, said = fem.report(sdnl100[1]), [], []
+    with browsers.sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=place, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(path.as_uri())
+        film = page.frame_locator("iframe")
+        film.locator("#play").click()
+        film.locator("#place").fill("1")
+        assert film.locator("#count").text_content() == "2 / 3"
+        browser.close()
+    assert [url for url in asked if not url.startswith(("data:", "about:"))] == [path.as_uri()] and not said
 
 
 def test_whose_file(sdnl100, tmp_path):

@@ -141,17 +141,14 @@ def test_any_forest_of_bars_and_pairs_has_one_answer(given):
     equation, width = number_band(system, free)
     rows, product = int(equation.max()) + 1, np.empty(len(free))
     with rehearsal():
-        assert solve_in_band(
-            equation, bars, tangent, tangent.block, right, np.zeros((rows, 3 * width + 1)), np.zeros(rows), du,
-            np.zeros(len(tangent.ends)),
-        )  # fmt: skip
+        inverse, tau = np.zeros((len(tangent.block), 9)), np.zeros(len(tangent.ends))
+        linear = LinearSystem(free.astype(float), tangent, tangent.block, right, inverse, np.zeros((0, 10)), du, tau)
+        assert solve_in_band(equation, bars, linear, np.zeros((rows, 3 * width + 1)), np.zeros(rows))
         assert du == pytest.approx(exact, abs=1e-9)
         multiply(tangent, tangent.block, free.astype(float), exact, product)
         assert product == pytest.approx(free * right, abs=1e-9 * max(1.0, np.abs(tangent.bar_tangent).max(initial=0.0)))
         if tangent.bar_tangent[ALPHA].max(initial=0.0) < 1e3:
-            inverse = np.zeros((len(tangent.block), 9))
-            room = np.zeros((6, len(free)))
-            spent = solve_bicgstab(tangent, tangent.block, free.astype(float), 1e-13, right, inverse, room, du)
+            spent = solve_bicgstab(1e-13, linear, np.zeros((6, len(free))))
             if spent >= 0:
                 assert du == pytest.approx(exact, abs=1e-9)
 

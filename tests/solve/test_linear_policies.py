@@ -12,12 +12,14 @@ from scipy.sparse import csc_array
 import fem
 from fem.compiled.kernel import rehearsal
 from fem.results.record import SilentSink
+from fem.solve.increment import Wishes
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import invert
 from fem.solve.linear.ordering import find_tree
 from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.loop import Run
+from fem.solve.newton.tangent import linear_system
 from fem.solve.step_run import StepRun
 from tests.decks import chain, run_text
 
@@ -29,7 +31,7 @@ def step_run_of(text: str, solver: str = "AUTO") -> StepRun:
         def follow(self, step_run, procedure):
             self.step_run = step_run
 
-    run = Held(fem.parse_deck(text), SilentSink(), solver, False, False)
+    run = Held(fem.parse_deck(text), SilentSink(), Wishes(solver, fields=False))
     run.run()
     return run.step_run
 
@@ -132,10 +134,8 @@ def test_bands_need_pivots_above_round_off_of_their_largest_entry(apart, is_safe
     work.tangent.bar_tangent[:], work.block[:] = 0.0, 0.0
     work.block[1] = [1.0, 1.0, 0.0, 1.0, 1.0 + apart, 0.0, 0.0, 0.0, 1.0]
     with rehearsal():
-        is_solved = solve_in_band(
-            stage.choice.equation, stage.bars, work.tangent, work.block, work.residual, work.band, work.unknowns,
-            work.du, work.tau,
-        )  # fmt: skip
+        linear = linear_system(stage.nodes, work)
+        is_solved = solve_in_band(stage.choice.equation, stage.bars, linear, work.band, work.unknowns)
     assert bool(is_solved) == is_safe
 
 

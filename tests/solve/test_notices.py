@@ -179,3 +179,30 @@ def test_an_iterative_solver_that_needs_too_many_iterations_is_told(spent, is_to
 def test_notices_are_given_once():
     notices = fem.run(fem.parse_deck(chain(1, young=1e10, dt=0.001, period=0.01).replace("1e-9", "1e-15"))).notices
     assert len(notices) == len(set(notices))
+
+
+def test_what_is_held_where_it_is_has_no_velocity():
+    """The free end of a slack rope without mass: no force moves it, and V says so, whatever it is given."""
+    history = run_text("""*NODE
+1, 0., 0., 0.
+2, 0., 0., -0.5
+*ELEMENT, TYPE=T3D2, ELSET=ROPE
+1, 1, 2
+*MATERIAL, NAME=M
+*INEXTENSIBLE
+*NO COMPRESSION
+*SOLID SECTION, ELSET=ROPE, MATERIAL=M
+1.
+*REST LENGTH
+1, 1.
+*BOUNDARY
+1, 1, 3
+*INITIAL CONDITIONS, TYPE=VELOCITY
+2, 3, -3.
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=HHT
+0.01, 0.1
+*END STEP
+""")
+    assert any("held where they are: node 2 dof 1" in notice for notice in history.notices)
+    assert not history.u.any() and not history.v.any()

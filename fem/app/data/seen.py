@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fem.app.data.panels import GROUPS, Group, group_of
-from fem.app.data.parting import distances, parting_of
+from fem.app.data.parting import DISTANCE, distances, parting_of
 from fem.app.data.scene import scene_of, units_of
 from fem.errors import CommandError
 from fem.pictures.folder import Missing, Results, open_results
@@ -16,20 +16,25 @@ SMALL = 30_000_000
 
 
 class Seen:
-    """A scene of each folder, some groups of charts, the unit of time, remarks."""
+    """Some groups of charts, the unit of time; where they are asked for, a scene of each folder, and remarks."""
 
-    def __init__(self, folders: Sequence[Path], names: Sequence[str]) -> None:
+    def __init__(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> None:
         results = [open_results(folder) for folder in folders]
         self.groups = {name: group_of(results[0], name) for name in names if name in GROUPS}
         self.unit = units_of(results[0])("time")
         self.scenes: list[bytes] = []
         self.remarks: list[str] = []
+        if has_scenes:
+            self._show(results)
+
+    def _show(self, results: list[Results]) -> None:
         try:
             self.scenes = [scene_of(each) for each in results]
             if len(results) == 2:
                 self._compare(results)
         except (Missing, CommandError) as missing:
             self.remarks.append(f"no motion is shown: {missing}")
+            self.groups |= {DISTANCE: Group(DISTANCE, (), str(missing))} if len(results) == 2 else {}
 
     def _compare(self, results: list[Results]) -> None:
         found = parting_of(*results)
@@ -39,10 +44,10 @@ class Seen:
         self.remarks.append(found.said(self.unit, length))
 
 
-def read(folders: Sequence[Path], names: Sequence[str]) -> Seen | None:
+def read(folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> Seen | None:
     """None: of no folder, where nothing is written yet, or the folder is being cleared."""
     try:
-        return Seen(folders, names) if folders else None
+        return Seen(folders, names, has_scenes) if folders else None
     except (CommandError, OSError):
         return None
 

@@ -88,19 +88,13 @@ class DeckPlace:
         self._build_open()
         with ui.element("div").classes("fem-two"):
             with ui.column().classes("w-full gap-2"):
-                self._editor = (
-                    ui.codemirror("", on_change=self._typed).classes("fem-editor").props("data-testid=editor")
-                )
+                self._editor = ui.codemirror("", on_change=self._typed).classes("fem-editor")
                 self._findings = ui.column().classes("w-full gap-1 fem-findings").props("data-testid=findings")
                 with ui.row().classes("w-full items-center gap-3"):
-                    self._run = (
-                        ui.button("Run", on_click=self._start)
-                        .props("no-caps icon=play_arrow")
-                        .props("data-testid=run-deck")
-                    )
-                    self._keep = ui.input("keep the results in", placeholder="a temporary folder").props(
-                        "dense outlined"
-                    )
+                    self._run = ui.button("Run", icon="play_arrow", on_click=self._start)
+                    self._run.props("no-caps data-testid=run-deck")
+                    self._keep = ui.input("keep the results in", placeholder="a temporary folder")
+                    self._keep.props("dense outlined stack-label")
             with ui.column().classes("w-full gap-2"):
                 self._player = Player()
                 self._sets = ui.select([""], value="", label="show a set", on_change=self._mark).props("dense outlined")
@@ -117,11 +111,10 @@ class DeckPlace:
             self._set(EXAMPLE, "string.inp")
 
     def _build_open(self) -> None:
-        with ui.row().classes("w-full items-center gap-2 no-wrap"):
+        with ui.row().classes("w-full items-center gap-2"):
             self._path = ui.input("deck (.inp)", placeholder="inputs/sdnl100.inp").props("dense outlined")
-            self._path.classes("grow").props("data-testid=deck").on(
-                "keydown.enter", lambda: self._load(Path(self._path.value))
-            )
+            self._path.classes("grow").props("data-testid=deck")
+            self._path.on("keydown.enter", lambda: self._load(Path(self._path.value or "")))
             show = ui.button("Open", on_click=lambda: self._load(Path(self._path.value or "")))
             show.props("no-caps data-testid=open-deck")
             upload = ui.upload(on_upload=self._uploaded, auto_upload=True, max_file_size=MOST_TEXT).classes("hidden")

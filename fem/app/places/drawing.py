@@ -25,9 +25,8 @@ class Drawing:
         self._angles: list[float] = []
         self._is_absolute = False
         self._held: int | None = None
-        self._image = (
-            ui.interactive_image(size=(SIZE, SIZE), sanitize=False).classes("fem-drawing").props("data-testid=drawing")
-        )
+        self._image = ui.interactive_image(size=(SIZE, SIZE), sanitize=False)
+        self._image.classes("fem-drawing").props("data-testid=drawing")
         self._image.on("svg:pointerdown", self._take)
         self._image.on("svg:pointermove", self._move, throttle=0.03)
         self._image.on("svg:pointerup", self._leave)
@@ -58,8 +57,9 @@ class Drawing:
         ]
         for (x1, y1), (x2, y2) in pairwise(pixels):
             parts.append(f'<line class="fem-link" x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}"/>')
+        size = min(7.0, max(3.0, 0.3 * self._scale * min(self._lengths)))
         for joint, (x, y) in enumerate(pixels[1:], 1):
-            parts.append(f'<circle class="fem-joint" id="joint-{joint}" cx="{x:.2f}" cy="{y:.2f}" r="7"/>')
+            parts.append(f'<circle class="fem-joint" id="joint-{joint}" cx="{x:.2f}" cy="{y:.2f}" r="{size:.1f}"/>')
         x, y = pixels[0]
         parts.append(f'<path class="fem-fixed" d="M{x} {y} l-9 -14 h18 z"/>')
         return "".join(parts)

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from fem.app.data.deck import Judged, judge
 from fem.app.data.line import REST, Asked, along, said_of
+from fem.app.data.links import MOST_INCREMENTS
 from fem.app.data.sketch import bar_tensions, sketch_of
 from fem.app.solver import Workplace
 from fem.app.views.charts import chart
@@ -36,11 +37,8 @@ class LinePlace:
             with ui.column().classes("w-full gap-3"):
                 self._build()
                 with ui.row().classes("w-full items-center gap-3"):
-                    self._run = (
-                        ui.button("Run", on_click=self._start)
-                        .props("no-caps icon=play_arrow")
-                        .props("data-testid=run-line")
-                    )
+                    self._run = ui.button("Run", icon="play_arrow", on_click=self._start)
+                    self._run.props("no-caps data-testid=run-line")
                     self._wrong = ui.label().classes("fem-failure grow").props("data-testid=line-wrong")
             with ui.column().classes("w-full gap-2"):
                 self._player = Player()
@@ -96,6 +94,8 @@ class LinePlace:
                 raise CommandError(f"{field.label}: {field.wrong}")
         if self._value.value is None:
             raise CommandError(f"how large is the {self._measure.value}?")
+        if self._time.value and self._dt.value and self._time.value / self._dt.value > MOST_INCREMENTS:
+            raise CommandError(f"at most {MOST_INCREMENTS:,} increments: raise dt or shorten the time")
 
         def vector(three: list[NumberField]) -> tuple[float, ...]:
             return tuple(field.value or 0.0 for field in three)

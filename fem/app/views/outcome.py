@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,7 @@ class Outcome:
                 self._downloads = Downloads(self._workplace)
             with ui.column().classes("w-full gap-1"):
                 self._tabs = ui.tabs(on_change=self._draw).props("dense no-caps align=left inline-label mobile-arrows")
+                self._tabs.classes("w-full")
                 self._reason = ui.label().classes("fem-quiet")
                 self._panels = ui.column().classes("w-full gap-1")
 
@@ -112,33 +115,47 @@ class Outcome:
         if was_running and not self.is_running:
             self._due = 0.0
             self._on_end()
+        if self._reading is not None:
+            return
         stamp = tuple(_stamp(folder) for folder in self._folders)
-        is_new = stamp != self._stamp and time.monotonic() >= self._due
-        is_lacking = bool(self._stamp) and self._tabs.value not in self._groups
-        if self._reading is None and (is_new or is_lacking):
-            whole = not self.is_running and is_small(self._folders[0])
-            self._reading = token = object()
-            background_tasks.create(self._read(token, stamp, list(GROUPS) if whole else [str(self._tabs.value)]))
+        if stamp != self._stamp and time.monotonic() >= self._due:
+            self._begin(stamp, [str(self._tabs.value)], True)
+        elif self._stamp and (lacking := self._lacking()):
+            self._begin(self._stamp, lacking, False)
 
-    async def _read(self, token: object, stamp: tuple[object, ...], names: list[str]) -> None:
+    def _lacking(self) -> list[str]:
+        """Charts to be read next: those that are looked at; of a run that has ended all, so that they are at hand."""
+        if self._tabs.value not in self._groups:
+            return [str(self._tabs.value)]
+        is_still = not self.is_running and is_small(self._folders[0])
+        return [name for name in GROUPS if name not in self._groups] if is_still else []
+
+    def _begin(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
+        """Read, in the background."""
+        self._reading = token = object()
+        background_tasks.create(self._read(token, stamp, names, has_scenes))
+
+    async def _read(self, token: object, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
         """In a process: tables of millions of lines would make every page of this program wait."""
         begun, seen = time.monotonic(), None
         try:
-            seen = await processes.cpu_bound(read, self._folders, names)
+            with suppress(BrokenExecutor):  # the program ends
+                seen = await processes.cpu_bound(read, self._folders, names, has_scenes)
         finally:
             if self._reading is token:
                 self._reading, self._due = None, time.monotonic() + max(LEAST_PAUSE, 5.0 * (time.monotonic() - begun))
-                self._take(seen, stamp)
+                if seen is None:  # not again and again
+                    self._groups |= {name: Group(name, (), "nothing can be read yet") for name in names}
+                elif not self._all.is_deleted:
+                    self._take(seen, stamp)
 
-    def _take(self, seen: Seen | None, stamp: tuple[object, ...]) -> None:
+    def _take(self, seen: Seen, stamp: tuple[object, ...]) -> None:
         """Show what was read."""
-        if seen is None or self._all.is_deleted:
-            return
         if stamp != self._stamp:
             self._stamp, self._groups = stamp, {}
             if seen.scenes:
                 self._player.show(seen.scenes, ["the run", "the other"] if len(seen.scenes) > 1 else None)
-            self._remarks.text = "\n".join(seen.remarks)
+            self._remarks.text = "" if self.is_running and not seen.scenes else "\n".join(seen.remarks)
         self._groups |= seen.groups
         self._unit = seen.unit
         self._draw()

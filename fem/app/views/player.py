@@ -23,11 +23,13 @@ class Player(ui.element, component="player.js"):  # type: ignore[call-arg]
         self._props["names"] = []
         self._props["charts"] = []
         self._mine: list[str] = []
-        self.client.on_delete(self._forget)
+        self._before: list[str] = []
+        self.client.on_delete(lambda: self._forget([*self._before, *self._mine]))
 
     def show(self, scenes: list[bytes], names: list[str] | None = None) -> None:
         """Other scenes; the place in time stays."""
-        self._forget()
+        self._forget(self._before)
+        self._before = self._mine  # the browser may be asking for it right now
         self._mine = [str(next(_numbers)) for _ in scenes]
         SCENES.update(zip(self._mine, scenes, strict=True))
         self._props["sources"] = [f"{ROUTE}/{number}" for number in self._mine]
@@ -44,8 +46,8 @@ class Player(ui.element, component="player.js"):  # type: ignore[call-arg]
         self._props["marked"] = name
         self.update()
 
-    def _forget(self) -> None:
-        for number in self._mine:
+    def _forget(self, numbers: list[str]) -> None:
+        for number in numbers:
             SCENES.pop(number, None)
 
 

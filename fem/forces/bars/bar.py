@@ -101,7 +101,8 @@ class Kind(NamedTuple):
 @inner_kernel
 def sense(plus: float) -> float:
     """How the length of a rod counts: -1 where it carries no tension (a stop), else 1."""
-    return -1.0 if plus == 0.0 else 1.0
+    way: float = where(plus == 0.0, -1.0, 1.0)
+    return way
 
 
 def senses(bars: Bars, index: Ints) -> Floats:

@@ -42,10 +42,9 @@ def gathered(curves: Iterable[Any]) -> Curves:
         for since, row in zip((-math.inf, *breaks), coefficients, strict=True):
             pieces.append((since, *row, *np.zeros(DEGREE - len(row))))
         terms += [tuple(pair) for pair in fourier]
-    return Curves(
-        np.array(spans, np.int64).reshape(-1, 4), np.array(origins, float).reshape(-1, 3),
-        np.array(pieces, float).reshape(-1, 1 + DEGREE), np.array(terms, float).reshape(-1, 2),
-    )  # fmt: skip
+    places, starts = np.array(spans, np.int64).reshape(-1, 4), np.array(origins, float).reshape(-1, 3)
+    parts, waves = np.array(pieces, float).reshape(-1, 1 + DEGREE), np.array(terms, float).reshape(-1, 2)
+    return Curves(places, starts, parts, waves)
 
 
 @inner_kernel

@@ -161,10 +161,9 @@ def gained(bar: Bar, point: Point, x: Vector) -> Vector:
     t, n = bar.t, point.n
     along, bent = t[0] * x[0] + t[1] * x[1] + t[2] * x[2], point.bend * (n[0] * x[0] + n[1] * x[1] + n[2] * x[2])
     pull = (point.steep - point.across) * along
-    return (
-        point.across * x[0] + bent * n[0] + pull * t[0], point.across * x[1] + bent * n[1] + pull * t[1],
-        point.across * x[2] + bent * n[2] + pull * t[2],
-    )  # fmt: skip
+    y0 = point.across * x[0] + bent * n[0] + pull * t[0]
+    y1 = point.across * x[1] + bent * n[1] + pull * t[1]
+    return y0, y1, point.across * x[2] + bent * n[2] + pull * t[2]
 
 
 @inner_kernel
@@ -203,10 +202,8 @@ def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
     weight = whole * trial.weight * (0.5 if trial.secant else 1.0)
     if bar.moves != 0.0:
         at_i, at_j = bar.moves * (1.0 - c) - 0.5 * wet, bar.moves * c + 0.5 * wet
-        add_entry(
-            4 * up, -weight * bar.edge_i * at_i, -weight * bar.edge_j * at_i, -weight * bar.edge_i * at_j,
-            -weight * bar.edge_j * at_j, bar, own, tangent,
-        )  # fmt: skip
+        by_i, by_j = -weight * bar.edge_i, -weight * bar.edge_j
+        add_entry(4 * up, by_i * at_i, by_j * at_i, by_i * at_j, by_j * at_j, bar, own, tangent)
     for b in range(3 if bar.stretch != 0.0 else 0):
         lean = weight * bar.stretch * bar.t[b] * wet
         at_i, at_j = lean * (1.0 - c), lean * c

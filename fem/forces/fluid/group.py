@@ -22,7 +22,7 @@ from fem.forces.fluid.immersed import (
     ROW,
     Fluid,
 )
-from fem.forces.fluid.stream import WATER, WIND, Streams
+from fem.forces.fluid.stream import WATER, WIND, Streams, flows
 from fem.forces.protocol import Family
 
 LABELS = ("FDT", "FDD", "WDD", "PB")
@@ -38,11 +38,9 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
                 touched[system.elements_of(load.target)] = True
     elements = np.flatnonzero(touched & ~system.gone)
     rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
-    return Fluid(
-        np.zeros((0, ROW), np.int64), np.zeros((0, NUMBERS)), elements,
-        np.ascontiguousarray(system.element_nodes[elements]), pair, np.array(rows, float).reshape(-1, 2), gathered(()),
-        streams_of(model),
-    )  # fmt: skip
+    nothing, ends = (np.zeros((0, ROW), np.int64), np.zeros((0, NUMBERS))), system.element_nodes[elements]
+    table, streams = np.array(rows, float).reshape(-1, 2), streams_of(model)
+    return Fluid(*nothing, elements, np.ascontiguousarray(ends), pair, table, gathered(()), streams)
 
 
 def streams_of(model: Any) -> Streams:
@@ -50,10 +48,9 @@ def streams_of(model: Any) -> Streams:
     up, water, wind = model.mesh.up, model.water, model.wind
     rows = [(z, vx, vy, vz) for vx, vy, vz, z in water.current] if water else []
     along, across = wind.vectors(up) if wind else np.zeros((2, 3))
-    return Streams(
-        up, water.level if water else 0.0, np.array(rows or [(0.0, 0.0, 0.0, 0.0)], float), along, across,
-        wind.reference if wind else 1.0, wind.power if wind else 0.0,
-    )  # fmt: skip
+    level, profile = water.level if water else 0.0, np.array(rows or [(0.0, 0.0, 0.0, 0.0)], float)
+    reference, power = (wind.reference, wind.power) if wind else (1.0, 0.0)
+    return Streams(up, level, profile, along, across, reference, power)
 
 
 class Rows:
@@ -87,9 +84,9 @@ def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
         medium = WIND if load.kind == "WDD" else WATER
         fluid = model.wind if medium == WIND else model.water
         law = load.coefficient if isinstance(load.coefficient, str) else ""
-        key = {
-            "PB": [None, None, None, None], "FDT": [streams, load.follows, None, load.exponent]
-        }.get(load.kind, [streams, load.follows, law, None])  # fmt: skip
+        key = {"PB": [None, None, None, None], "FDT": [streams, load.follows, None, load.exponent]}.get(
+            load.kind, [streams, load.follows, law, None]
+        )
         width = flow.diameter(system)[own.elements]
         for case in flow.cases:
             rows = rows_for([medium, case.curve, load.is_current, *key], length, found)
@@ -145,7 +142,4 @@ def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
     }
 
 
-FLUID = Family(
-    "fluid", assemble, evaluate, wanted=lambda model: any(step.fluid_loads for step in model.steps),
-    pairs=lambda own: own.ends, symmetric=False, in_step=in_step,
-)  # fmt: skip
+FLUID = Family("fluid", assemble, evaluate, wanted=flows, pairs=lambda own: own.ends, symmetric=False, in_step=in_step)

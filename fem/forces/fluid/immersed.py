@@ -102,18 +102,21 @@ def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial,
         edge_j = -(q1 if moves > 0.0 else q0) / (zj - zi)
     ux, uy, uz, sx, sy, sz = velocity(medium, zi, first, second, own.streams)
     wx, wy, wz, rx, ry, rz = velocity(medium, zj, first, second, own.streams)
-    vi = (
-        ux - follows * speed_of(i, trial), uy - follows * speed_of(i + 1, trial), uz - follows * speed_of(i + 2, trial)
-    )  # fmt: skip
-    vj = (
-        wx - follows * speed_of(j, trial), wy - follows * speed_of(j + 1, trial), wz - follows * speed_of(j + 2, trial)
-    )  # fmt: skip
-    is_current = own.rows[r, IS_CURRENT] != 0
-    return Bar(
-        bar, i // 3, j // 3, (dx / length, dy / length, dz / length), length, vi, vj, (ux, uy, uz), (wx, wy, wz),
-        (sx, sy, sz), (rx, ry, rz), 0.5 * (q0 + q1), q1 - q0, moves, edge_i, edge_j,
-        magnitude * (length if is_current else own.numbers[r, LENGTH]), 1.0 / length if is_current else 0.0,
-    )  # fmt: skip
+    ui, uj, t = (ux, uy, uz), (wx, wy, wz), (dx / length, dy / length, dz / length)
+    vi, vj = past(ui, follows, i, trial), past(uj, follows, j, trial)
+    si, sj, middle, wet = (sx, sy, sz), (rx, ry, rz), 0.5 * (q0 + q1), q1 - q0
+    size, stretch = magnitude * own.numbers[r, LENGTH], 0.0
+    if own.rows[r, IS_CURRENT] != 0:
+        size, stretch = magnitude * length, 1.0 / length
+    i, j = i // 3, j // 3
+    return Bar(bar, i, j, t, length, vi, vj, ui, uj, si, sj, middle, wet, moves, edge_i, edge_j, size, stretch)
+
+
+@inner_kernel
+def past(stream: Vector, follows: float, dof: int, trial: Trial) -> Vector:
+    """Velocity of a stream past the node whose first dof is given."""
+    x, y = stream[0] - follows * speed_of(dof, trial), stream[1] - follows * speed_of(dof + 1, trial)
+    return x, y, stream[2] - follows * speed_of(dof + 2, trial)
 
 
 @inner_kernel

@@ -15,7 +15,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.fluid.curves import Curves, distinct, gathered, value_at
-from fem.forces.fluid.stream import WATER, wetted
+from fem.forces.fluid.stream import WATER, flows, wetted
 from fem.forces.mass import SHARES
 from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial
 
@@ -57,10 +57,8 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
     shares = shares[elements]
     ends = np.ascontiguousarray(system.element_nodes[elements])
     level = model.water.level if model.water else 0.0
-    return AddedMass(
-        np.zeros((0, 3), np.int64), np.zeros((0, NUMBERS)), elements, ends, shares, pair if shares[:, 1].any() else -1,
-        gathered(()), model.mesh.up, level,
-    )  # fmt: skip
+    nothing, first = (np.zeros((0, 3), np.int64), np.zeros((0, NUMBERS))), pair if shares[:, 1].any() else -1
+    return AddedMass(*nothing, elements, ends, shares, first, gathered(()), model.mesh.up, level)
 
 
 def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
@@ -121,8 +119,11 @@ def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -
                     block[between + own.rows[r, BAR], 3 * a + b] += own.numbers[r, OFF] * value
 
 
+def pairs_of(own: AddedMass) -> Ints:
+    """Nodes that it couples."""
+    return own.ends if own.first >= 0 else NO_PAIRS
+
+
 ADDED_MASS = Family(
-    "added mass", assemble, evaluate, wanted=lambda model: any(step.fluid_loads for step in model.steps), mass=mass,
-    pairs=lambda own: own.ends if own.first >= 0 else NO_PAIRS,
-    in_step=in_step, smooth=False,
-)  # fmt: skip
+    "added mass", assemble, evaluate, None, pairs_of, wanted=flows, mass=mass, in_step=in_step, smooth=False
+)

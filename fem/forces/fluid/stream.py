@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel
@@ -52,10 +52,13 @@ def velocity(
     x, dx = profile[k, 1], profile[k + 1, 1] - profile[k, 1]
     y, dy = profile[k, 2], profile[k + 1, 2] - profile[k, 2]
     w, dw = profile[k, 3], profile[k + 1, 3] - profile[k, 3]
-    steep = first * inverse
-    return (
-        first * (x + share * dx), first * (y + share * dy), first * (w + share * dw), steep * dx, steep * dy, steep * dw
-    )  # fmt: skip
+    x, y, w, steep = first * (x + share * dx), first * (y + share * dy), first * (w + share * dw), first * inverse
+    return x, y, w, steep * dx, steep * dy, steep * dw
+
+
+def flows(model: Any) -> bool:
+    """A deck asks for forces of water or wind somewhere."""
+    return any(step.fluid_loads for step in model.steps)
 
 
 @inner_kernel

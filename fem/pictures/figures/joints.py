@@ -73,7 +73,10 @@ def joints(results: Results) -> Figure:
     found = joint_forces(results)
     title = f"Forces on the links at their joints nearer to the support{share_of(found.labels, found.every)}"
     names = [f"link {label}" for label in found.labels]
-    return force_figure(results, found.time, found.force, names, title, "F{}", AXES, found.source, found.tension)
+    letters = [f"F{axis}" for axis in AXES]
+    figure = force_figure(results, found.time, found.force, names, title, letters, found.tension)
+    figure.set_label(found.source)
+    return figure
 
 
 def tension_of(results: Results, labels: list[int], keys: Floats | None) -> Floats | None:

@@ -22,9 +22,10 @@ def reactions(results: Results) -> Figure:
         raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) hold reactions")
     force = motion.values["RF"]
     title = f"Reactions of the supports{share_of(chosen, len(labels))}"
-    return force_figure(
-        results, motion.time, force, [f"node {label}" for label in chosen], title, "RF{}", "123", motion.source
-    )
+    names = [f"node {label}" for label in chosen]
+    figure = force_figure(results, motion.time, force, names, title, ["RF1", "RF2", "RF3"], None)
+    figure.set_label(motion.source)
+    return figure
 
 
 def supported(results: Results) -> list[int]:
@@ -45,21 +46,19 @@ def supported(results: Results) -> list[int]:
 
 
 def force_figure(
-    results: Results, time: Floats, force: Floats, names: list[str], title: str, letter: str, subscripts: str,
-    source: str, tension: Floats | None = None,
-) -> Figure:  # fmt: skip
+    results: Results, time: Floats, force: Floats, names: list[str], title: str, labels: list[str], pull: Floats | None
+) -> Figure:
     """Components of force (k, p, 3), one panel each, and T (k, p) below where it is given."""
     axes = moving(force)
-    figure, rows = panels(len(axes) + (tension is not None), title)
+    figure, rows = panels(len(axes) + (pull is not None), title)
     for place, name in enumerate(names):
         for (panel,), axis in zip(rows, axes, strict=False):
             curve(panel, time, force[:, place, axis], place, name)
-        if tension is not None:
-            curve(rows[-1][0], time, tension[:, place], place)
+        if pull is not None:
+            curve(rows[-1][0], time, pull[:, place], place)
     for (panel,), axis in zip(rows, axes, strict=False):
-        panel.set_ylabel(labelled(results, letter.format(subscripts[axis]), "force"))
-    if tension is not None:
+        panel.set_ylabel(labelled(results, labels[axis], "force"))
+    if pull is not None:
         rows[-1][0].set_ylabel(labelled(results, "T along the bar", "force"))
     finish(results, rows)
-    figure.set_label(source)
     return figure

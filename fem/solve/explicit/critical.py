@@ -14,6 +14,7 @@ from fem.arrays import Floats
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY
 from fem.forces.bars.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, Bars, P
 from fem.forces.equations import condense, expand
+from fem.forces.families import as_stiff_as_they_get
 from fem.forces.springs import spring_slopes
 from fem.solve.explicit.bound import largest_square
 from fem.solve.explicit.leapfrog import Moved
@@ -50,9 +51,9 @@ def bound_of(
     stage: StepSystem, taut: Bars, moved: Moved, motion: Motion, thermal: Floats, dt: float
 ) -> tuple[float, int]:
     """Upper bound of omega^2, damping for this dt included, and its node. The tangent is left in ``stage.work``."""
-    square, node = largest_square(
-        stage.coefficients, dt, thermal, moved.inverse, stage.problem._replace(bars=taut), motion, stage.work
-    )
+    families = as_stiff_as_they_get(stage.problem.families, motion.u, dt)
+    problem = stage.problem._replace(bars=taut, families=families)
+    square, node = largest_square(stage.coefficients, dt, thermal, moved.inverse, problem, motion, stage.work)
     return float(square), int(node)
 
 

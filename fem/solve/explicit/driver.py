@@ -64,7 +64,6 @@ class Explicit(Marcher):
         """ModelError where a free dof has no mass; held ones (nothing acts on them) rest."""
         massless = (self.stage.nodes.dof_kind == 1) & (self.moved.inverse == 0.0)
         massless[held] = False
-        motion.v[held], motion.a[held] = 0.0, 0.0
         if np.any(massless):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(

@@ -12,6 +12,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
+from fem.solve.linear.chain import LinearSystem
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this fraction of the largest entry of the matrix is taken as singular."""
@@ -98,14 +99,14 @@ def largest_entry(width: int, band: Floats) -> float:
 
 @called_kernel
 def solve_band(
-    width: int, equation: Ints, bars: Bars, bar_tangent: Floats, size: float, residual: Floats, band: Floats, x: Floats,
-    du: Floats, tau: Floats,
-) -> bool:  # fmt: skip
+    width: int, equation: Ints, bars: Bars, size: float, linear: LinearSystem, band: Floats, x: Floats
+) -> bool:
     """Solve for du (3n,), zero at fixed dofs, and the multipliers tau (m,); False where singular.
 
     ``size``: scale of the multipliers' entries; ``band`` is overwritten, x (its rows) scratch.
     """
-    count, dofs = band.shape[0], equation.shape[0] - bars.nodes.shape[0]
+    residual, du, tau = linear.residual, linear.du, linear.tau
+    count, dofs, bar_tangent = band.shape[0], equation.shape[0] - bars.nodes.shape[0], linear.tangent.bar_tangent
     largest = largest_entry(width, band)
     for dof in range(dofs):
         if equation[dof] >= 0:
@@ -151,11 +152,8 @@ def solve_band(
 
 
 @called_kernel
-def solve_in_band(
-    equation: Ints, bars: Bars, tangent: Tangent, block: Floats, residual: Floats, band: Floats, x: Floats, du: Floats,
-    tau: Floats,
-) -> bool:  # fmt: skip
+def solve_in_band(equation: Ints, bars: Bars, linear: LinearSystem, band: Floats, x: Floats) -> bool:
     """``assemble_band`` and ``solve_band``."""
     width = (band.shape[1] - 1) // 3
-    size = assemble_band(width, equation, bars, tangent, block, band)
-    return solve_band(width, equation, bars, tangent.bar_tangent, size, residual, band, x, du, tau)
+    size = assemble_band(width, equation, bars, linear.tangent, linear.block, band)
+    return solve_band(width, equation, bars, size, linear, band, x)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Index
+from fem.arrays import Floats, Index, Vector
 from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
@@ -99,6 +99,61 @@ def hold(
 
 
 @number_kernel
+def take_pins(i: Index, largest: float, load: Vector, tree: Tree, linear: LinearSystem) -> tuple[bool, Vector]:
+    """The pulls that wait at children of node i: whether all have safe pivots, and what they move it by."""
+    pinned, held, is_safe = linear.pinned, (0.0, 0.0, 0.0), True
+    pinned[i, LAST], pinned[i, BEFORE] = -1.0, NOT_WAITING
+    child = tree.child[i]
+    while child >= 0:
+        if common(pinned[child, BEFORE]) == WAITING:
+            is_pinned, held = pin(i, child, largest, linear.inverse, load, held, pinned)
+            is_safe = is_safe & is_pinned
+            if not some(is_safe):
+                return is_safe, held
+        child = tree.sibling[child]
+    return is_safe, held
+
+
+@number_kernel
+def go_back(has_pairs: bool, tree: Tree, linear: LinearSystem) -> None:
+    """From the roots to the leaves: du of each node from that of its parent, and the pulls of rods."""
+    free, block, inverse = linear.free, linear.block, linear.inverse
+    pinned, du, tau = linear.pinned, linear.du, linear.tau
+    sequence, parent, link, bar_tangent = tree.sequence, tree.parent, tree.link, linear.tangent.bar_tangent
+    has_rods = pinned.shape[0] > 0
+    for k in range(sequence.shape[0] - 1, -1, -1):
+        i = np.uintp(sequence[k])
+        row, is_root = THREE * i, parent[i] < 0
+        if is_fixed(i, free):
+            du[row], du[row + ONE], du[row + TWO] = 0.0, 0.0, 0.0
+            continue
+        x0, x1, x2 = du[row], du[row + ONE], du[row + TWO]
+        if is_root:
+            if has_rods:
+                unpin(i, link, tree.sign, pinned, block, (0.0, 0.0, 0.0), tau)
+            continue
+        above = THREE * np.uintp(parent[i])
+        d0, d1, d2 = du[above], du[above + ONE], du[above + TWO]
+        pull = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
+        b = block[i, 7]
+        y0, y1, y2 = b * d0, b * d1, b * d2
+        if has_pairs:
+            y0, y1, y2 = times(E, i, inverse, -d0, -d1, -d2)
+            z0, z1, z2 = times(0, i, inverse, y0, y1, y2)
+            x0, x1, x2 = x0 + z0, x1 + z1, x2 + z2
+        if has_rods:
+            if link[i] >= 0 or not has_pairs:
+                tau[link[i]] = tree.sign[i] * pull
+                y0 += bar_tangent[P, link[i]] * pull
+                y1 += bar_tangent[P + 1, link[i]] * pull
+                y2 += bar_tangent[P + 2, link[i]] * pull
+            unpin(i, link, tree.sign, pinned, block, (y0, y1, y2), tau)
+        du[row] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
+        du[row + ONE] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
+        du[row + TWO] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
+
+
+@number_kernel
 def solve_chain(
     symmetric: bool, has_pairs: bool, is_filled: bool, tree: Tree, diagonal: Diagonal, linear: LinearSystem
 ) -> bool:
@@ -110,7 +165,7 @@ def solve_chain(
     diagonal   adds to it
     """
     free, tangent, block, residual = linear.free, linear.tangent, linear.block, linear.residual
-    inverse, pinned, du, tau = linear.inverse, linear.pinned, linear.du, linear.tau
+    inverse, pinned, du = linear.inverse, linear.pinned, linear.du
     sequence, parent, link, bar_tangent, off = tree.sequence, tree.parent, tree.link, tangent.bar_tangent, tangent.off
     count, has_rods = sequence.shape[0], pinned.shape[0] > 0
     is_safe: bool = True
@@ -144,15 +199,10 @@ def solve_chain(
         held, largest = (0.0, 0.0, 0.0), 0.0
         if has_rods:
             largest = max(abs(inverse[i, 0]), max(abs(inverse[i, 4]), abs(inverse[i, 8])))
-            pinned[i, LAST], pinned[i, BEFORE] = -1.0, NOT_WAITING
-            child = tree.child[i]
-            while child >= 0:
-                if common(pinned[child, BEFORE]) == WAITING:
-                    is_pinned, held = pin(i, child, largest, inverse, (r0, r1, r2), held, pinned)
-                    is_safe = is_safe & is_pinned
-                    if not some(is_safe):
-                        return is_safe
-                child = tree.sibling[child]
+            is_pinned, held = take_pins(i, largest, (r0, r1, r2), tree, linear)
+            is_safe = is_safe & is_pinned
+            if not some(is_safe):
+                return is_safe
         k0, k1, k2 = held
         xr0 = inverse[i, 0] * r0 + inverse[i, 1] * r1 + inverse[i, 2] * r2 + k0
         xr1 = inverse[i, 3] * r0 + inverse[i, 4] * r1 + inverse[i, 5] * r2 + k1
@@ -242,36 +292,7 @@ def solve_chain(
         block[i, 0], block[i, 1], block[i, 2] = xp0, xp1, xp2
         block[i, 3], block[i, 4], block[i, 5] = z0, z1, z2
         block[i, 6], block[i, 7] = pull, b
-    for k in range(count - 1, -1, -1):
-        i = np.uintp(sequence[k])
-        row, is_root = THREE * i, parent[i] < 0
-        if is_fixed(i, free):
-            du[row], du[row + ONE], du[row + TWO] = 0.0, 0.0, 0.0
-            continue
-        x0, x1, x2 = du[row], du[row + ONE], du[row + TWO]
-        if is_root:
-            if has_rods:
-                unpin(i, link, tree.sign, pinned, block, (0.0, 0.0, 0.0), tau)
-            continue
-        above = THREE * np.uintp(parent[i])
-        d0, d1, d2 = du[above], du[above + ONE], du[above + TWO]
-        pull = block[i, 3] * d0 + block[i, 4] * d1 + block[i, 5] * d2 - block[i, 6]
-        b = block[i, 7]
-        y0, y1, y2 = b * d0, b * d1, b * d2
-        if has_pairs:
-            y0, y1, y2 = times(E, i, inverse, -d0, -d1, -d2)
-            z0, z1, z2 = times(0, i, inverse, y0, y1, y2)
-            x0, x1, x2 = x0 + z0, x1 + z1, x2 + z2
-        if has_rods:
-            if link[i] >= 0 or not has_pairs:
-                tau[link[i]] = tree.sign[i] * pull
-                y0 += bar_tangent[P, link[i]] * pull
-                y1 += bar_tangent[P + 1, link[i]] * pull
-                y2 += bar_tangent[P + 2, link[i]] * pull
-            unpin(i, link, tree.sign, pinned, block, (y0, y1, y2), tau)
-        du[row] = x0 + block[i, 0] * pull + b * (inverse[i, 0] * d0 + inverse[i, 1] * d1 + inverse[i, 2] * d2)
-        du[row + ONE] = x1 + block[i, 1] * pull + b * (inverse[i, 3] * d0 + inverse[i, 4] * d1 + inverse[i, 5] * d2)
-        du[row + TWO] = x2 + block[i, 2] * pull + b * (inverse[i, 6] * d0 + inverse[i, 7] * d1 + inverse[i, 8] * d2)
+    go_back(has_pairs, tree, linear)
     return is_safe
 
 

@@ -16,6 +16,7 @@ from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
 from fem.solve.linear.block import invert
+from fem.solve.linear.chain import LinearSystem
 from fem.solve.linear.tangent import multiply
 
 MOST_ITERATIONS = 250
@@ -59,16 +60,14 @@ def precondition(inverse: Floats, residual: Floats, z: Floats) -> float:
 
 
 @called_kernel
-def solve_cg(
-    tangent: Tangent, block: Floats, free: Floats, forcing: float, residual: Floats, inverse: Floats, vectors: Floats,
-    du: Floats,
-) -> int:  # fmt: skip
+def solve_cg(forcing: float, linear: LinearSystem, vectors: Floats) -> int:
     """Solve K du = residual; returns the iterations spent, -1 where the direct solver must take over.
 
     forcing          fraction of the residual (2-norm) that may be left
     vectors (4, 3n)  room: residual of the solve, preconditioned residual, direction, K direction
-    du      (3n,)    out, zero at fixed dofs
     """
+    tangent, block, free, residual = linear.tangent, linear.block, linear.free, linear.residual
+    inverse, du = linear.inverse, linear.du
     if not diagonal_blocks(tangent, block, inverse, free):
         return -1
     r, z, direction, product = vectors[0], vectors[1], vectors[2], vectors[3]
@@ -106,14 +105,13 @@ def solve_cg(
 
 
 @called_kernel
-def solve_bicgstab(
-    tangent: Tangent, block: Floats, free: Floats, forcing: float, residual: Floats, inverse: Floats, vectors: Floats,
-    du: Floats,
-) -> int:  # fmt: skip
+def solve_bicgstab(forcing: float, linear: LinearSystem, vectors: Floats) -> int:
     """Solve K du = residual for an unsymmetric K; returns the iterations spent, -1 where the direct solver must.
 
     As ``solve_cg``, preconditioned from the right; vectors (6, 3n): room.
     """
+    tangent, block, free, residual = linear.tangent, linear.block, linear.free, linear.residual
+    inverse, du = linear.inverse, linear.du
     if not diagonal_blocks(tangent, block, inverse, free):
         return -1
     r, shadow, direction, image, z, product = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]

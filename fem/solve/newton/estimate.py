@@ -68,7 +68,7 @@ from fem.solve.newton.groups import (
     Motion,
     Problem,
     Scratch,
-)  # fmt: skip
+)
 from fem.solve.rods.project import mass_system
 from fem.solve.schemes.coefficients import Coefficients
 

@@ -35,7 +35,7 @@ def begin(
     linear = dt if scheme.extrapolation > 0 else 0.0
     square = 0.5 * dt * dt if scheme.extrapolation > 1 else 0.0
     before = motion.lagged if scheme.lags else motion.a
-    guess(scheme, linear, square, dt, nodes.mask, motion.u, motion.v, before, work)
+    guess(scheme, linear, square, dt, nodes, motion, work)
     if loading.support_dofs.shape[0] > 0:
         for dof in range(work.shift.shape[0]):
             work.shift[dof] = 0.0
@@ -63,10 +63,10 @@ def begin(
 
 @inner_kernel
 def guess(
-    scheme: Coefficients, linear: float, square: float, dt: float, moving: Floats, u: Floats, v: Floats, a: Floats,
-    work: Scratch,
-) -> None:  # fmt: skip
-    """Trial u, v, a; u moves by linear v + square a. Supported dofs (``moving`` 0) stay where they are, at rest."""
+    scheme: Coefficients, linear: float, square: float, dt: float, nodes: Nodes, motion: Motion, work: Scratch
+) -> None:
+    """Trial u, v, a; u moves by linear v + square a. Supported dofs (mask 0) stay where they are, at rest."""
+    u, v, a, moving = motion.u, motion.v, motion.lagged if scheme.lags else motion.a, nodes.mask
     trial_u, trial_v, trial_a = work.u, work.v, work.a
     vu, vv, va = scheme.vu / dt, scheme.vv, scheme.va * dt
     au, av, aa = scheme.au / (dt * dt), scheme.av / dt, scheme.aa
@@ -158,7 +158,7 @@ def scale_of(scheme: Coefficients, dt: float, problem: Problem, work: Scratch) -
     nodes = problem.nodes
     dynamic = 1.0 if scheme.wm != 0.0 else 0.0
     is_diagonal = is_lumped(problem)
-    scale = largest_force(is_diagonal, dynamic, nodes, work.force, work.damping_force, work.load, work.a, work.inertia)
+    scale = largest_force(is_diagonal, dynamic, nodes, work)
     if scheme.momentum > 0.0:
         if is_diagonal:
             momentum = largest_product(nodes.mass, work.v)
@@ -188,11 +188,9 @@ def largest_product(x: Floats, y: Floats) -> float:
 
 
 @number_kernel
-def largest_force(
-    is_diagonal: bool, dynamic: float, nodes: Nodes, force: Floats, damping_force: Floats, load: Floats, a: Floats,
-    inertia: Floats,
-) -> float:  # fmt: skip
+def largest_force(is_diagonal: bool, dynamic: float, nodes: Nodes, work: Scratch) -> float:
     """Largest of |f_int + C v| where closed and |f_ext - M a| where open; ``inertia``: M a unless it is lumped."""
+    force, damping_force, load, a, inertia = work.force, work.damping_force, work.load, work.a, work.inertia
     is_open, mass, is_damped = nodes.mask, nodes.mass, nodes.damping.shape[0] > 0
     value = 0.0
     for dof in range(force.shape[0]):

@@ -70,9 +70,7 @@ def eliminate(is_filled: bool, enough: float, diagonal: Diagonal, problem: Probl
     if solver == groups.UNSYMMETRIC_CHAIN:
         return solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
     if solver == groups.BAND:
-        return solve_in_band(
-            problem.equation, bars, work.tangent, work.block, work.residual, work.band, work.unknowns, work.du, work.tau
-        )
+        return solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
     return False
 
 
@@ -86,15 +84,11 @@ def solve_compiled(
     """
     nodes, solver = problem.nodes, problem.solver
     if solver == groups.CG:
-        spent = solve_cg(
-            work.tangent, work.block, nodes.mask, forcing, work.residual, work.inverse, work.krylov, work.du
-        )
+        spent = solve_cg(forcing, linear_system(nodes, work), work.krylov)
         memory[groups.SPENT] += max(spent, 0)
         return bool(spent >= 0)
     if solver == groups.BICGSTAB:
-        spent = solve_bicgstab(
-            work.tangent, work.block, nodes.mask, forcing, work.residual, work.inverse, work.krylov, work.du
-        )
+        spent = solve_bicgstab(forcing, linear_system(nodes, work), work.krylov)
         return bool(spent >= 0)
     return eliminate(is_filled, enough, diagonal, problem, work)
 

@@ -56,10 +56,7 @@ def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem:
         for e in range(work.tau.shape[0]):
             work.tau[e] = 0.0
         if problem.solver == BAND:
-            is_solved = solve_in_band(
-                problem.equation, bars, work.tangent, work.block, work.residual, work.band, work.unknowns, work.du,
-                work.tau,
-            )  # fmt: skip
+            is_solved = solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
         else:
             is_solved = solve_unsymmetric_chain(is_filled, tree, diagonal, linear_system(nodes, work))
         if not is_solved:

@@ -337,3 +337,55 @@ def test_sweeps_give_what_single_runs_give(tmp_path):
     for drag, history in zip((0.6, 1.2), swept.histories, strict=True):
         assert history is not None
         assert (history.u == fem.run(deck, parameters={"CD": drag}).u).all()
+
+
+PLANE = """*NODE, NSET=ALL
+{nodes}*ELEMENT, TYPE={kind}, ELSET=LINE
+1, 1, 2
+2, 2, 3
+3, 3, 4
+*MATERIAL, NAME=M
+*ELASTIC
+1e8
+*NO COMPRESSION
+*DENSITY
+3000.
+*SOLID SECTION, ELSET=LINE, MATERIAL=M
+0.01
+*AQUA
+-100., 0., 10., 1000.
+0.5, 0., 0., -20.
+2., 0., 0., 0.
+*SEABED, ELSET=LINE, ELEVATION=-5.2
+1e5, 1e3, 0.1
+0.4
+*BOUNDARY
+1, 1, 3
+{held}*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA
+0.01, 2.
+*CONTROLS, RESI_GLOB_RELA=1e-9
+*DLOAD
+LINE, GRAV, 10., {down}
+LINE, FDD, 1., 0.2, 1.2
+LINE, FDT, 1., 0.2, 0.1
+LINE, FI, 1., 0.2, 2., 1.
+LINE, PB, 1., 0.15
+*END STEP
+"""
+
+
+def test_a_line_of_plane_elements_moves_in_water_as_one_in_space_that_is_held_in_a_plane():
+    """T2D2 lies in x, y and y is up, T3D2 is held in x, z: one leaves the water and falls, sinks, drifts and lands."""
+    places = [(0.0, 1.0), (1.0, 0.5), (2.5, 0.4), (3.5, -5.0)]
+    flat = "".join(f"{i + 1}, {x!r}, {y!r}\n" for i, (x, y) in enumerate(places))
+    upright = "".join(f"{i + 1}, {x!r}, 0., {z!r}\n" for i, (x, z) in enumerate(places))
+    plane = run_text(PLANE.format(nodes=flat, kind="T2D2", held="", down="0., -1., 0."))
+    space = run_text(PLANE.format(nodes=upright, kind="T3D2", held="ALL, 2\n", down="0., 0., -1."))
+    for label in (2, 3, 4):
+        for name in ("U", "V"):
+            found, wanted = plane.of_node(label, name), space.of_node(label, name)
+            assert np.abs(found[:, :2] - wanted[:, [0, 2]]).max() < 1e-8
+            assert not found[:, 2].any() and not wanted[:, 1].any()
+    assert plane.of_node(4, "U")[:, 1].min() < -0.2  # on the bottom
+    assert np.abs(plane.of_energy("dissipated") - space.of_energy("dissipated")).max() < 1e-6
