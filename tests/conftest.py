@@ -1,6 +1,10 @@
-"""Compile the kernels once, before the processes that share the tests start."""
+"""Compile the kernels once, before the processes that share the tests start; one browser for all tests of a process."""
 
 from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -22,3 +26,16 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
         if is_first_start():
             compile_all()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Debian's Chromium without a screen, driven by Playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="a browser is driven by the extra test-app")
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("there is no Chromium: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

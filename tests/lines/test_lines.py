@@ -194,7 +194,12 @@ def test_lengths_that_are_asked_for_give_what_was_asked(measure, stiffness):
     """Any line's own figures lead back to its length (the shorter one of two)."""
     line = line_of(25, 31.0, stiffness, 5.0)
     value = MEASURES[measure](line, hung(line))
-    found = natural_length(lambda length: line_of(25, length, stiffness, 5.0), hung, 0.0, 28.0, 6.0, measure, value)
+
+    def laid(length: float) -> tuple[Line, Shape]:
+        made = line_of(25, length, stiffness, 5.0)
+        return made, hung(made)
+
+    found = natural_length(laid, 0.0, 28.0, 6.0, measure, value)
     assert found == pytest.approx(31.0, rel=1e-9)
 
 
@@ -202,12 +207,15 @@ def test_tensions_below_the_least_are_refused_with_the_least():
     def make(length: float) -> Line:
         return line_of(25, length, 1e6, 5.0)
 
+    def laid(length: float) -> tuple[Line, Shape]:
+        return make(length), hung(make(length))
+
     with pytest.raises(
         LineError, match=r"a tension of 10 at its last node is not possible: the least is (\S+)"
     ) as told:
-        natural_length(make, hung, 0.0, 28.0, 6.0, "TENSION", 10.0)
+        natural_length(laid, 0.0, 28.0, 6.0, "TENSION", 10.0)
     least = float(str(told.value).split()[-1])
     tried = [MEASURES["TENSION"](make(length), hang(make(length), 28.0, 6.0)) for length in np.linspace(29, 60, 40)]
     assert least <= min(tried) < least * 1.01
     with pytest.raises(LineError, match=r"no natural length gives 1e\+09, however short"):
-        natural_length(lambda length: make(40.0 + length), hung, 40.0, 28.0, 6.0, "TENSION", 1e9)
+        natural_length(lambda length: laid(40.0 + length), 40.0, 28.0, 6.0, "TENSION", 1e9)

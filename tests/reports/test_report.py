@@ -260,25 +260,19 @@ def test_tables_that_are_not_ours_are_refused(tmp_path):
         fem.report(tmp_path / "many")
 
 
-def test_in_a_browser_it_plays_and_asks_for_nothing(sdnl100):
+def test_in_a_browser_it_plays_and_asks_for_nothing(sdnl100, chromium):
     """Chromium loads the page alone, reports no error, and the film moves."""
-    browsers = pytest.importorskip("playwright.sync_api", reason="playwright (extra test-app) drives the browser")
-    place = shutil.which("chromium") or shutil.which("google-chrome")
-    if place is None:
-        pytest.skip("there is no Chromium on this computer")
     path, asked, said = fem.report(sdnl100[1]), [], []
-    with browsers.sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=place, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(path.as_uri())
-        film = page.frame_locator("iframe")
-        film.locator("#play").click()
-        film.locator("#place").fill("1")
-        assert film.locator("#count").text_content() == "2 / 3"
-        browser.close()
+    page = chromium.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(path.as_uri())
+    film = page.frame_locator("iframe")
+    film.locator("#play").click()
+    film.locator("#place").fill("1")
+    assert film.locator("#count").text_content() == "2 / 3"
+    page.close()
     assert [url for url in asked if not url.startswith(("data:", "about:"))] == [path.as_uri()] and not said
 
 

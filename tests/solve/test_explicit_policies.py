@@ -34,7 +34,6 @@ def test_energy_balances_are_closed_every_fifty_increments(monkeypatch):
     increments = np.arange(1, 1001)
     motion = step_run.progress.motion
     chunk = loading(step_run.stage, motion, np.arange(1001) * 1e-4, np.full(1000, 1e-4))
-    monkeypatch.setattr(step_run.whole, "record_all", False)
     monkeypatch.setattr(step_run.schedule, "rows_due", lambda *_: np.zeros(1000, np.bool_))
     due = step_run.marcher.due(step_run, chunk)
     assert increments[due].tolist() == list(range(50, 1001, 50))

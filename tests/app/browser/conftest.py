@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -45,20 +44,8 @@ class App:
 
 
 @pytest.fixture(scope="session")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="the page needs the extra test-app")
-    pytest.importorskip("nicegui", reason="the page needs the extra app")
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        pytest.skip("there is no Chromium: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="session")
 def app(chromium, tmp_path_factory):
+    pytest.importorskip("nicegui", reason="the page needs the extra app")
     served = App(tmp_path_factory.mktemp("app"))
     yield served
     served.end()
@@ -68,6 +55,7 @@ def app(chromium, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def serve(chromium):
+    pytest.importorskip("nicegui", reason="the page needs the extra app")
     return App
 
 
