@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,8 @@ def packed(numbers: Any, kind: str = "<f4") -> str:
     return base64.b64encode(np.ascontiguousarray(numbers, kind).tobytes()).decode()
 
 
-def scene(
-    time: Floats, x: Floats, labels: Sequence[object], elements: Sequence[object], ends: Ints, axes: Sequence[int],
-    unit: Callable[[str], str], *, up: int = 2, values: Mapping[str, Floats] | None = None, dashed: int = 0,
-    supports: Sequence[int] = (), traced: Sequence[int] = (), loads: Mapping[int, Sequence[float]] | None = None,
-    planes: Sequence[Sequence[Any]] = (), breaks: Floats | None = None, sets: Mapping[str, Ints] | None = None,
-) -> bytes:  # fmt: skip
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
     """k instants of n nodes and m elements.
 
     time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
@@ -44,24 +41,44 @@ def scene(
     supports, traced  node indices;  loads: node index -> direction;  planes: height, colour, is_bottom
     sets      name -> node indices
     """
-    scales = {}
-    for name, part in (values or {}).items():
-        if np.isfinite(part).any():
-            colours, slack = tension_scale(part)
-            low, high = colours.get_clim()
-            formula = VALUES[name][1]
-            scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack}
-            scales[name]["unit"] = unit(formula) if formula else ""
-    content = {
-        "time": packed(time, "<f8"), "x": packed(x), "ends": packed(ends, "<i4"), "nodes": len(labels),
-        "labels": [str(label) for label in labels], "elements": [str(label) for label in elements],
-        "bars": len(ends) - dashed, "axes": list(axes), "up": up, "values": scales, "supports": list(supports),
-        "traced": list(traced), "loads": {str(node): list(load) for node, load in (loads or {}).items()},
-        "planes": list(planes), "sets": {name: indices.tolist() for name, indices in (sets or {}).items()},
-        "breaks": None if breaks is None or not np.isfinite(breaks).any() else packed(breaks),
-        "units": {"time": unit("time"), "length": unit("length")},
-    }  # fmt: skip
-    return json.dumps(content, allow_nan=False).encode()
+
+    time: Floats
+    x: Floats
+    labels: Sequence[object]
+    elements: Sequence[object]
+    ends: Ints
+    axes: Sequence[int]
+    unit: Callable[[str], str]
+    up: int = 2
+    values: Mapping[str, Floats] = field(default_factory=dict)
+    dashed: int = 0
+    supports: Sequence[int] = ()
+    traced: Sequence[int] = ()
+    loads: Mapping[int, Sequence[float]] = field(default_factory=dict)
+    planes: Sequence[Sequence[Any]] = ()
+    breaks: Floats | None = None
+    sets: Mapping[str, Ints] = field(default_factory=dict)
+
+    def text(self) -> bytes:
+        """As the player reads it."""
+        scales = {}
+        for name, part in self.values.items():
+            if np.isfinite(part).any():
+                colours, slack = tension_scale(part)
+                low, high = colours.get_clim()
+                formula = VALUES[name][1]
+                scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack}
+                scales[name]["unit"] = self.unit(formula) if formula else ""
+        plain = {name: list(getattr(self, name)) for name in ("axes", "supports", "traced", "planes")}
+        plain |= {name: [str(label) for label in getattr(self, name)] for name in ("labels", "elements")}
+        bars, breaks = len(self.ends) - self.dashed, self.breaks
+        content = plain | {"nodes": len(self.labels), "bars": bars, "up": self.up, "values": scales}
+        content |= {"time": packed(self.time, "<f8"), "x": packed(self.x), "ends": packed(self.ends, "<i4")}
+        content["loads"] = {str(node): list(load) for node, load in self.loads.items()}
+        content["sets"] = {name: indices.tolist() for name, indices in self.sets.items()}
+        content["breaks"] = None if breaks is None or not np.isfinite(breaks).any() else packed(breaks)
+        content["units"] = {"time": self.unit("time"), "length": self.unit("length")}
+        return json.dumps(content, allow_nan=False).encode()
 
 
 def picks(results: Results, most: int) -> Pick:
@@ -88,14 +105,22 @@ def scene_of(results: Results) -> bytes:
     others = lines & ~mesh.is_bar
     held = still(motion.values["U"])
     up = upright(results)
-    return scene(
-        motion.time, mesh.coordinates + motion.values["U"], mesh.node_labels.tolist(),
-        [*labels, *mesh.element_labels[others].tolist()], np.concatenate([bars, mesh.ends[others]]), plane_of(results),
-        units_of(results), up=up, values=values_of(results, motion, pick, labels), dashed=int(others.sum()),
-        supports=np.flatnonzero(held & used(mesh.ends, len(held))).tolist(), traced=free_ends(bars, held),
+    return Scene(
+        motion.time,
+        mesh.coordinates + motion.values["U"],
+        mesh.node_labels.tolist(),
+        [*labels, *mesh.element_labels[others].tolist()],
+        np.concatenate([bars, mesh.ends[others]]),
+        plane_of(results),
+        units_of(results),
+        up=up,
+        values=values_of(results, motion, pick, labels),
+        dashed=int(others.sum()),
+        supports=np.flatnonzero(held & used(mesh.ends, len(held))).tolist(),
+        traced=free_ends(bars, held),
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
         breaks=break_times(results),
-    )  # fmt: skip
+    ).text()
 
 
 def units_of(results: Results) -> Callable[[str], str]:

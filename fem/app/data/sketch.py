@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem.app.data.scene import scene
+from fem.app.data.scene import Scene
 from fem.arrays import Floats
 from fem.checking.bars import collect_bars
 from fem.checking.findings import supports
@@ -36,12 +36,22 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
     sets = mesh.node_sets | {
         f"{name} (elements)": np.unique(ends[elements]) for name, elements in mesh.element_sets.items()
     }
-    return scene(
-        np.zeros(1), mesh.coordinates[None], mesh.node_names.tolist(), mesh.element_names[order].tolist(), ends[order],
-        axes, lambda formula: unit_of(formula, is_si) if is_si else "", up=mesh.up,
-        values=None if tension is None else {"T": tension[None]}, dashed=len(others), supports=fixed,
-        loads=point_loads(model), planes=planes_of(model), sets=sets,
-    )  # fmt: skip
+    return Scene(
+        np.zeros(1),
+        mesh.coordinates[None],
+        mesh.node_names.tolist(),
+        mesh.element_names[order].tolist(),
+        ends[order],
+        axes,
+        lambda formula: unit_of(formula, is_si) if is_si else "",
+        up=mesh.up,
+        values={} if tension is None else {"T": tension[None]},
+        dashed=len(others),
+        supports=fixed,
+        loads=point_loads(model),
+        planes=planes_of(model),
+        sets=sets,
+    ).text()
 
 
 def plane_of(model: Model) -> tuple[int, ...]:
