@@ -40,10 +40,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def chosen_jobs(works: Sequence[str], sizes: Sequence[int], match: str) -> list[Job]:
-    """The jobs to run; W5, an ensemble, and W6, lines in water, are none of them."""
-    return [
-        job for work in works if work not in ("W5", "W6") for job in jobs_of(work, tuple(sizes)) if match in job.name
-    ]
+    """The jobs to run; W5, an ensemble, and W6 and W7, lines in water, are none of them."""
+    own = [work for work in works if work != "W5" and work not in lines.JOBS]
+    return [job for work in own for job in jobs_of(work, tuple(sizes)) if match in job.name]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,8 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(line)
         if not is_right:
             return 1
-    if "W6" in works and options.match in "W6":
-        remarks += lines.report(options.peer_python)
+    for work in lines.JOBS:
+        if work in works and options.match in work:
+            remarks += lines.report(options.peer_python, work)
     peers = () if options.peers is None else tuple(options.peers or PEERS)
     plan = Plan(options.repeat, peers, options.peer_python, options.limit, options.whole, options.solver)
     for name, why in missing_peers(plan).items():

@@ -18,7 +18,7 @@ NET_SIZES = (30, 100, 200, 300)
 NET_PRESTRAIN = 1e-3
 STATIC_INCREMENTS = 10
 """Full Newton from the flat net under the whole weight at once diverges from n = 100 on; ten steps of load do not."""
-WORKS = ("W1", "W2", "W3", "W4", "W5", "W6")
+WORKS = ("W1", "W2", "W3", "W4", "W5", "W6", "W7")
 
 
 @dataclass(frozen=True, slots=True)

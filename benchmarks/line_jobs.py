@@ -1,8 +1,8 @@
-"""W6: mooring lines in a current with driven fairleads. Nothing here needs ``fem``."""
+"""W6 and W7: mooring lines with driven fairleads, in a current and in an irregular sea. Nothing here needs ``fem``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class LineJob:
     anchors   (l, 3) on the bottom; fairleads at rest (l, 3)
     motion    amplitude and period of surge, sway, heave of all fairleads
     bed       stiffness per area and depth, damping per area and speed
+    sea       Hs, Tp, gamma, seed and number of regular waves, along x; None: there are no waves
     """
 
     name: str
@@ -50,6 +51,7 @@ class LineJob:
     dt: float
     increments: int
     bed: tuple[float, float] = (3e6, 3e4)
+    sea: tuple[float, float, float, int, int] | None = None
 
     def fairleads(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(l, 3) place, velocity and acceleration at t; the motion begins over one period of surge."""
@@ -87,7 +89,12 @@ def platform(bars: int, dt: float = 0.1, seconds: float = 3600.0) -> LineJob:
     )  # fmt: skip
 
 
+def at_sea(bars: int, dt: float = 0.1, seconds: float = 3600.0) -> LineJob:
+    """The same three lines and motion, in an irregular sea that acts on them."""
+    return replace(platform(bars, dt, seconds), name=f"W7 sea {bars}", sea=(6.0, 11.0, 3.3, 1, 200))
+
+
 def line_job(word: str) -> LineJob:
-    """``line:20:0.1:600`` or ``platform:50:0.1:3600``: bars of a line, increment and seconds."""
+    """``line:20:0.1:600``, ``platform:50:0.1:3600`` or ``sea:50:0.1:3600``: bars of a line, increment and seconds."""
     kind, bars, dt, seconds = word.split(":")
-    return {"line": single, "platform": platform}[kind](int(bars), float(dt), float(seconds))
+    return {"line": single, "platform": platform, "sea": at_sea}[kind](int(bars), float(dt), float(seconds))

@@ -1,12 +1,18 @@
-"""A mooring line in MoorDyn or CableDyn, in a process of its own: ``python -m benchmarks.peer_lines moordyn JOB``.
+"""Mooring lines in MoorDyn or CableDyn, in a process of its own: ``python -m benchmarks.peer_lines moordyn JOB``.
 
 Both get the positions (CableDyn the velocities and accelerations, too) of the fairleads after every increment. Prints
-the seconds of the time loop and the largest, least and mean force of each fairlead.
+the seconds of processor time of the loop and the largest, least and mean force of each fairlead.
+
+``PEER JOB WAVES``: in a sea, of which WAVES has circular frequency, amplitude and phase of each regular wave. CableDyn
+sums them at its nodes (WaveKin 7, which its program of its own can, its library cannot: seconds are those of the whole
+process). MoorDyn interpolates in a table of places and times that it makes of the elevation before the loop (WaveKin
+3); ``moordyn_sum`` sums them (WaveKin 7) at every node in each of its own steps.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -41,6 +47,7 @@ ID LineType AttachA AttachB UnstrLen NumSegs LineOutputs
 {stiffness_bed} kBot
 {damping_bed} cBot
 {current}
+{waves}
 {options}
 --- OUTPUTS ---
 FairTen1
@@ -49,6 +56,20 @@ FairTen1
 LIMITS = (0.9, 0.5, 0.3, 0.2, 0.1)
 """Fractions of MoorDyn's own limit of increments (RK4): the first with which it gets through; its limit leaves out the
 bottom. Internal damping is 0.8 of the critical one of a segment."""
+GRID_TIME = 0.25
+"""Seconds between two points of MoorDyn's table of waves; its places: every 8 m along x, 15 heights."""
+GRID = """\
+--- MoorDyn grid of waves ---
+kinds: 0 one point, 1 a list, 2 ends and number
+x, y, z
+2
+-850 430 161
+0
+0
+1
+-200 -160 -120 -90 -70 -55 -45 -36 -28 -22 -17 -12 -8 -4 0
+--- end ---
+"""
 CABLEDYN = """--- CableDyn Input File ---
 {title}
 --- LINE TYPES ---
@@ -67,6 +88,7 @@ ID LineType A B L N Out
 {stiffness_bed} kBot
 {damping_bed} cBot
 {current}
+{waves}
 {options}
 --- OUTPUTS ---
 FairTen1
@@ -81,7 +103,7 @@ def text_of(form: str, job: LineJob, points: list[str], lines: list[str], dampin
         title=job.name, diameter=chain.diameter, mass=chain.mass, stiffness=chain.stiffness, drag=chain.drag,
         added=chain.added, drag_along=chain.drag_along, added_along=chain.added_along, damping=damping,
         points="\n".join(points), lines="\n".join(lines), depth=job.depth, stiffness_bed=job.bed[0],
-        damping_bed=job.bed[1], **more,
+        damping_bed=job.bed[1], **{"waves": "", **more},
     )  # fmt: skip
 
 
@@ -92,8 +114,29 @@ def written(folder: str, text: str) -> str:
     return str(path)
 
 
-def run_moordyn(job: LineJob, folder: str) -> tuple[float, np.ndarray]:
+def elevation_text(job: LineJob, waves: np.ndarray) -> str:
+    """The surface at x = 0 over time."""
+    time, (omega, amplitude, phase) = np.arange(0.0, job.dt * job.increments + 60.0, GRID_TIME), waves.T
+    rows = zip(time.tolist(), (np.cos(phase - np.outer(time, omega)) @ amplitude).tolist(), strict=True)
+    return "".join(f"{t!r} {eta!r}\n" for t, eta in rows)
+
+
+def frequencies_text(waves: np.ndarray) -> str:
+    """Complex amplitudes of a sum of sines of omega t - k x, the first of frequency 0."""
+    rows = waves[np.argsort(waves[:, 0])]
+    sines = rows[:, 1] * np.exp(1j * (0.5 * np.pi - rows[:, 2]))
+    parts = zip(rows[:, 0].tolist(), sines.real.tolist(), sines.imag.tolist(), strict=True)
+    return "0 0 0\n" + "".join(f"{omega!r} {real!r} {imaginary!r}\n" for omega, real, imaginary in parts)
+
+
+def run_moordyn(job: LineJob, folder: str, waves: np.ndarray | None, sums: bool = False) -> tuple[float, np.ndarray]:
     """Seconds of the loop, forces (k, fairleads)."""
+    told = ""
+    if waves is not None:
+        told = "7 WaveKin" if sums else f"3 WaveKin\n{GRID_TIME} dtWave"
+        (Path(folder) / "wave_frequencies.txt").write_text(frequencies_text(waves))
+        (Path(folder) / "wave_elevation.txt").write_text(elevation_text(job, waves))
+        (Path(folder) / "water_grid.txt").write_text(GRID)
     anchors, fairleads = job.anchors, job.fairleads(0.0)[0]
     count = len(anchors)
     points = [f"{k + 1} Fixed {x:.12g} {y:.12g} {z:.12g} 0 0 0 0" for k, (x, y, z) in enumerate(anchors)]
@@ -108,7 +151,7 @@ def run_moordyn(job: LineJob, folder: str) -> tuple[float, np.ndarray]:
     os.chdir(folder)
     for limit in LIMITS:
         options = f"rk4 tScheme\n{limit} CFL\n0.0001 threshIC\n500 TmaxIC\n4 CdScaleIC\n2.0 dtIC"
-        path = written(folder, text_of(MOORDYN, job, points, lines, -0.8, current=current, options=options))
+        path = written(folder, text_of(MOORDYN, job, points, lines, -0.8, current=current, waves=told, options=options))
         with suppress(RuntimeError):
             return march_moordyn(job, path)
     raise RuntimeError("MoorDyn gets through with no increment")
@@ -124,17 +167,17 @@ def march_moordyn(job: LineJob, path: str) -> tuple[float, np.ndarray]:
     moordyn.Init(system, place.ravel().tolist(), speed.ravel().tolist())
     handles = [moordyn.GetLine(system, k + 1) for k in range(count)]
     forces, now = np.zeros((job.increments, count)), 0.0
-    began = time.perf_counter()
+    began = time.process_time()
     for k in range(job.increments):
         place, speed, _ = job.fairleads((k + 1) * job.dt)
         moordyn.Step(system, place.ravel().tolist(), speed.ravel().tolist(), now, job.dt)
         now = (k + 1) * job.dt
         forces[k] = [moordyn.GetLineFairTen(handle) for handle in handles]
-    return time.perf_counter() - began, forces
+    return time.process_time() - began, forces
 
 
-def run_cabledyn(job: LineJob, folder: str) -> tuple[float, np.ndarray]:
-    """Seconds of the loop, forces (k, fairleads)."""
+def run_cabledyn(job: LineJob, folder: str, waves: np.ndarray | None) -> tuple[float, np.ndarray]:
+    """Seconds of the loop (in a sea of the whole process), forces (k, fairleads)."""
     import cabledyn
 
     anchors, fairleads = job.anchors, job.fairleads(0.0)[0]
@@ -144,19 +187,52 @@ def run_cabledyn(job: LineJob, folder: str) -> tuple[float, np.ndarray]:
     lines = [f"{k + 1} chain {count + k + 1} {k + 1} {job.length} {job.bars} -" for k in range(count)]
     options = f"{job.dt} dtM\n{job.dt * job.increments} TMax\n0.4 rhoInf\ndynamic_solver 1e-8 1e-14 30 12"
     current = "uniform {} {} {} current".format(*job.current) if any(job.current) else ""
+    if waves is not None:
+        return alone(job, folder, waves, points, lines, options + "\nmotion.txt motionFile")
     text = text_of(CABLEDYN, job, points, lines, 0.0, current=current, options=options)
     model = cabledyn.CableDyn(written(folder, text))
     moved, driven = model.get_coupled_motion(), model.host_dofs()
-    forces, began = np.zeros((job.increments, count)), time.perf_counter()
+    forces, began = np.zeros((job.increments, count)), time.process_time()
     for k in range(job.increments):
         for part, known in zip(moved, job.fairleads((k + 1) * job.dt), strict=True):
             part[driven] = known.ravel()
         model.step(job.dt, *moved)
         forces[k] = [line.fairlead_tension() for line in model.lines]
-    return time.perf_counter() - began, forces
+    return time.process_time() - began, forces
 
 
-PEERS = {"moordyn": run_moordyn, "cabledyn": run_cabledyn}
+def alone(
+    job: LineJob, folder: str, waves: np.ndarray, points: list[str], lines: list[str], options: str
+) -> tuple[float, np.ndarray]:
+    """CableDyn's program, with the motion of the fairleads in a file: seconds of the process, forces."""
+    import resource
+
+    import cabledyn
+
+    count, rows = len(job.anchors), []
+    for k in range(job.increments + 1):
+        motion = job.fairleads(k * job.dt)
+        rows += [
+            f"{k * job.dt!r} {count + n + 1} " + " ".join(f"{x:.15g}" for part in motion for x in part[n])
+            for n in range(count)
+        ]
+    (Path(folder) / "motion.txt").write_text("\n".join(rows))
+    (Path(folder) / "wave_frequencies.txt").write_text(frequencies_text(waves))
+    text = text_of(CABLEDYN, job, points, lines, 0.0, current="", waves="7 WaveKin", options=options)
+    forces = "\n".join(f"FairTen{n + 1}" for n in range(count))
+    deck = written(folder, text.replace("FairTen1", forces))
+    program = Path(cabledyn.__file__).parent / "bin" / "cabledyn"
+    subprocess.run([str(program), deck, "out"], check=True, capture_output=True, cwd=folder)
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime, np.loadtxt(Path(folder) / "out.out", skiprows=2)[1:, 1:]
+
+
+def run_moordyn_sum(job: LineJob, folder: str, waves: np.ndarray | None) -> tuple[float, np.ndarray]:
+    """The same with sums at the nodes."""
+    return run_moordyn(job, folder, waves, sums=True)
+
+
+PEERS = {"moordyn": run_moordyn, "moordyn_sum": run_moordyn_sum, "cabledyn": run_cabledyn}
 
 
 def summary(seconds: float, forces: np.ndarray, **more: Any) -> dict[str, Any]:
@@ -169,5 +245,6 @@ def summary(seconds: float, forces: np.ndarray, **more: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    known = np.loadtxt(sys.argv[3]) if len(sys.argv) > 3 else None
     with tempfile.TemporaryDirectory() as room:
-        report(lambda: summary(*PEERS[sys.argv[1]](line_job(sys.argv[2]), room)))
+        report(lambda: summary(*PEERS[sys.argv[1]](line_job(sys.argv[2]), room, known)))

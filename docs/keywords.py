@@ -30,7 +30,8 @@ PLACES = {
 }
 MOST_LINES, MOST_ERRORS = 8, 4
 """Lines of an example, errors of a keyword."""
-NOT_FIELDS = {"N": "force conjugate to the strain", "T": "force along the bar"}
+NOT_FIELDS = {"N": "force conjugate to the strain", "T": "force along the bar, of a PULLEY along its first branch"}
+NOT_FIELDS["T2"] = "the same along the second branch; of other elements T"
 """What these are, where the name of the field in ParaView says nothing."""
 
 

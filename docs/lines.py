@@ -1,4 +1,4 @@
-"""The figures of ``docs/mooring_line.md`` and ``docs/conductor_span.md``, from the commands of these pages."""
+"""The figures of the pages in ``PICTURES``, from the commands of these pages."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ PICTURES = {
         "shapes": "storm/shapes",
     },
     "conductor_span": {"wind": "span/tension", "break": "broken_wire/tension", "shapes": "broken_wire/shapes"},
+    "sea_states": {"extremes": "sea_state_sweep/extremes"},
+    "splash_zone": {"tension": "splash_zone/tension", "extremes": "splash_zone_sweep/extremes"},
+    "iced_span": {
+        "jump": "iced_span/displacements",
+        "tension": "iced_span/tension",
+        "range": "iced_span/range_T_WIRE",
+    },
 }
 """Page -> its pictures, and which files of ``results`` they are."""
 COLOURS, WIDTH = 64, 1000

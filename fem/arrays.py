@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,22 @@ from fem.errors import unknown
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Complexes: TypeAlias = NDArray[np.complex128]
 Flags: TypeAlias = NDArray[np.bool_]
+Number = TypeVar("Number", bound=np.generic)
 Say: TypeAlias = Callable[[str], None]
 """Who is told a line of text."""
 Vector: TypeAlias = tuple[float, float, float]
 Index: TypeAlias = int | np.uintp
 """Of an array, in kernels: unsigned where it came out of another array, as numba then asks for no negative ones."""
+
+
+def distinct(numbers: NDArray[Number]) -> NDArray[Number]:
+    """All numbers that occur, rising: ``np.unique``, which first imports ``numpy.ma``, a part of every start."""
+    ordered = np.sort(numbers)
+    is_new = np.ones(len(ordered), np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_new]
 
 
 class Columns(dict[str, NDArray[Any]]):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import fem
+from fem.branches.command import add_commands as add_branches
 from fem.chaos.command import add_commands
 from fem.commands import arguments as option
 from fem.commands.signals import stoppable
@@ -25,11 +26,12 @@ from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
 from fem.pendulums.options import add_options
 from fem.post.command import add_commands as add_questions
 from fem.spans.options import add_options as add_line_options
+from fem.sweeping.recorded.command import add_command as add_sweep
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
 4 the machine cannot (disk full, memory spent), 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
-FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown")
+FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown", "response")
 SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 
@@ -132,11 +134,9 @@ def parser() -> argparse.ArgumentParser:
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
     moordyn.set_defaults(command=late("fem.moordyn.convert:convert", is_told=True))
-    sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
-    where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
-    option.add_sweep(sweep, where, required=True)
-    sweep.set_defaults(command=sweep_command)
+    add_sweep(commands)
     add_commands(commands)
+    add_branches(commands)
     add_pictures(commands)
     add_questions(commands, late)
 
@@ -250,14 +250,6 @@ def at(place: str) -> Callable[..., Any]:
     module, _, function = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found
-
-
-def sweep_command(options: argparse.Namespace) -> int:
-    """``fem sweep``."""
-    gc.set_threshold(100_000)
-    from fem.sweeping.sweep import sweep_as_asked
-
-    return sweep_as_asked(options)
 
 
 def late(place: str, is_told: bool = False) -> Callable[[argparse.Namespace], int]:

@@ -36,7 +36,7 @@ def handed_on(method: str) -> Callable[..., None]:
     return hand_on
 
 
-for _method in ("begin", "rows", "frame", "event", "modes", "notice", "keep", "resume"):
+for _method in ("begin", "rows", "frame", "event", "modes", "response", "notice", "keep", "resume"):
     setattr(Relay, _method, handed_on(_method))
 
 

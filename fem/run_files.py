@@ -23,6 +23,7 @@ from fem.outlet import Writer
 from fem.pictures import PICTURES, PLOTTED
 from fem.post import POSTED
 from fem.results import run_record
+from fem.results.harmonic.tables import RESPONSES, ResponseSink, has_responses
 from fem.results.record import Rows, SilentSink, Sink
 from fem.results.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
 from fem.results.tables import TableSink
@@ -32,7 +33,8 @@ from fem.solve.increment import EarlierRun, Wishes
 
 TOLD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
-TABLES = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "frequencies.csv")
+TABLES: tuple[str, ...] = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "waves.csv")
+TABLES += ("frequencies.csv", *(f"{name}.csv" for name in RESPONSES))
 FINAL = (COMPLETED, *(error.verdict for error in (NoConvergence, EnergyDrift, OutOfIncrements)))
 """Ends after which going on would change nothing: a checkpoint stays where the deck asks for one only."""
 
@@ -70,6 +72,8 @@ class RunFiles:
         self.is_open = True
         self._own.clear(stale)
         sinks: list[Sink] = [TableSink(self.folder, self._model, self.before)]
+        if has_responses(self._model):
+            sinks.append(ResponseSink(self.folder, self._model, self.before))
         if self._wishes.fields:
             self._fields = VtkSink(self.folder, deck_name(self._model), self._model, self._own.room, self.before)
             sinks.append(self._fields)
@@ -250,7 +254,8 @@ def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
     """What a run may write."""
     name = deck_name(model)
     modes = [step for step, at in enumerate(model.steps, 1) if isinstance(at.procedure, Frequency)]
-    kept = {"touchdown.csv": bool(model.seabeds), "frequencies.csv": bool(modes)}
+    kept = {"touchdown.csv": bool(model.seabeds), "waves.csv": bool(model.waves), "frequencies.csv": bool(modes)}
+    kept |= {f"{name}.csv": has_responses(model) for name in RESPONSES}
     tables = [table for table in TABLES if kept.get(table, True)]
     lists = [f"{name}.pvd", *(f"{name}_modes_step{step}.pvd" for step in modes)] if vtk else []
     listed = frozenset((*tables, *lists, *(PLOTTED if plot else ()), RUN_RECORD, NAME))

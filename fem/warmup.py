@@ -103,7 +103,8 @@ def wanted_units() -> Collection[Job]:
             solve(parse_deck(DECK), SilentSink(), Wishes(solver))
         for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):
             solve(parse_deck(text), SilentSink())
-        tangent_growth(parse_deck(DECK), 1)
+        for text in (DECK, ROPE):
+            tangent_growth(parse_deck(text), 1)
     return wanted
 
 

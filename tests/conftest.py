@@ -1,20 +1,19 @@
-"""Compile the kernels once, before the processes that share the tests start; one browser for all tests of a process."""
+"""Compile the kernels once, before the processes that share the tests start; the tests of a file stay together; one
+browser for all tests of a process.
+"""
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file share a process, those of toy families all one: what is not of fem each process compiles."""
-    for item in items:
-        folder = str(item.path.parent)
-        item.add_marker(pytest.mark.xdist_group(folder if folder.endswith("families") else str(item.path)))
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -22,10 +21,36 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Only the process that hands out the tests compiles; the others find its work in the cache."""
     if not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
         from fem.compiled.folder import is_first_start
-        from fem.warmup import compile_all
+        from tests.kernels import compile_kernels
 
         if is_first_start():
-            compile_all()
+            compile_kernels()
+
+
+def pytest_collection_finish() -> None:
+    """Tests and modules stay: the garbage collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Hands out files whole: what they share is made once. Under pytest 9.2, pytest-xdist 3.8 forgets marked groups."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return scope_of(nodeid)
+
+    return Files(config, log)
+
+
+def scope_of(nodeid: str) -> str:
+    """Its file; toy families are all in one process, as each compiles what is not of fem; cases share nothing."""
+    path = nodeid.partition("::")[0]
+    if path.endswith("validation/test_cases.py"):
+        return nodeid
+    return path.rpartition("/")[0] if "/families/" in path else path
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
+from tests.trees import parsed
+
 ROOT = Path(__file__).resolve().parents[1]
 COMMON = {"arrays", "errors"}
 ROOMS = {
@@ -33,9 +35,37 @@ ROOMS = {
     "post": {"commands", "files", "model", "pictures"},
     "notebooks": {"deck", "files", "model", "pictures", "results", "runner"},
     "reports": {"files", "model", "pictures", "results"},
-    "sweeping": {"assembly", "compiled", "deck", "files", "forces", "lanes", "model", "results", "runner", "solve"},
+    "sweeping": {
+        "assembly",
+        "commands",
+        "compiled",
+        "deck",
+        "files",
+        "forces",
+        "lanes",
+        "model",
+        "pictures",
+        "post",
+        "results",
+        "runner",
+        "solve",
+    },
     "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
-    "app": {"checking", "commands", "deck", "model", "pendulums", "pictures", "results", "spans"},
+    "branches": {
+        "assembly",
+        "chaos",
+        "commands",
+        "deck",
+        "files",
+        "forces",
+        "model",
+        "pictures",
+        "results",
+        "runner",
+        "solve",
+        "sweeping",
+    },
+    "app": {"checking", "commands", "deck", "files", "model", "pendulums", "pictures", "results", "spans"},
 }
 ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}
@@ -46,7 +76,7 @@ MOST_LINES = 310
 def imports(path: Path) -> set[str]:
     """Rooms and top modules of ours that a file imports, also inside functions."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -86,7 +116,7 @@ def test_no_circle_of_imports():
         parts = path.relative_to(ROOT).with_suffix("").parts
         paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     modules = set(paths)
-    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in paths.items()}
+    trees = {name: parsed(path.read_text(encoding="utf-8")) for name, path in paths.items()}
     TopologicalSorter({name: needs(tree, modules) - {name} for name, tree in trees.items()}).prepare()
 
 
@@ -100,7 +130,7 @@ def imported_modules() -> dict[str, set[str]]:
     paths = {name.removesuffix(".__init__"): path for name, path in paths.items()}
     found: dict[str, set[str]] = {}
     for name, path in paths.items():
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        nodes = list(ast.walk(parsed(path.read_text(encoding="utf-8"))))
         names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
         for node in nodes:
             if isinstance(node, ast.ImportFrom):
@@ -143,7 +173,7 @@ def test_references_share_no_code_with_the_program():
     for path in (ROOT / "validation" / "references").rglob("*.py"):
         names = {
             alias.name if isinstance(node, ast.Import) else node.module
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for node in ast.walk(parsed(path.read_text(encoding="utf-8")))
             if isinstance(node, ast.Import | ast.ImportFrom)
             for alias in node.names
         }
@@ -162,7 +192,7 @@ def test_python_calls_no_inner_kernel():
     """Inner kernels have no entry for Python: only kernels call them."""
     inner, calls = set(), []
     for path in (ROOT / "fem").rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path.read_text(encoding="utf-8"))
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         origin = {
             alias.name: f"{node.module}.{alias.name}"
@@ -185,7 +215,7 @@ def test_python_calls_no_inner_kernel():
 
 def test_inner_kernels_are_given_arrays_apart():
     """The compiler is told that the arrays of an inner kernel do not overlap: none that it may write comes twice."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "fem").rglob("*.py")]
+    trees = [parsed(path.read_text(encoding="utf-8")) for path in (ROOT / "fem").rglob("*.py")]
     writers = {
         function.name
         for tree in trees

@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 
 import fem
-from benchmarks import lanes
+from benchmarks import lanes, lines
 from benchmarks.__main__ import chosen_jobs, main
 from benchmarks.arrays import arrays_of
 from benchmarks.decks import checked_labels, deck_text, write_deck
 from benchmarks.jobs import GRAVITY, Job, critical_increment, jobs_of
+from benchmarks.line_jobs import line_job
 from benchmarks.measure import OURS, Outcome, Plan, missing_peers, reference_of, references, verdict_of
 from benchmarks.ours import run
 from benchmarks.output_cost import saving_deck
+from benchmarks.peer_lines import elevation_text, frequencies_text
 from benchmarks.reference import solve
 from benchmarks.report import COLUMNS, csv_text, markdown, rows_of, write_report
+from fem.model.surroundings.waves import water_at
 
 SMALL = [
     dataclasses.replace(jobs_of("W1")[0], increments=200),
@@ -80,6 +83,18 @@ def test_residual_limit_implies_the_criterion_of_the_peers():
 def test_critical_increment_of_a_long_chain():
     # sqrt(m l/EA): half the period over pi of the stiffest mode of an infinite chain, 0.1 sqrt(1/1e6)
     assert critical_increment("W2") == pytest.approx(1e-4, rel=1e-12)
+
+
+def test_peers_get_the_waves_of_our_sea(tmp_path):
+    """Both of their files give the elevation of ours at x = 0."""
+    job = line_job("sea:5:0.1:60")
+    model, waves = fem.parse_deck(lines.deck_text(job)), np.loadtxt(lines.write_waves(job, tmp_path / "waves.txt"))
+    time, eta = np.loadtxt(elevation_text(job, waves).splitlines()).T
+    ours, _, _ = water_at(model.waves, model.water, 2, np.zeros((len(time), 1, 3)), time)
+    assert eta == pytest.approx(ours[:, 0], abs=1e-10)
+    omega, real, imaginary = np.loadtxt(frequencies_text(waves).splitlines()).T
+    sines = ((real + 1j * imaginary) * np.exp(1j * np.outer(time, omega))).imag.sum(axis=1)
+    assert sines == pytest.approx(eta, abs=1e-10) and omega[0] == 0.0
 
 
 def test_ensembles_are_no_jobs():

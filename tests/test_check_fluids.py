@@ -71,3 +71,31 @@ def test_advice_against_ringing_is_for_what_does_not_damp():
     wet = "LINE, PB, 1., 0.2\n"
     assert "RHO=0.4" in report(wet)
     assert "RHO=0.4" not in report(wet, "DIRECT, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4")
+
+
+def test_waves_are_told_with_length_steepness_and_depth():
+    """Deep water: L = g T^2/(2 pi), and Miche's limit is 0.142; of a sea those of its peak."""
+    waves = "*WAVE, TYPE=AIRY, WAVE PERIOD\n1.5, 6, 0, 0, 1\n*WAVE, TYPE=AIRY\n2., 20.\n"
+    deck = DECK.replace("*WIND", waves + "*WAVE, TYPE=JONSWAP, SEED=1, COMPONENTS=50\n3., 9.\n*WIND")
+    lines = str(check(parse_deck(deck.format(loads="", procedure="DIRECT")))).splitlines()
+    told = [line for line in lines if line.startswith("waves")]
+    length = 10.0 * 36.0 / (2.0 * np.pi)
+    assert numbers(told[0], "waves") == pytest.approx([1.5, 6.0, 90.0, length, 3.0 / length, 100.0 / length], rel=5e-3)
+    assert "would break (above 0.142)" in told[1] and "break" not in told[0] + told[2]
+    assert "Hs 3, Tp 9, 50 regular waves" in told[2] and f"length {10.0 * 81.0 / (2.0 * np.pi):.4g}"[:9] in told[2]
+    assert all("(deep)" in line for line in told)
+
+
+def test_waves_add_their_speed_to_the_stream():
+    """At the surface, in deep water: a omega of regular waves, four standard deviations of a sea."""
+    load = "LINE, FDD, 1., 0.2, 1.5\n"
+    deck = DECK.replace("*WIND", "*WAVE, TYPE=AIRY, WAVE PERIOD\n1.5, 6.\n0.5, 3.\n*WIND")
+    stream = numbers(str(check(parse_deck(deck.format(loads=load, procedure="DIRECT")))), "in water")[2:]
+    waves = 2.0 * np.pi * (1.5 / 6.0 + 0.5 / 3.0)
+    assert stream[:2] == pytest.approx([2.0, waves], rel=1e-3)
+    assert stream[-1] == pytest.approx(150.0 * (2.0 + waves) ** 2 / 800.0, rel=1e-3)
+    deck = DECK.replace("*WIND", "*WAVE, TYPE=JONSWAP, SEED=1\n3., 6.\n*WIND")
+    model = parse_deck(deck.format(loads=load, procedure="DIRECT"))
+    omega, _, amplitude = model.sea[:, :3].T
+    spread = np.sqrt(0.5 * np.sum((amplitude * omega) ** 2))
+    assert numbers(str(check(model)), "in water")[3] == pytest.approx(4.0 * spread, rel=1e-3)

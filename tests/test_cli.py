@@ -15,6 +15,7 @@ import pytest
 
 from fem import __version__
 from fem.cli import main
+from tests.waiting import PATIENCE, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
 PENDULUM = """*HEADING
@@ -243,13 +244,10 @@ def test_ctrl_c_is_exit_130_and_everything_finished_is_kept(deck: Path) -> None:
         command("run", "swing.inp", "--quiet"), env=environment(), stderr=subprocess.PIPE, text=True
     )
     folder = Path("results/swing")
-    deadline = time.monotonic() + 60.0
-    while time.monotonic() < deadline and process.poll() is None:
-        if (folder / "nodes.csv").is_file() and (folder / "nodes.csv").stat().st_size > 10_000:
-            break
-        time.sleep(0.02)
+    table = folder / "nodes.csv"
+    wait_for(lambda: process.poll() is not None or (table.is_file() and table.stat().st_size > 10_000))
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and "interrupted" in errors and "Traceback" not in errors
     found = record(folder)
     assert found["verdict"] == "interrupted"
@@ -271,7 +269,7 @@ def test_head_closes_the_pipe_silently(deck: Path) -> None:
     shown.stdout.readline()
     shown.stdout.close()
     assert shown.stderr.read() == ""
-    assert shown.wait(timeout=60) == 0
+    assert shown.wait(timeout=PATIENCE) == 0
     shown.stderr.close()
     assert record(Path("results/swing"))["verdict"] == "completed"
 

@@ -18,6 +18,7 @@ from fem.deck import KEYWORDS
 from fem.deck.foreign import FOREIGN
 from tests.forces.families.magnet import PULL, WALL
 from tests.test_architecture import ROOMS
+from tests.trees import parsed
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "extending.md"
@@ -45,7 +46,7 @@ def defined(text: str) -> set[str]:
     those of their members, too, as ``Class.member``.
     """
     found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.ClassDef):
             body = "\n".join(map(ast.unparse, node.body))
             found |= {f"{node.name}.{name}" for name in defined(body) if "." not in name}
@@ -66,7 +67,7 @@ def names() -> set[str]:
         for path in (ROOT / folder).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
             found |= {path.stem, path.parent.name} | defined(text)
-            found |= {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.alias)}
+            found |= {node.name for node in ast.walk(parsed(text)) if isinstance(node, ast.alias)}
     return found - {"__pycache__"}
 
 

@@ -71,15 +71,15 @@ def heeded() -> Iterator[None]:
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_in_the_solver_keeps_what_is_right(here: Path, monkeypatch: pytest.MonkeyPatch, sent: int) -> None:
     """The signal finds the motion ahead of what has been accepted: no field may show that."""
-    march, calls = StepRun.march, iter(range(100))
+    iterate, calls = StepRun.iterate, iter(range(100))
 
     def interrupted(*arguments: Any) -> int:
-        reason = march(*arguments)
+        reason = iterate(*arguments)
         if next(calls) == 12:
             signal.raise_signal(sent)
         return reason
 
-    monkeypatch.setattr(StepRun, "march", interrupted)
+    monkeypatch.setattr(StepRun, "iterate", interrupted)
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
     assert main(["run", "swing.inp", "--quiet"]) == 128 + sent
     assert {number: signal.getsignal(number) for number in before} == before
@@ -106,13 +106,13 @@ def test_a_second_signal_changes_nothing() -> None:
 
 def test_ctrl_c_does_not_wait_for_compilers() -> None:
     """Processes that never answer stand for those that compile."""
-    sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
+    sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
     workers = [subprocess.Popen(sleeper, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
     begun = time.monotonic()
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         hand_out([("fem.a:a", ()), ("fem.b:b", ())], workers)
-    assert time.monotonic() - begun < 30.0  # of the 60 that they sleep
+    assert time.monotonic() - begun < 300.0  # of the 600 that they sleep
     for worker in workers:
         assert worker.wait() == -signal.SIGKILL
         worker.communicate()
@@ -124,13 +124,13 @@ def test_exit_codes_of_signals() -> None:
 
 def test_a_run_that_goes_on_says_who_and_how_far(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_files, "TOLD_EVERY", 0.0)
-    march, seen = StepRun.march, []
+    iterate, seen = StepRun.iterate, []
 
     def watched(*arguments: Any) -> int:
         seen.append(record())
-        return march(*arguments)
+        return iterate(*arguments)
 
-    monkeypatch.setattr(StepRun, "march", watched)
+    monkeypatch.setattr(StepRun, "iterate", watched)
     assert main(["run", "swing.inp", "--quiet"]) == 0
     assert {found["process"]["pid"] for found in seen} == {os.getpid()}
     reached = [found["totals"]["increments"] for found in seen]
@@ -139,14 +139,14 @@ def test_a_run_that_goes_on_says_who_and_how_far(here: Path, monkeypatch: pytest
 
 # ------------------------------------------------------------------------------------------ the machine
 def test_without_memory_the_machine_is_to_blame(here: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    march, calls = StepRun.march, iter(range(100))
+    iterate, calls = StepRun.iterate, iter(range(100))
 
     def starved(*arguments: Any) -> int:
         if next(calls) == 5:
             raise MemoryError("Unable to allocate 3 GiB")
-        return march(*arguments)
+        return iterate(*arguments)
 
-    monkeypatch.setattr(StepRun, "march", starved)
+    monkeypatch.setattr(StepRun, "iterate", starved)
     assert main(["run", "swing.inp"]) == 4
     errors = capsys.readouterr().err
     assert errors == "fem: error: not enough memory for this (Unable to allocate 3 GiB)\n"

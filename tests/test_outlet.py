@@ -8,6 +8,7 @@ import pytest
 
 from fem.outlet import WAITING, Writer
 from fem.results.record import Event, SilentSink
+from tests.waiting import PATIENCE
 
 EVENT = Event(1, 1, 0.0, 0, "slack")
 
@@ -22,7 +23,7 @@ class Slow(SilentSink):
         self.thread = ""
 
     def notice(self, text: str) -> None:
-        self.may_go_on.wait(10.0)
+        self.may_go_on.wait(PATIENCE)
         if len(self.heard) == self.fails_at:
             raise OSError(28, "No space left on device")
         self.heard.append(text)
@@ -62,7 +63,7 @@ def test_the_solver_waits_when_too_much_waits() -> None:
     sender.join(0.2)
     assert sender.is_alive() and len(sent) <= WAITING + 1
     sink.may_go_on.set()
-    sender.join(10.0)
+    sender.join(PATIENCE)
     writer.close()
     assert len(sink.heard) == 3 * WAITING + 1
 

@@ -34,9 +34,10 @@ def shortened(words: list[str]) -> list[str]:
     if found[0] == "sections":
         found += ["--cycles", "20", "--points", "10"]
     if found[0] == "lyapunov":
-        found = [*found, "--every", "40"]
-        found = [re.sub(r"^(\w+=.+:.+):\d+$", r"\1:2", word) for word in found]
-    return found
+        found += ["--every", "40"]
+    if "--occurrences" in found:  # they name every value
+        return found
+    return [re.sub(r"^(\w+=.+:.+):\d+$", r"\1:2", word) for word in found]
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ def trial(u1, *, u0=None, v1=None, secant=False, weight=1.0, rate=0.0, onset=0.0
     rest = np.zeros_like(u1)
     before, speed = (u1.copy() if u0 is None else u0), (rest if v1 is None else v1)
     return Trial(
-        secant, weight, rate, 0.0, onset, 0.0, 0.0, before, speed, u1, speed, rest, np.full(bars, thermal),
+        secant, weight, rate, 0.0, onset, 0.0, 0.0, 0.0, before, speed, rest, u1, speed, rest, np.full(bars, thermal),
         np.zeros(bars), rest, rest[:0], rest[:0], np.zeros(1),
     )  # fmt: skip
 

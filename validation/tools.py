@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from fem.chaos.exponents import Lyapunov
 from fem.pendulums.description import Pendulum
 from fem.pendulums.text import deck_text
 from fem.sweeping.grid import make_grid
-from fem.sweeping.sweep import Sweep, carry_out, make_plan
+from fem.sweeping.sweep import Sweep, carry_out, computed, make_plan
 from fem.sweeping.table import sweep_folder
 
 Array = NDArray[np.float64]
@@ -110,7 +111,7 @@ def swept(
     path = INPUTS / f"string_pendulum_{name}.inp"
     plan = make_plan(path, make_grid(vary), fixed, False, lambda _: asked)
     with sweep_folder(folder, plan.model, plan.identity, asked.kind, asked.figures) as own:
-        return carry_out(plan, own, None, None, False)
+        return carry_out(plan, own, partial(computed, plan, workers=None, scheduler=None), False)
 
 
 def exponents(title: str, parts: Mapping[str, Any]) -> Figure:

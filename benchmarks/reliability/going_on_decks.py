@@ -16,6 +16,8 @@ ELASTIC = "*ELASTIC\n2e4\n*DENSITY\n1."
 SLACK = "*ELASTIC\n2e4\n*NO COMPRESSION\n*DENSITY\n1.\n*DAMPING, ALPHA=0.1, BETA=1e-5"
 ROD = "*INEXTENSIBLE\n*DENSITY\n1."
 ROPE = "*INEXTENSIBLE, RESTITUTION=0.4\n*NO COMPRESSION\n*DENSITY\n1."
+SEA = "*AQUA\n-3., 0.05, 9.81, 1.\n0.2, 0.1, 0., 0.\n*WAVE, TYPE=JONSWAP, SEED=5, COMPONENTS=30\n0.1, 0.9\n"
+WET = "LINE, FDD, 1., 0.4, 1.2\nLINE, FI, 1., 0.4, 2., 1.\nLINE, PB, 1., 0.4\n"
 SWING = "*AMPLITUDE, NAME=SWING, DEFINITION=PERIODIC\n1, 9., 0., 0.\n0., 1.\n"
 
 
@@ -43,6 +45,14 @@ def step(procedure: str, cards: str = "", output: str = OUTPUT) -> str:
 def dynamic(integrator: str, dt: float, count: int, direct: str = "DIRECT, ") -> str:
     """Its two lines; ``count`` increments of ``dt`` where they are equal."""
     return f"*DYNAMIC, {direct}TIME INTEGRATOR={integrator}\n{dt!r}, {dt * count!r}"
+
+
+def floor(friction: float) -> str:
+    """Cards of a plane below all nodes but the first."""
+    return (
+        "*NODE\n99, 0., 0., -0.2\n*BOUNDARY\n99, 1, 3\n*NSET, NSET=LOW, GENERATE\n2, 7\n"
+        f"*STOP PLANE, REF NODE=99, NSET=LOW, RESTITUTION=0.3, FRICTION={friction!r}\n0., 0., 1.\n"
+    )
 
 
 def tethered(count: int) -> str:
@@ -219,7 +229,10 @@ def decks(size: int) -> dict[str, str]:
         "drifting": hanging(SLACK, step(dynamic("HHT", 0.05, size), "*CONTROLS, ENERGY DRIFT=OFF\n")),
         "broken": broken(SLACK, size, "HHT", "CENTRAL DIFFERENCE", off),
         "broken ropes": broken(ROPE, size, "NEWMARK", "ENERGY MOMENTUM", event),
+        "floor": hanging(ROD, step(dynamic("NEWMARK", 0.6 / size, size), event), floor(0.0)),
+        "rough floor": hanging(ELASTIC, step(dynamic("NEWMARK", 0.6 / size, size), drive), SWING + floor(0.5)),
         "vessel": vessel(size),
+        "sea": hanging(SLACK, step(dynamic("HHT", 0.002, size), WET + off), SEA),
         "damped": hanging(SLACK, step(dynamic("ENERGY MOMENTUM", 0.002, size), off), "", ", STARTING TENSION=1."),
     }
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fem.files.own import read_record
 from fem.results.run_record import RUN_RECORD
 
+COLUMNS: dict[str, type] = dict.fromkeys(("step", "increment", "iterations"), int)
+COLUMNS |= dict.fromkeys(("time", "residual_norm", "energy_error"), float)
+"""What is told of the last line of ``increments.csv``."""
 TAIL = 4096
 """Bytes at the end of a table in which its last line is."""
 
@@ -22,7 +25,7 @@ class Progress:
     increment: int = 0
     time: float = 0.0
     iterations: int = 0
-    residual: float = 0.0
+    residual_norm: float = 0.0
     energy_error: float = 0.0
     fraction: float | None = None
     verdict: str = ""
@@ -30,40 +33,23 @@ class Progress:
     def said(self) -> str:
         """In a line of words."""
         where = f"step {self.step} of {self.steps}, increment {self.increment}, time {self.time:.6g}"
-        how = f"{self.iterations} iterations, residual {self.residual:.1e}, energy error {self.energy_error:.1e}"
+        how = f"{self.iterations} iterations, residual {self.residual_norm:.1e}, energy error {self.energy_error:.1e}"
         return f"{where}, {how}"
 
 
 def progress_of(folder: Path) -> Progress | None:
     """Of the run in a folder; None where nothing is written yet."""
-    record = record_of(folder)
-    if record is None:
+    record = read_record(folder / RUN_RECORD)
+    if not record:
         return None
-    periods = [period_of(step) for step in record.get("settings", {}).get("steps", [])]
-    verdict, row = str(record.get("verdict", "")), last_row(folder / "increments.csv")
+    steps, row = record.get("settings", {}).get("steps", []), last_row(folder / "increments.csv")
+    found = Progress(steps=len(steps), verdict=str(record.get("verdict", "")))
+    whole = sum(float(step.get("procedure", {}).get("period") or 0.0) for step in steps)  # a frequency step takes none
     try:
-        time = float(row.get("time", 0.0))
-        fraction = min(1.0, time / sum(periods)) if sum(periods) > 0.0 else None
-        numbers: dict[str, float] = {name: int(row.get(name, 0)) for name in ("step", "increment", "iterations")}
-        numbers |= {"time": time, "residual": float(row.get("residual_norm", 0.0))}
-        numbers |= {"energy_error": float(row.get("energy_error", 0.0))}
+        numbers: dict[str, Any] = {name: read(row[name]) for name, read in COLUMNS.items() if name in row}
     except ValueError:  # a table of another program
-        return Progress(steps=len(periods), verdict=verdict)
-    return Progress(steps=len(periods), fraction=fraction, verdict=verdict, **numbers)  # type: ignore[arg-type]
-
-
-def record_of(folder: Path) -> dict[str, Any] | None:
-    """``run.json`` of a folder; None where there is none, or none that can be read."""
-    try:
-        found = json.loads((folder / RUN_RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def period_of(step: dict[str, Any]) -> float:
-    """Time that a step takes; a frequency step takes none."""
-    return float(step.get("procedure", {}).get("period") or 0.0)
+        return found
+    return replace(found, fraction=min(1.0, numbers.get("time", 0.0) / whole) if whole > 0.0 else None, **numbers)
 
 
 def last_row(path: Path) -> dict[str, str]:

@@ -74,9 +74,8 @@ def check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise CommandError(
-                f"port {port} of {host} cannot be used ({error.strerror}): choose another with --port"
-            ) from None
+            reason = f"port {port} of {host} cannot be used ({error.strerror})"
+            raise CommandError(f"{reason}: choose another with --port") from None
 
 
 FAVICON = (

@@ -40,15 +40,14 @@ class Workplace:
 
     def solve(self, deck: Path, folder: Path) -> Solver:
         """Start ``fem run``."""
-        run = Solver(["run", str(deck), "--output", str(folder), "--quiet"], deck.parent, folder, deck)
-        self.runs.append(run)
-        return run
+        return self.command(["run", str(deck), "--output", str(folder), "--quiet"], deck.parent, folder, deck)
 
-    def command(self, arguments: Sequence[str], place: Path) -> Solver:
-        """Start another command of the program, in a folder."""
-        process = Solver(arguments, place, None, None)
-        self.runs.append(process)
-        return process
+    def command(
+        self, arguments: Sequence[str], place: Path, folder: Path | None = None, deck: Path | None = None
+    ) -> Solver:
+        """Start a command of the program, in a place."""
+        self.runs.append(Solver(arguments, place, folder, deck))
+        return self.runs[-1]
 
     def of_folder(self, folder: Path) -> Solver | None:
         """The process that writes into a folder, if it is one of these and goes on."""

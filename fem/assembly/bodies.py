@@ -1,4 +1,6 @@
-"""Rigid bodies on prescribed ways: the nodes pinned to one follow the six motions of its reference node, exactly.
+"""What moves with a reference node: nodes of rigid bodies on prescribed ways, and planes that nodes do not enter.
+
+The nodes pinned to a rigid body follow the six motions of its reference node, exactly:
 
     x = X_r + U + R (X - X_r),    v = V + R' (X - X_r),    a = A + R'' (X - X_r)
 
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.forces.bars import bar
 from fem.model import Model
 
 CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).swapaxes(1, 2)
@@ -103,3 +106,19 @@ def stumpff(m: Floats) -> list[Floats]:
     for k in range(5):
         closed.append((1.0 / math.factorial(k) - closed[k]) / far)
     return [np.where(m < NEAR, *each) for each in zip(series, closed, strict=True)]
+
+
+def planes_of(model: Model) -> tuple[Ints, Floats]:
+    """Ends (c, 2) and constants (CONSTANTS, c) of the stops of all planes, one for each node."""
+    ends, columns = [np.zeros((0, 2), np.int64)], [np.zeros((bar.CONSTANTS, 0))]
+    for plane in model.planes:
+        size, distances = plane.size(model.mesh), plane.distances(model.mesh)
+        constants = np.zeros((bar.CONSTANTS, len(distances)))
+        for first in (bar.REF, bar.BASE):
+            constants[first : first + 3] = size * plane.direction[:, None]
+        constants[bar.INV_LENGTH], constants[bar.BASE_CONSTANT] = 1.0 / size, distances / size
+        constants[[bar.AREA, bar.MINUS, bar.BASE_SLOPE, bar.CONJUGATE]] = 1.0
+        constants[bar.RESTITUTION], constants[bar.FRICTION] = plane.restitution, plane.friction
+        ends.append(plane.pairs(model.mesh))
+        columns.append(constants)
+    return np.concatenate(ends), np.concatenate(columns, axis=1)

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.bodies import bodies_of
-from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, SPRING_FAMILY, System, absent
+from fem.assembly.bodies import bodies_of, planes_of
+from fem.assembly.system import BAR_FAMILY, MASS_FAMILY, PULLEY_FAMILY, SPRING_FAMILY, System, absent, with_families
 from fem.errors import ModelError
 from fem.forces.bars import bar
 from fem.forces.bars.bar import CONSTANTS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID, TABLE
-from fem.forces.bars.strain import ENGINEERING, GREEN, MEASURES
-from fem.forces.families import FAMILIES, FIRST, acting, are_viscous, massive_ones, write_masses
+from fem.forces.bars.strain import ENGINEERING, GREEN, LINEAR, MEASURES
+from fem.forces.families import are_viscous
 from fem.forces.mass import SHARES
 from fem.forces.springs import Curve, Springs, table_rows
 from fem.model import BarSection, Dashpot, Expansion, Model, Spring
 from fem.model.mesh import AXIAL
+from fem.model.properties import carried_by
 from fem.model.surroundings import growth_of
 
 
-def assemble(model: Model, gone: Flags | None = None) -> System:
+def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None) -> System:
     """Arrays of a model without the elements that are gone (k,), in places that do not depend on these.
+
+    shed  (c,) which of its nonstructural masses are off
 
     ModelError where a bar has no length.
     """
-    builder = _Builder(model, gone)
+    builder = _Builder(model, gone, shed)
     for section in model.sections:
         builder.add_section(section)
     for spring in model.springs:
@@ -42,34 +42,43 @@ def assemble(model: Model, gone: Flags | None = None) -> System:
     return builder.system()
 
 
+def family_of(kind: str) -> int:
+    """Of elements of a kind."""
+    known = {"MASS": MASS_FAMILY, "PULLEY": PULLEY_FAMILY}
+    return BAR_FAMILY if kind in AXIAL else known.get(kind, SPRING_FAMILY)
+
+
 class _Builder:
     """Arrays in the making; bars in element order until ``system`` sorts them by kind."""
 
-    def __init__(self, model: Model, gone: Flags | None) -> None:
+    def __init__(self, model: Model, gone: Flags | None, shed: Flags | None) -> None:
         mesh = model.mesh
         self.model, self.mesh = model, mesh
         count, total = len(mesh.node_labels), sum(len(block.labels) for block in mesh.blocks)
         self.labels = mesh.element_labels
         self.gone = np.zeros(total, np.bool_) if gone is None else gone.copy()
+        self.shed = np.zeros(len(model.nonstructural), np.bool_) if shed is None else shed
         self.index = {label: index for index, label in enumerate(self.labels.tolist())}
         self.family = np.zeros((total, 2), np.int64)
         self.nodes = mesh.element_nodes
         self.planar = np.zeros(count, np.bool_)
-        self.family[:, 0] = SPRING_FAMILY
-        self.family[mesh.is_of(*AXIAL), 0] = BAR_FAMILY
-        self.family[mesh.is_of("MASS"), 0] = MASS_FAMILY
-        for family in (BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY):
-            chosen = np.flatnonzero(self.family[:, 0] == family)
-            self.family[chosen, 1] = np.arange(len(chosen))
+        numbers = [family_of(block.kind) for block in mesh.blocks]
+        self.family[:, 0] = np.repeat(numbers, [len(block.labels) for block in mesh.blocks])
+        for family in set(numbers):
+            chosen = self.family[:, 0] == family
+            self.family[chosen, 1] = np.arange(np.count_nonzero(chosen))
         self.planar[self.nodes[mesh.is_of("T2D2")]] = True
         self.axial = np.flatnonzero(self.family[:, 0] == BAR_FAMILY)
         links = np.array(model.links, np.int64).reshape(-1, 2)
         self.ends = np.concatenate([self.nodes[self.axial], links])
         self.constants, self.kinds = self._geometry()
+        if model.planes:
+            self._add_planes()
         self._set_rest_lengths()
         self.mass, self.damping = np.zeros(count), np.zeros(count)
         self.off_mass, self.off_damping = np.zeros(len(self.ends)), np.zeros(len(self.ends))
         self.element_mass, self.element_damping, self.volume = np.zeros(total), np.zeros(total), np.zeros(total)
+        self.ruled = np.zeros(total, np.bool_)
         springs = int(np.count_nonzero(self.family[:, 0] == SPRING_FAMILY))
         self.dofs = np.full((springs, 2), -1, np.int64)
         self.spring_constants = np.zeros((springs, 4))
@@ -82,8 +91,9 @@ class _Builder:
         vector = self.mesh.coordinates[nodes[:, 1]] - self.mesh.coordinates[nodes[:, 0]]
         with np.errstate(over="ignore"):
             length = np.sqrt((vector**2).sum(axis=1))
-        if not np.all((length > 0.0) & np.isfinite(length)):
-            wrong = int(np.argmin((length > 0.0) & np.isfinite(length)))
+        is_length = (length > 0.0) & np.isfinite(length)
+        if not is_length.all():
+            wrong = int(is_length.argmin())
             what = "no length: its two nodes are at the same place" if length[wrong] == 0.0 else "no finite length"
             raise ModelError(f"{self._name(wrong)} has {what}")
         constants = np.zeros((CONSTANTS, len(nodes)))
@@ -98,27 +108,46 @@ class _Builder:
         kinds[len(self.axial) :] = (GREEN, RIGID)  # *MPC: rods without mass, behind the elements
         return constants, kinds
 
+    def _add_planes(self) -> None:
+        """Stops between planes and nodes, behind all other bars."""
+        ends, constants = planes_of(self.model)
+        kinds = np.tile([LINEAR, RIGID], (len(ends), 1))
+        self.ends, self.kinds = np.concatenate([self.ends, ends]), np.concatenate([self.kinds, kinds])
+        self.constants = np.concatenate([self.constants, constants], axis=1)
+
     def _set_rest_lengths(self) -> None:
         """L0 of the bars that have one of their own, and the gap of their reference position."""
         for rest in self.model.rest_lengths:
             sets, target = self.mesh.element_sets, rest.target
-            chosen = self.family[sets[target] if isinstance(target, str) else [self.index[target]], 1]
+            chosen = self._bars_of(sets[target] if isinstance(target, str) else np.array([self.index[target]]))[1]
             length = 1.0 / self.constants[bar.INV_LENGTH, chosen]
             self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - rest.length) * (length + rest.length)
             self.constants[bar.INV_LENGTH, chosen] = 1.0 / rest.length
+
+    def _bars_of(self, elements: Ints) -> tuple[Ints, Ints]:
+        """Those of some elements that are bars, and their indices among these."""
+        bars = elements[self.family[elements, 0] == BAR_FAMILY]
+        return bars, self.family[bars, 1]
+
+    def _carried(self) -> Floats:
+        """(k,) mass per natural length that grows on the elements, or that they carry."""
+        length = np.zeros(len(self.labels))
+        length[self.axial] = 1.0 / self.constants[bar.INV_LENGTH, : len(self.axial)]
+        there = [mass for mass, is_off in zip(self.model.nonstructural, self.shed, strict=True) if not is_off]
+        return growth_of(self.mesh, self.model.growths)[1] + carried_by(self.mesh, there, length)
 
     def _name(self, index: int) -> str:
         if index < len(self.axial):
             return f"element {self.mesh.element_names[self.axial[index]]}"
         first, second = self.mesh.node_names[self.ends[index]]
-        return f"*MPC LINK of nodes {first} and {second}"
+        what = "*MPC LINK" if self.kinds[index, 0] == GREEN else "*STOP PLANE"
+        return f"{what} of nodes {first} and {second}"
 
     def add_section(self, section: BarSection) -> None:
         """Stiffness, mass and damping of a set of bars."""
-        elements = self.mesh.element_sets[section.element_set]
-        chosen = self.family[elements, 1]
+        elements, chosen = self._bars_of(self.mesh.element_sets[section.element_set])
         material = self.model.materials[section.material]
-        young = 0.0 if material.is_inextensible else material.young
+        young = 0.0 if material.is_inextensible else material.instant_modulus
         if young is None:
             raise ModelError(f"material {material.name} has no *ELASTIC modulus")
         constants = self.constants
@@ -129,12 +158,12 @@ class _Builder:
         constants[bar.VISCOUS, chosen] = material.beta * young
         constants[bar.STARTING, chosen] = section.starting_tension
         constants[bar.RESTITUTION, chosen] = material.restitution
+        self.ruled[elements] = material.has_rope_law
         self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
         self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
         bar_mass = material.density * self.volume[elements]
-        if self.model.growths:
-            grown = growth_of(self.mesh, self.model.growths)[1][elements] / constants[bar.INV_LENGTH, chosen]
-            bar_mass += ~self.gone[elements] * grown
+        if self.model.growths or self.model.nonstructural:
+            bar_mass += ~self.gone[elements] * self._carried()[elements] / constants[bar.INV_LENGTH, chosen]
         self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
         diagonal, off = SHARES[section.mass_rule]
         for end in range(2):
@@ -182,6 +211,10 @@ class _Builder:
                 elements = self.mesh.elements_of(condition.target)
                 chosen = self.family[elements, 1]
                 rigid = chosen[self.kinds[chosen, 1] == RIGID]
+                ruled = self.ruled[elements]
+                if ruled.any() and condition.value != 0.0:
+                    name = self._name(int(np.searchsorted(self.axial, elements[ruled][0])))
+                    raise ModelError(f"{name} has a rope law: in place of an initial stress give it a *REST LENGTH")
                 if len(rigid) and condition.value != 0.0:
                     raise ModelError(f"{self._name(int(rigid[0]))} keeps its length: it takes no initial stress")
                 self.constants[bar.STRESS0, chosen] = condition.value
@@ -210,7 +243,7 @@ class _Builder:
         self.family[self.axial, 1] = rank[self.family[self.axial, 1]]
         self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
         kinds, constants = self.kinds[order], np.ascontiguousarray(self.constants[:, order])
-        coupled = bool(np.any(self.off_mass))
+        coupled = bool(self.off_mass.any())
         bars = Bars(
             nodes=np.ascontiguousarray(self.ends[order]),
             kinds=kinds,
@@ -221,7 +254,11 @@ class _Builder:
             off_damping=self.off_damping[order] if coupled else np.zeros(0),
             rods=np.flatnonzero(kinds[:, 1] == RIGID),
         )
-        return absent(bars, self.family[self.gone & (self.family[:, 0] == BAR_FAMILY), 1])
+        return absent(bars, self.bar_index()[self.gone & (self.family[:, 0] == BAR_FAMILY)])
+
+    def bar_index(self) -> Ints:
+        """(k,) of each element: its bar, -1 where it has none."""
+        return np.where(self.family[:, 0] == BAR_FAMILY, self.family[:, 1], -1)
 
     def system(self) -> System:
         """The finished arrays."""
@@ -251,12 +288,14 @@ class _Builder:
                 directed_mass=np.zeros((0, 9)),
                 damping=self.damping,
                 family=self.family,
+                bar_index=self.bar_index(),
                 element_nodes=self.nodes,
                 element_labels=mesh.element_names,
                 element_mass=self.element_mass,
                 element_damping=self.element_damping,
                 volume=self.volume,
                 gone=self.gone,
+                shed=self.shed,
                 planar=self.planar,
                 expansions=tuple(self.expansions),
                 equations=equations,
@@ -265,37 +304,3 @@ class _Builder:
                 element_index=self.index,
             )
         )
-
-
-def with_families(system: System) -> System:
-    """The same with the groups of all families, the nodes they couple, and the elements whose values they give."""
-    if not any(one.wanted(system.model) for one in FAMILIES):
-        return system
-    owns: list[Any] = []
-    pairs, state, family, touching = system.pairs, system.state, system.family, system.touching
-    for place, one in enumerate(FAMILIES):
-        own = one.assemble(system.model, system, len(pairs), len(state))
-        owns.append(own)
-        pairs = np.ascontiguousarray(np.concatenate([pairs, one.pairs(own)]))
-        state = np.concatenate([state, one.states(own)])
-        touching = np.concatenate([touching, one.touching(own)])
-        elements = one.elements(own)
-        family[elements, 0], family[elements, 1] = FIRST + place, np.arange(len(elements))
-    families = tuple(owns)
-    if not acting(families):
-        return system
-    mass = first_masses(families, system, pairs)
-    system = replace(system, families=families, is_passive=False, has_flow=True, pairs=pairs)
-    return replace(system, state=state, touching=touching, directed_mass=mass)
-
-
-def first_masses(families: tuple[Any, ...], system: System, pairs: Ints) -> Floats:
-    """(n, 9) mass that families give to nodes in the reference position, (n + p, 9) with that between the nodes of
-    ``pairs`` where it couples any; empty where there is none.
-    """
-    if not massive_ones(families):
-        return system.directed_mass
-    couples = any(len(family.pairs(own)) for family, own in acting(families) if family.mass is not None)
-    block, size = np.zeros((len(system.labels) + couples * len(pairs), 9)), system.size
-    write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), block)
-    return block

@@ -65,9 +65,10 @@ def advance(
     cases: Iterable[Case], entries: Iterable[Entry], replaces_all: bool, span: Span, model: Model
 ) -> tuple[Case, ...]:
     """Cases of one family in a step, from those of the step before and the step's own entries."""
-    entries = tuple(entries)
-    old = tuple(cases)
-    shape = (entries[0].field if entries else old[0].field).shape if entries or old else (0, 0)
+    entries, old = tuple(entries), tuple(cases)
+    if not entries and not old:
+        return ()
+    shape = (entries[0].field if entries else old[0].field).shape
     touched = np.zeros(shape, np.bool_)
     driven = np.zeros(shape, np.bool_)
     for entry in entries:

@@ -11,12 +11,16 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.equations import Equations
 
+NOTHING = Equations(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
 
 def eliminate(system: System, supported: Flags) -> Equations:
     """Choose a dependent dof for every equation: its first term's, or the next one that no support holds.
 
     ModelError where an equation has no unsupported dof left, or repeats what the others say.
     """
+    if not system.equations:
+        return NOTHING
     expressed: dict[int, dict[int, float]] = {}
     for number, terms in enumerate(system.equations, start=1):
         row: dict[int, float] = {}
@@ -96,3 +100,16 @@ class Independent:
         full = np.zeros(self.size)
         full[self.unknown] = x
         return full
+
+
+def coupled_matrix(diagonal: Floats, off: Floats, nodes: Ints) -> Any:
+    """Mass or mass-proportional damping, sparse (3n, 3n): (3n,) of dofs, and (m,) between the nodes (m, 2) of bars, or
+    none.
+    """
+    from scipy.sparse import coo_array
+
+    size, axes = len(diagonal), np.arange(3)
+    i, j = nodes[: len(off)].T
+    rows, columns = ((3 * each[:, None] + axes).ravel() for each in (np.append(i, j), np.append(j, i)))
+    places = np.append(np.arange(size), rows), np.append(np.arange(size), columns)
+    return coo_array((np.append(diagonal, np.repeat(np.append(off, off), 3)), places), shape=(size, size)).tocsr()

@@ -9,22 +9,34 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.cases import Case, Entry, Span, advance
+from fem.assembly.cases import Case, Entry, Span, advance, follow
 from fem.assembly.flows import Flow, advance_flows, buoyancy_cases
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
 from fem.assembly.thermal import thermal_strain
-from fem.model import Step
-from fem.model.curves import Constant, Ramp, combined, evaluate
+from fem.model import Static, Step
+from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
 
 Entries: TypeAlias = tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A winch that keeps legs of elements at ``pull`` times a curve, by no more than ``speed`` of length per time."""
+
+    elements: Ints
+    leg: int
+    pull: float
+    speed: float
+    curve: Curve
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
     """Loads as cases: ``nodal`` (n, 3) forces, ``body`` (elements, 3) forces per volume, ``gravity`` (elements, 3)
     accelerations, ``heat`` (n, 1) temperatures; ``released`` (n, 3): reactions of removed supports that fade out;
-    ``flows``: what water and wind do.
+    ``flows``: what water and wind do; ``winches`` (elements, 2): change of the natural length of both legs, which
+    ``tensions`` keep at a pull; ``creeps``: time passes in statics (``*VISCO``).
     """
 
     supports: Supports
@@ -35,6 +47,9 @@ class Environment:
     released: tuple[Case, ...] = ()
     initial_temperature: Floats | None = None
     flows: tuple[Flow, ...] = ()
+    winches: tuple[Case, ...] = ()
+    tensions: tuple[Kept, ...] = ()
+    creeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +74,8 @@ def first_environment(system: System, u: Floats) -> Environment:
     for condition in system.model.initial_conditions:
         if condition.kind == "TEMPERATURE":
             temperature[system.nodes_of(condition.target)] = condition.value
-    return Environment(
-        initial_supports(system, system.model, u),
-        heat=(Case(temperature[:, None], Constant(1.0)),),
-        initial_temperature=temperature,
-    )
+    heat = (Case(temperature[:, None], Constant(1.0)),) if temperature.any() else ()
+    return Environment(initial_supports(system, system.model, u), heat=heat, initial_temperature=temperature)
 
 
 def next_environment(
@@ -95,6 +107,9 @@ def next_environment(
         released,
         initial,
         advance_flows(before.flows, system, step, span),
+        advance(before.winches, _winch_entries(system, step), False, span, model),
+        _kept_tensions(system, step, span),
+        isinstance(step.procedure, Static) and step.procedure.creeps,
     )
 
 
@@ -129,6 +144,28 @@ def _load_entries(system: System, step: Step) -> tuple[Entries, Entries, Entries
             body.append((load.amplitude, (elements, "XYZ".index(load.kind[1])), load.value))
     shape = len(system.family), 3
     return _entries((len(system.labels), 3), nodal), _entries(shape, body), _entries(shape, gravity)
+
+
+def _winch_entries(system: System, step: Step) -> Entries:
+    """Changes of natural lengths."""
+    turning = (winch for winch in step.winches if not winch.is_tension)
+    rows = ((w.amplitude, (system.elements_of(w.target), w.end - 1), w.value) for w in turning)
+    return _entries((len(system.family), 2), rows)
+
+
+def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:
+    """Winches that keep a tension; those of earlier steps hold what they have."""
+    return tuple(
+        Kept(
+            system.elements_of(winch.target),
+            winch.end - 1,
+            winch.value,
+            np.inf if winch.speed is None else winch.speed,
+            Constant(1.0) if winch.amplitude is None else follow(system.model, winch.amplitude, span),
+        )
+        for winch in step.winches
+        if winch.is_tension
+    )
 
 
 def load_set(system: System, environment: Environment) -> LoadSet:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.assembly.cases import Case, Entry, Span, advance, carried, follow
-from fem.assembly.system import BAR_FAMILY, System
+from fem.assembly.system import System
 from fem.model import FluidLoad, Model, Step
 from fem.model.curves import Constant, Curve
 from fem.model.surroundings import growth_of
@@ -40,10 +40,10 @@ def buoyancy_cases(system: System, flows: Iterable[Flow]) -> list[Case]:
     found, water, up = list[Case](), system.model.water, system.model.mesh.up
     for flow in flows:
         if flow.load.kind == "PB" and not flow.load.is_current and water is not None:
-            is_bar = (system.family[:, 0] == BAR_FAMILY) & ~system.gone
+            is_bar = (system.bar_index >= 0) & ~system.gone
             volume = np.zeros(len(is_bar))
             volume[is_bar] = (
-                0.25 * np.pi * flow.diameter(system)[is_bar] ** 2 * system.length0[system.family[is_bar, 1]]
+                0.25 * np.pi * flow.diameter(system)[is_bar] ** 2 * system.length0[system.bar_index[is_bar]]
             )
             for case in flow.cases:
                 lift = np.zeros((len(volume), 3))

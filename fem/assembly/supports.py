@@ -66,11 +66,6 @@ class Supports:
         moving: Ints = (self.supported & ~arrived).nonzero()[0]
         return moving
 
-    def jumping(self, u: Floats, time: float, size: float) -> Ints:
-        """Dofs whose place just after a time is not the one in u (3n,), by more than round-off of a model so large."""
-        found: Ints = jumps([self], u[None], time, size)[0].nonzero()[0]
-        return found
-
     def motion(self, dofs: Ints, time: Floats, after: bool = False) -> tuple[Floats, Floats, Floats]:
         """u, v, a (k, c) of given supported dofs at given times; ``after``: one-sided derivatives after them."""
         shape = (len(time), len(dofs))
@@ -117,7 +112,10 @@ class Supports:
 
 
 def jumps(supports: Sequence[Supports], u: Floats, time: float, size: float) -> Flags:
-    """(k, 3n) dofs that ``Supports.jumping`` finds in each of k models with the same supported dofs; u (k, 3n)."""
+    """(k, 3n) dofs whose place just after a time is off that in u (k, 3n), in k models with the same supported dofs.
+
+    size: of the models, beside whose round-off it counts
+    """
     of_value, of_rate = [], []
     for number, one in enumerate(supports):
         if number == 0 or one.groups != supports[number - 1].groups:
@@ -177,7 +175,7 @@ def initial_supports(system: System, model: Model, u: Floats) -> Supports:
 def hold_idle(system: System, supports: Supports, u: Floats) -> Supports:
     """The same, with nodes held where they are (u) that have lost all their elements; loads go into their reactions."""
     (dofs,) = np.nonzero(np.repeat(system.idle, 3) & (supports.group[: supports.size] <= IMPLICIT))
-    dofs = dofs[np.isin(dofs // 3, system.element_nodes)]
+    dofs = dofs[np.isin(dofs // 3, system.model.mesh.legs[0])]
     if not len(dofs):
         return supports
     group, base, rate, value = (getattr(supports, name).copy() for name in ("group", "base", "rate", "value"))

@@ -20,7 +20,8 @@ def weighted_rate(growth: Floats, elapsed: Floats) -> Floats:
     """
     end = np.cumsum(elapsed)
     s = (end - 0.5 * elapsed) / end[-1]
-    weight = np.exp(-1.0 / (s * (1.0 - s)))
+    with np.errstate(divide="ignore"):  # no time at all at an end, between two impacts: no weight
+        weight = np.exp(-1.0 / (s * (1.0 - s)))
     return np.asarray(weight @ growth / (weight @ elapsed))
 
 
@@ -28,12 +29,16 @@ def rates(growth: Floats, elapsed: Floats) -> tuple[Floats, Floats]:
     """(k,) mean rates, and their error bars.
 
     The error bar is twice the standard error of the means of ``BATCHES`` batches, and what no time of this length can
-    resolve: perturbations of regular motions may grow like a power of time.
+    resolve: perturbations of regular motions may grow like a power of time. What vanishes (a column with -inf) has the
+    rate -inf, without an error.
     """
+    lasts = np.isfinite(growth).all(axis=0)
+    growth = np.where(lasts, growth, 0.0)
     batches = np.array_split(np.arange(len(growth)), BATCHES)
     means = np.array([weighted_rate(growth[rows], elapsed[rows]) for rows in batches])
     error = 2.0 * means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
-    return weighted_rate(growth, elapsed), error + RESOLUTION / float(elapsed.sum())
+    error += RESOLUTION / float(elapsed.sum())
+    return np.where(lasts, weighted_rate(growth, elapsed), -np.inf), np.where(lasts, error, 0.0)
 
 
 def running_rates(growth: Floats, elapsed: Floats, count: int) -> tuple[Floats, Floats, Floats]:

@@ -34,7 +34,8 @@ ONE_IN = 10
 class Exponents:
     """The k largest Lyapunov exponents, per unit of time.
 
-    values, errors  (k,)        an exponent is positive where its value exceeds its error
+    values, errors  (k,)        an exponent is positive where its value exceeds its error; -inf (error 0): nothing is
+                    left of a perturbation where ropes or stops become taut without rebound
     growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between,
                     from the end of the transient on
     dt_errors       (k,)        the values at dt/2 less these; NaN where that was not asked for
@@ -50,6 +51,7 @@ class Exponents:
         lines = []
         for n, (value, error, change) in enumerate(zip(self.values, self.errors, self.dt_errors, strict=True), 1):
             moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
+            moves = ", ends where ropes or stops become taut" if value == -np.inf else moves
             lines.append(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
         return "\n".join(lines)
 
@@ -133,7 +135,8 @@ class Lyapunov:
         if finer is None:
             return found
         every = self.every or (neighbour.EVERY if self.method == "two" else growth.EVERY)
-        return replace(found, dt_errors=replace(self, every=2 * every).exponents(finer).values - found.values)
+        values, lasts = replace(self, every=2 * every).exponents(finer).values, np.isfinite(found.values)
+        return replace(found, dt_errors=np.where(lasts, values, np.nan) - np.where(lasts, found.values, 0.0))
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """A row of a sweep."""

@@ -18,14 +18,20 @@ if TYPE_CHECKING:
 
 
 def convergence(time: Floats, running: Floats, errors: Floats, is_si: bool) -> Figure:
-    """The exponents (p, k) as they would be after part of the time (p,), each in the band of its error bar."""
+    """The exponents (p, k) as they would be after part of the time (p,), each in the band of its error bar.
+
+    Without those that are -inf.
+    """
+    lasts = np.isfinite(running).all(axis=0)
+    running, errors = running[:, lasts], errors[:, lasts]
     figure, [[panel]] = panels(1, "Lyapunov exponents, from the time so far", height=3.2)
     for n, (values, bars) in enumerate(zip(running.T, errors.T, strict=True)):
         line = curve(panel, time, values, n, f"{n + 1}: {values[-1]:.4g} ± {bars[-1]:.1g}")
         panel.fill_between(time, values - bars, values + bars, color=line.get_color(), alpha=0.15, lw=0)
     late = slice(len(time) // 10, None)
-    low, high = (running - errors)[late].min(), (running + errors)[late].max()
-    panel.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
+    if lasts.any():
+        low, high = (running - errors)[late].min(), (running + errors)[late].max()
+        panel.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     panel.axhline(0.0, color="#444444", lw=0.8)
     unit = unit_of("1/time", is_si)
     panel.set(xlabel=f"time after the transient [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
@@ -90,9 +96,25 @@ def bifurcation(sweep: Sweep, asked: Sections, is_si: bool) -> Figure:
         points = np.array([sweep[f"point_{n}"][rows] for n in range(1, asked.points + 1)])
         look: dict[str, Any] = {"ms": 2, "mew": 0, "color": OKABE_ITO[place % len(OKABE_ITO)]}
         panel.plot(np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", label=label or None, **look)
-    unit = unit_of("length/time" if asked.what.startswith("V") else "length", is_si)
-    finish(panel, sweep.names[-1], f"{asked.what or 'first displacement'} [{unit}]")
+    finish(panel, sweep.names[-1], kept(asked, is_si))
     return figure
+
+
+def peaks(sweep: Sweep, asked: Sections, is_si: bool) -> Figure:
+    """Range over the last periods against the last parameter that was varied: a response curve over a frequency."""
+    figure, [[panel]] = panels(1, "Least and greatest value over the last periods", height=3.2)
+    for place, (label, rows) in enumerate(families(sweep)):
+        x = sweep[sweep.names[-1]][rows]
+        line = curve(panel, x, sweep["greatest"][rows], place, label or None, marker=".", ms=5)
+        panel.plot(x, sweep["least"][rows], ".-", ms=5, lw=line.get_linewidth(), color=line.get_color())
+    finish(panel, sweep.names[-1], kept(asked, is_si))
+    return figure
+
+
+def kept(asked: Sections, is_si: bool) -> str:
+    """What a sweep of sections keeps, with its unit."""
+    unit = unit_of({"V": "length/time", "T": "force"}.get(asked.what[:1], "length"), is_si)
+    return f"{asked.what or 'first displacement'} [{unit}]"
 
 
 def finish(panel: Axes, x: str, y: str) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import io
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from fem.chaos.averages import running_rates
 from fem.chaos.exponents import Lyapunov, beyond_bar
-from fem.chaos.figures import bifurcation, convergence, exponents_against, phase_plane
+from fem.chaos.figures import bifurcation, convergence, exponents_against, peaks, phase_plane
 from fem.chaos.sections import Sections
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import lines_of, replace_file
 from fem.model import Model
+from fem.pictures.style import save_png
 from fem.results.console import as_note
 from fem.results.frames.units import says_si
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
@@ -39,7 +38,7 @@ def write_exponents(options: Namespace, asked: Lyapunov) -> int:
         running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, asked.count + 1)]
         write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
-        save(convergence(*running, says_si(model.heading)), folder / names[1])
+        save_png(convergence(*running, says_si(model.heading)), folder / names[1])
     if not options.quiet:
         print(found)
         if found.moved.any():
@@ -61,7 +60,7 @@ def write_section(options: Namespace, asked: Sections) -> int:
         names = ["time", *section.columns]
         write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]))
         write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
-        save(phase_plane(section, says_si(model.heading)), folder / "section.png")
+        save_png(phase_plane(section, says_si(model.heading)), folder / "section.png")
     if not options.quiet:
         print(f"period {section.period}, in periods of the drive" if section.period else "aperiodic")
         print(f"written    in {folder}: section.csv, track.csv, section.png")
@@ -72,9 +71,10 @@ def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, model:
     """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
     written = asked.figures
     if isinstance(asked, Lyapunov):
-        save(exponents_against(sweep, says_si(model.heading)), folder / written[0])
+        save_png(exponents_against(sweep, says_si(model.heading)), folder / written[0])
     else:
-        save(bifurcation(sweep, asked, says_si(model.heading)), folder / written[1])
+        save_png(bifurcation(sweep, asked, says_si(model.heading)), folder / written[1])
+        save_png(peaks(sweep, asked, says_si(model.heading)), folder / written[2])
         names = [*sweep.names, "n", asked.what or "value"]
         write_table(folder / written[0], names, tidy_points(sweep, asked.points))
     if not quiet:
@@ -116,7 +116,16 @@ def tidy_points(sweep: Sweep, count: int) -> Iterable[Sequence[float]]:
             yield *values, n, float(sweep[f"point_{n}"][row])
 
 
-def folder_of(options: Namespace, model: Model, asked: Lyapunov | Sections, names: Sequence[str]) -> OwnFolder:
+class Asked(Protocol):
+    """A question with a name and settings."""
+
+    kind: ClassVar[str]
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+
+def folder_of(options: Namespace, model: Model, asked: Asked, names: Sequence[str]) -> OwnFolder:
     """``--output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
     folder = options.output or RESULTS / f"{deck_name(model)}_{asked.kind}_one"
     record = f"{asked.kind}.json"
@@ -125,7 +134,7 @@ def folder_of(options: Namespace, model: Model, asked: Lyapunov | Sections, name
     return own
 
 
-def begin_anew(own: OwnFolder, model: Model, asked: Lyapunov | Sections) -> None:
+def begin_anew(own: OwnFolder, model: Model, asked: Asked) -> None:
     """Say whose the folder is, then remove what an earlier start left in it."""
     deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
     replace_file(own.path / own.record, as_json({"deck": deck | dict(asked.settings), **own.about()}))
@@ -135,10 +144,3 @@ def begin_anew(own: OwnFolder, model: Model, asked: Lyapunov | Sections) -> None
 def write_table(path: Path, names: Sequence[str], rows: Any) -> None:
     """CSV with all digits."""
     replace_file(path, lines_of([names, *([repr(float(value)) for value in row] for row in rows)]))
-
-
-def save(figure: Figure, path: Path) -> None:
-    """A PNG."""
-    content = io.BytesIO()
-    figure.savefig(content, dpi=130, format="png")
-    replace_file(path, content.getvalue())

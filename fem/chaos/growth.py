@@ -1,63 +1,102 @@
-"""How perturbations of a motion grow by the tangent map of its increments."""
+"""How perturbations of a motion grow by the tangent map of its increments, and of the impacts between them."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Floats, Ints
 from fem.chaos.neighbour import SEED, UNIT
 from fem.chaos.trajectory import Trajectory
 from fem.chaos.variation.carry import carry
-from fem.chaos.variation.groups import SINCE, WRITTEN, Variation, new_variation
+from fem.chaos.variation.groups import DA, DU, DV, SINCE, WRITTEN, Variation, new_variation
+from fem.chaos.variation.saltation import accelerate, cross, orthonormal, project
 from fem.errors import CommandError
-from fem.forces.families import rough_ones
+from fem.forces.families import massive_ones, rough_ones
 from fem.model import Model
 from fem.results.record import SilentSink
+from fem.solve.increment import Marcher, WatchedRopes
 from fem.solve.newton import groups
-from fem.solve.newton.groups import Loading, Record
+from fem.solve.newton.groups import Loading, Record, Ropes
+from fem.solve.ropes.events import SHORT
+from fem.solve.ropes.instants.change import Change, Instant
+from fem.solve.start import small_or_sparse_mass
 from fem.solve.step_run import StepRun
+from fem.solve.step_system import StepSystem
 
 EVERY = 10
 """Increments between two orthonormalisations."""
+NEVER = 2**40
+"""The same for perturbations that stay as they become."""
+DEPENDENT = 1e-9
+"""Fraction of a perturbation that is round-off where ropes that become taut make it a combination of others."""
 
 
 class Varied(StepRun):
-    """A step that carries perturbations along."""
+    """A step that carries perturbations along, through impacts of ropes and stops as well.
+
+    grown    logarithms of growth from one orthonormalisation to the next, and the times between
+    elapsed  time since the last one
+    """
 
     variation: Variation | None = None
-    every = EVERY
+    every, elapsed = EVERY, 0.0
+
+    def take(self, stage: StepSystem, marcher: Marcher) -> None:
+        """As ``StepRun``, told of every instant at which ropes change."""
+        super().take(stage, marcher)
+        if self.events:
+            self.events.tell_instant = self.jumped
 
     def perturb(self, count: int) -> None:
         """Begin with ``count`` random perturbations."""
         self.refuse(count)
-        self.variation = new_variation(count, self.system.size, self.stage.bars, self.stage.nodes.mask, SEED)
-        self.grown: list[Floats] = []
-        self.elapsed = 0.0
+        self._begin(count)
+        if self.events:
+            self._settle(self.progress.time, is_projected=True, may_depend=True)
+            self.grown.clear()
+
+    def begin(self, starts: Floats) -> None:
+        """Begin with given perturbations (k, 2, 3n) of displacements and velocities, never made orthonormal.
+
+        They are brought to the nearest that keep the lengths of rods and taut ropes; accelerations follow.
+        """
+        self.refuse(0)
+        self.every = NEVER
+        self._begin(len(starts)).vectors[:, : DV + 1] = starts * self.stage.nodes.mask
+        self._settle(self.progress.time, is_projected=True)
 
     def refuse(self, count: int) -> None:
         """CommandError where there is no tangent map, or not so many exponents."""
-        stage = self.stage
-        if self.at_start or stage.choice.solver not in (*groups.CHAINS, groups.BAND):
+        stage, families = self.stage, self.system.families
+        rough = rough_ones(families)
+        if self.at_start and not self.events:
+            what = "impacts that are stepped over (IMPACT=MOREAU)"
+        elif stage.choice.solver not in (*groups.CHAINS, groups.BAND):
             what = "explicit steps" if stage.is_explicit else f"the solver of this step ({stage.choice.text})"
-            what = "ropes" if self.at_start else what
+        elif rough or not self.events:
+            what = ", ".join(rough)
         else:
-            what = ", ".join(rough_ones(self.system.families))
+            what = ", ".join(f"ropes with {name}" for name in massive_ones(families))
         if what:
             raise CommandError(f"there is no tangent map for {what}: use --method two")
-        most = 2 * (int(np.count_nonzero(stage.nodes.dof_kind == 1)) - len(stage.bars.rods))
+        rods = np.setdiff1d(stage.bars.rods, self.events.ropes.bars) if self.events else stage.bars.rods
+        most = 2 * (int(np.count_nonzero(stage.nodes.dof_kind == 1)) - len(rods))
         if count > most:
             raise CommandError(f"the model has {most} Lyapunov exponents, not {count}")
 
-    def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """As ``StepRun``, with the perturbations."""
         if self.variation is None:
-            return super().march(control, due, chunk, kept)
+            return super().iterate(control, chunk, kept, ropes)
+        if self.events and len(chunk.dt) == 1 and chunk.dt[0] < SHORT * self.clock.dt:
+            return self._step(control, chunk, kept, ropes)
         stage, count = self.stage, len(self.variation.vectors)
         growth = np.zeros((len(chunk.dt) // self.every + 2, count + 1))
         growth[0, count] = self.elapsed
         self.variation = self.variation._replace(growth=growth)
         self.variation.counter[WRITTEN] = 0
         through = stage.passage(chunk, self.progress.motion, kept)
+        through = through._replace(problem=through.problem._replace(ropes=ropes))
         reason = carry(self.every, UNIT, control, self.arc, through, self.variation)
         if reason == groups.NEED_SOLVE:
             raise CommandError(
@@ -65,8 +104,75 @@ class Varied(StepRun):
             )
         written = int(self.variation.counter[WRITTEN])
         self.grown.append(growth[:written])
-        self.elapsed = float(growth[written, count]) if self.variation.counter[SINCE] else 0.0
+        self.elapsed = float(growth[written, count])
         return int(reason)
+
+    def jumped(self, instant: Instant, found: Change) -> None:
+        """Perturbations past an instant at which ropes change."""
+        events = self.events
+        if self.variation is None or events is None:
+            return
+        taut, basis = np.zeros((2, len(found.taut)), np.bool_)
+        taut[instant.mine], basis[instant.mine] = instant.taut, instant.basis
+        now, (arrived,) = float(instant.chunk.time[0]), np.nonzero((found.taut | found.struck) & ~taut)
+        hit = arrived[found.struck[arrived]]
+        if (len(hit) and len(arrived) > 1) or events.has_shared:
+            names = ", ".join(self.system.name_bar(int(e)) for e in events.ropes.bars[arrived])
+            what = "ropes repeat each other" if events.has_shared else f"{names} meet impacts at one instant"
+            raise CommandError(f"at t = {now:.9g} {what}: the motion has no derivative there, use --method two")
+        for r in hit:
+            row = int(instant.at[np.searchsorted(instant.mine, r)])
+            cross(events.stages.of(basis), instant, row, events.mass, self.variation.vectors)
+        may_depend = bool((found.taut[arrived] | (events.restitution[arrived] == 0.0)).any())
+        self._settle(now, len(arrived) > len(hit), may_depend)
+
+    def _pass_events(self, ropes: WatchedRopes, times: Floats, steps: Floats) -> tuple[int, Ints]:
+        """As ``StepRun``; where it fails perturbations are those of the beginning."""
+        if self.variation is None:
+            return super()._pass_events(ropes, times, steps)
+        vectors, counter = self.variation.vectors, self.variation.counter
+        saved, elapsed, count = (vectors.copy(), counter.copy()), self.elapsed, len(self.grown)
+        reason, control = super()._pass_events(ropes, times, steps)
+        if reason != groups.DONE:
+            (vectors[:], counter[:]), self.elapsed = saved, elapsed
+            del self.grown[count:]
+        return reason, control
+
+    def _begin(self, count: int) -> Variation:
+        self.variation = new_variation(count, self.system.size, self.stage.bars, self.stage.nodes.mask, SEED)
+        self.grown: list[Floats] = []
+        self.elapsed = 0.0
+        return self.variation
+
+    def _settle(self, now: float, is_projected: bool = False, may_depend: bool = False) -> None:
+        """Perturbations go on from new displacements and velocities.
+
+        is_projected  they are first brought to what rods and taut ropes allow
+        may_depend    some may be combinations of others: these vanish, unless perturbations stay as they become
+        """
+        assert self.variation is not None
+        vectors, state = self.variation.vectors, (self.stage, self.progress.motion, now)
+        mass = small_or_sparse_mass(self.stage)
+        if is_projected:
+            project(*state, mass, vectors)
+        if may_depend and self.every < NEVER:
+            growth = orthonormal(vectors, UNIT, DEPENDENT)
+            self.grown.append(np.append(growth, self.elapsed)[None])
+            self.elapsed, self.variation.counter[SINCE] = 0.0, 0
+        accelerate(*state, mass, vectors)
+
+    def _step(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """One increment so short that differences of du over its square would be round-off: in powers of it."""
+        assert self.variation is not None
+        reason = super().iterate(control, chunk, kept, ropes)
+        if control[groups.INCREMENT]:
+            vectors, dt = self.variation.vectors, float(chunk.dt[0])
+            vectors[:, DU] += dt * (vectors[:, DV] + 0.5 * dt * vectors[:, DA])
+            vectors[:, DV] += dt * vectors[:, DA]
+            self.elapsed += dt
+            mass = small_or_sparse_mass(self.stage)
+            accelerate(self.stage, self.progress.motion, float(chunk.time[1]), mass, vectors)
+        return reason
 
 
 def tangent_growth(model: Model, count: int, every: int | None = None) -> Floats:
@@ -80,3 +186,18 @@ def tangent_growth(model: Model, count: int, every: int | None = None) -> Floats
     while not last.clock.is_finished:
         last.advance()
     return np.concatenate(last.grown)
+
+
+def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
+    """(k, 2, 3n) what so many increments, with all events in them, make of perturbations ``starts`` of u and v.
+
+    The derivative of the map from a state to that ``increments`` later, along (k, 2, 3n) directions; ``last`` is open,
+    its motion is the state, and the later one afterwards. CommandError: there is no derivative.
+    """
+    last.begin(starts)
+    end, progress = last.progress.increment + increments, last.progress
+    while progress.increment < end and not last.clock.is_finished:
+        progress.chunk = end - progress.increment
+        last.advance()
+    assert last.variation is not None
+    return last.variation.vectors[:, : DV + 1].copy()

@@ -14,6 +14,7 @@ Fractals 11 (2000) 2443-2451.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,12 @@ EXACT, MOST_PASSES = 1e-15, 4
 BLENDED = ("u", "v", "a", "force", "reaction", "multiplier", "lagged")
 
 
-def two_growth(model: Model, every: int | None = None) -> Floats:
-    """(r, 2) logarithms of the growth of the distance of two motions in the last step, and the times it took."""
-    pair = Pair(model)
+def two_growth(model: Model, every: int | None = None, motions: Sequence[Trajectory] | None = None) -> Floats:
+    """(r, 2) logarithms of the growth of the distance of two motions in the last step, and the times it took.
+
+    motions  two that have set off alike; None: they set off as the deck says
+    """
+    pair = Pair(model, motions)
     rows = []
     distance, count = pair.begin(), every or EVERY
     while not pair.is_finished:
@@ -68,15 +72,16 @@ def two_growth(model: Model, every: int | None = None) -> Floats:
 class Pair:
     """Two motions of one model: ``first`` is not touched, ``second`` is brought close to it."""
 
-    def __init__(self, model: Model) -> None:
-        self.first, self.second = (Trajectory(model, SilentSink()) for _ in range(2))
+    def __init__(self, model: Model, motions: Sequence[Trajectory] | None = None) -> None:
+        self.first, self.second = motions or [Trajectory(model, SilentSink()) for _ in range(2)]
         self.close, self.vanished = CLOSE * size_of(model) / UNIT, VANISHED * size_of(model) / UNIT
         self.generator = np.random.default_rng(SEED)
 
     def begin(self) -> float:
         """Open the step in both, the second pushed; their distance."""
         for trajectory in (self.first, self.second):
-            trajectory.open()
+            if not trajectory.last.has_begun:
+                trajectory.open()
         self.mass: Any = small_or_sparse_mass(self.second.last.stage)
         return self._push()
 

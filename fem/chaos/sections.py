@@ -39,6 +39,7 @@ class Section:
     track_time, track (k,), (k, c)   all increments of the last periods
     reference      (c,) coordinates that displacements are measured from; 0 for velocities
     period         in periods of the drive; 0: none up to ``LONGEST`` (aperiodic)
+    forces         ``T_1`` -> (p,), (k,) the same of the forces along printed elements
     """
 
     columns: tuple[str, ...]
@@ -48,6 +49,7 @@ class Section:
     track: Floats
     reference: Floats
     period: int
+    forces: Mapping[str, tuple[Floats, Floats]]
 
     def __repr__(self) -> str:
         kind = f"period {self.period}, in periods of the drive" if self.period else "aperiodic"
@@ -84,43 +86,84 @@ def drive_period(model: Model) -> float:
     return 2.0 * math.pi / found[0]
 
 
+def strobe(model: Model, period: float | str | None) -> tuple[float, int]:
+    """Time between two points of a section, and the increments in it.
+
+    period  a time, the name of a ``*PARAMETER`` that is one, or None: that of the deck's PERIODIC amplitude
+    """
+    if isinstance(period, str):
+        named = {name.upper(): value for name, value in model.parameters.items()}
+        if not named.get(period.upper(), 0.0) > 0.0:
+            raise CommandError(f"the period {period} is neither a time above zero nor a *PARAMETER of the deck that is")
+        period = named[period.upper()]
+    period = drive_period(model) if period is None else period
+    procedure = lasting(model, None).steps[-1].procedure
+    assert isinstance(procedure, Dynamic)
+    every = round(period / procedure.dt) if procedure.dt > 0.0 else 0
+    if not procedure.direct or every < 1 or abs(every * procedure.dt - period) > WHOLE * procedure.dt * every:
+        raise CommandError(
+            f"the increments ({procedure.dt:.9g}) do not divide the period of the section ({period:.9g}): "
+            "use *DYNAMIC, DIRECT with a whole number of increments in it"
+        )
+    return period, every
+
+
 class SectionSink(SilentSink):
     """Takes the states out of the last step of a run."""
 
-    def __init__(self, model: Model, step: int, every: int, first: int, track: int) -> None:
-        self.model, self.step, self.every, self.first, self.track = model, step, every, first, track
+    def __init__(self, model: Model, every: int, cycles: int, points: int) -> None:
+        """Periods of ``every`` increments, so many of them in all, of which the last ones give so many points."""
+        self.model, self.step, self.every = model, len(model.steps), every
+        self.first, self.track = (every * (cycles - count) for count in (points - 1, min(TRACK, cycles)))
         self.points: list[Floats] = []
         self.tracks: list[Floats] = []
-        self.nodes = np.zeros(0, np.int64)
+        self.nodes = self.elements = np.zeros(0, np.int64)
 
     def rows(self, rows: Rows) -> None:
-        """Keep those that are wanted: time, then u and v of each node."""
+        """Keep those that are wanted: time, then u and v of each node, then T of each element."""
         if rows.step != self.step or not len(rows.increment):
             return
-        self.nodes = rows.nodes
+        self.nodes, self.elements = rows.nodes, rows.elements
         values = rows.of_nodes(self.model)
         state = np.concatenate([values["U"], values["V"]], axis=2)
-        table = np.column_stack([rows.time, state.reshape(len(rows.time), 6 * len(rows.nodes))])
+        pulls = rows.of_elements(self.model)["T"]
+        table = np.column_stack([rows.time, state.reshape(len(rows.time), 6 * len(rows.nodes)), pulls])
         due = (rows.increment % self.every == 0) & (rows.increment >= self.first)
         self.points.append(table[due])
         self.tracks.append(table[rows.increment >= self.track])
+
+    def section(self) -> Section:
+        """What there is at the end. CommandError: nobody said whose."""
+        if not len(self.nodes):
+            raise CommandError("the last step prints no nodes: *NODE PRINT says whose states a section has")
+        points, tracks, mesh = np.concatenate(self.points), np.concatenate(self.tracks), self.model.mesh
+        labels = mesh.node_labels[self.nodes].tolist()
+        columns = tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
+        end = 1 + len(columns)
+        pulls = [f"T_{label}" for label in mesh.element_labels[self.elements].tolist()]
+        forces = dict(zip(pulls, zip(points[:, end:].T, tracks[:, end:].T, strict=True), strict=True))
+        points, tracks = points[:, :end], tracks[:, :end]
+        found = period_of(points[:, 1:], np.ptp(tracks[:, 1:], axis=0))
+        places = mesh.coordinates[self.nodes]
+        reference = np.concatenate([places, np.zeros_like(places)], axis=1).ravel()
+        return Section(columns, points[:, 0], points[:, 1:], tracks[:, 0], tracks[:, 1:], reference, found, forces)
 
 
 @dataclass(frozen=True, slots=True)
 class Sections:
     """How sections are taken; also the question of a sweep (``fem/sweeping``), whose rows make a bifurcation diagram.
 
-    period  time between two points; None: that of the deck's PERIODIC amplitude
+    period  time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     cycles  periods in all;  points: of the section, at their end
     what    column of ``Section`` that a sweep keeps
     """
 
-    period: float | None = None
+    period: float | str | None = None
     cycles: int = CYCLES
     points: int = POINTS
     what: str = ""
     kind: ClassVar[str] = "sections"
-    figures: ClassVar[tuple[str, ...]] = ("points.csv", "bifurcation.png")
+    figures: ClassVar[tuple[str, ...]] = ("points.csv", "bifurcation.png", "peaks.png")
     counts: ClassVar[tuple[str, ...]] = ("period",)
 
     def __post_init__(self) -> None:
@@ -140,36 +183,21 @@ class Sections:
 
     def section(self, model: Model) -> Section:
         """Of one model. CommandError: no such motion, or increments that do not divide the period."""
-        period = drive_period(model) if self.period is None else self.period
+        period, every = strobe(model, self.period)
         model = lasting(model, self.cycles * period)
-        procedure = model.steps[-1].procedure
-        assert isinstance(procedure, Dynamic)
-        every = round(period / procedure.dt) if procedure.dt > 0.0 else 0
-        if not procedure.direct or every < 1 or abs(every * procedure.dt - period) > WHOLE * procedure.dt * every:
-            raise CommandError(
-                f"the increments ({procedure.dt:.9g}) do not divide the period of the section ({period:.9g}): "
-                "use *DYNAMIC, DIRECT with a whole number of increments in it"
-            )
-        first, track = (every * (self.cycles - count) for count in (self.points - 1, min(TRACK, self.cycles)))
-        sink = SectionSink(model, len(model.steps), every, first, track)
+        sink = SectionSink(model, every, self.cycles, self.points)
         solve(model, sink, Wishes(fields=False))
-        if not len(sink.nodes):
-            raise CommandError("the last step prints no nodes: *NODE PRINT says whose states a section has")
-        points, tracks = np.concatenate(sink.points), np.concatenate(sink.tracks)
-        labels = model.mesh.node_labels[sink.nodes].tolist()
-        columns = tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
-        found = period_of(points[:, 1:], np.ptp(tracks[:, 1:], axis=0))
-        places = model.mesh.coordinates[sink.nodes]
-        reference = np.concatenate([places, np.zeros_like(places)], axis=1).ravel()
-        return Section(columns, points[:, 0], points[:, 1:], tracks[:, 0], tracks[:, 1:], reference, found)
+        return sink.section()
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """A row of a sweep."""
         try:
             section = self.section(model)
             what = self.what or section.columns[0]
-            values = section.of(what)
-            track = section.track[:, section.columns.index(what)]
+            values, track = section.forces.get(what) or (
+                section.of(what),
+                section.track[:, section.columns.index(what)],
+            )
         except Exception as error:
             return verdict_of(error), (0, *[math.nan] * (self.points + 2)), None
         return COMPLETED, (section.period, float(track.min()), float(track.max()), *values.tolist()), None
@@ -179,7 +207,7 @@ def sections(
     deck: str | Path | Model,
     *,
     parameters: Mapping[str, float] | None = None,
-    period: float | None = None,
+    period: float | str | None = None,
     cycles: int = CYCLES,
     points: int = POINTS,
 ) -> Section:
@@ -187,7 +215,7 @@ def sections(
 
     deck        path of the ``.inp``, or a ``Model``
     parameters  values that override the deck's ``*PARAMETER``
-    period      time between two points; None: that of the deck's PERIODIC amplitude
+    period      time between two points, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
     cycles      periods in all; points: of the section, at their end
 
     Raises

@@ -10,7 +10,8 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.model import Model
 from fem.model.mesh import BARS
-from fem.model.properties import snap_time
+from fem.model.properties import carried_by, snap_time
+from fem.model.surroundings import growth_of
 
 FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT": 2.0}
 """Angular frequency of one bar times L sqrt(rho/E): k = E A/L against M = m/2 I or m/6 [2 1; 1 2], ends in opposition.
@@ -25,8 +26,8 @@ ROUND_OFF = 1e-9
 class Bars:
     """All T3D2 and T2D2 with a section, by element order.
 
-    labels, elements (their indices), connectivity, length0, area, density  (m,) (m, 2) ...; young is NaN where
-    inextensible
+    labels, elements (their indices), connectivity, length0, area  (m,) (m, 2) ...; young is NaN where inextensible
+    density       (m,) with what grows on the bar, and what it carries in the first step
     stretch       (m,) |D|/L0 - 1, 0 without a rest length
     can_go_slack  (m,) whether a sign of the force is cut off or weakened
     """
@@ -75,15 +76,21 @@ def collect_bars(model: Model) -> Bars:
     for own in model.rest_lengths:
         rest[mesh.elements_of(own.target)] = own.length
     length0 = np.where(np.isnan(rest[chosen]), length, rest[chosen])
+    area = np.array([section.area for section in sections], float)
+    lengths = np.zeros(len(owner))
+    lengths[chosen] = length0
+    gone = model.steps[0].shed if model.steps else ()
+    carried = carried_by(mesh, [mass for mass in model.nonstructural if mass.name not in gone], lengths)
+    carried += growth_of(mesh, model.growths)[1]
     return Bars(
         labels=mesh.element_names[chosen],
         elements=chosen,
         connectivity=connectivity,
         length0=length0,
         stretch=length / length0 - 1.0,
-        area=np.array([section.area for section in sections], float),
-        density=np.array([material.density for material in materials], float),
-        young=np.array([np.nan if m.young is None else m.young for m in materials], float),
+        area=area,
+        density=np.array([material.density for material in materials], float) + carried[chosen] / area,
+        young=np.array([m.instant_modulus or np.nan for m in materials], float),
         rule=tuple(section.mass_rule for section in sections),
         can_go_slack=np.array([m.compression_ratio < 1 or m.tension_ratio < 1 for m in materials], bool),
     )

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from fem.checking.bars import ROUND_OFF, Bars, first_smallest, stiffest_bar
-from fem.checking.fluids import describe_fluids
-from fem.model import Dynamic, Frequency, Model, Static, Step
+from fem.checking.fluids import describe_fluids, describe_waves
+from fem.checking.pulleys import collect_ropes, describe_ropes
+from fem.model import Dynamic, Frequency, Model, Static, SteadyState, Step
 
 
 def describe(model: Model, bars: Bars) -> list[str]:
@@ -30,16 +31,20 @@ def describe(model: Model, bars: Bars) -> list[str]:
     for rule, mass in zip(bars.rule, bars.mass, strict=True):
         by_rule[rule] = by_rule.get(rule, 0.0) + float(mass)
     rules = ", ".join(f"{rule} {mass:.6g}" for rule, mass in by_rule.items()) or "none"
-    lines.append(f"mass        {bars.mass.sum() + point:.6g}: bars {rules}; point masses {point:.6g}")
+    ropes = collect_ropes(model)
+    over = f"; over pulleys {ropes.mass.sum():.6g}" if len(ropes.mass) else ""
+    whole = bars.mass.sum() + point + ropes.mass.sum()
+    lines.append(f"mass        {whole:.6g}: bars {rules}; point masses {point:.6g}{over}")
     if bars.labels.size:
         short, long = first_smallest(bars.length0), int(np.argmax(bars.length0))
         lines.append(f"bar length  {bars.length0[short]:.6g} (element {bars.labels[short]})")
         if bars.length0[long] > bars.length0[short] * (1 + ROUND_OFF):
             lines[-1] += f" .. {bars.length0[long]:.6g} (element {bars.labels[long]})"
-    if model.rest_lengths:
+    if model.rest_lengths and bars.labels.size:
         most = int(np.argmax(bars.stretch))
         lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
-    return lines + describe_fluids(model, bars) + _stiffest_lines(bars)
+    lines += describe_ropes(model, ropes)
+    return lines + describe_waves(model) + describe_fluids(model, bars) + _stiffest_lines(bars)
 
 
 def _stiffest_lines(bars: Bars) -> list[str]:
@@ -63,6 +68,9 @@ def describe_step(number: int, step: Step, bars: Bars) -> str:
     geometry = "NLGEOM" if step.nlgeom else "geometrically linear"
     if isinstance(procedure, Frequency):
         return f"{name}: FREQUENCY, {procedure.modes} modes, {geometry}"
+    if isinstance(procedure, SteadyState):
+        found = procedure.frequencies
+        return f"{name}: STEADY STATE DYNAMICS, {len(found)} frequencies from {found[0]:g} to {found[-1]:g}, {geometry}"
     kind = "STATIC" if isinstance(procedure, Static) else f"DYNAMIC {procedure.integrator}"
     control = "equal" if procedure.direct else "automatic"
     count = f"{procedure.period / procedure.dt:.6g} " if procedure.dt > 0 else ""

@@ -12,7 +12,8 @@ import numpy as np
 from fem.arrays import Floats
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.checking.fluids import ringing
-from fem.model import Boundary, Dynamic, Frequency, Model, Static
+from fem.checking.pulleys import collect_ropes
+from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static
 from fem.model.curves import Follow, evaluate
 from fem.model.swings import coarse_swing, held_nodes
 
@@ -47,12 +48,14 @@ def loose_nodes(model: Model, bars: Bars) -> list[str]:
 
 def _links(model: Model) -> list[tuple[int, int]]:
     """Pairs of node indices that an element, an equation or a link joins (a node with itself: grounded elements)."""
-    links = [(first, second) for first, second in model.mesh.element_nodes.tolist()]
+    links = [(first, second) for first, second in model.mesh.legs[0].tolist()]
     for equation in model.equations:
         links += [(equation.terms[0][0], term[0]) for term in equation.terms]
     for body in model.bodies:
         (node,) = model.mesh.nodes_of(body.node)
         links += [(int(node), pinned) for pinned in model.mesh.nodes_of(body.pinned).tolist()]
+    for plane in model.planes:
+        links += [(first, second) for first, second in plane.pairs(model.mesh).tolist()]
     return links + list(model.links)
 
 
@@ -120,7 +123,7 @@ def increments(model: Model, bars: Bars) -> list[str]:
     light = np.flatnonzero(bars.can_go_slack & (bars.snap_time == 0) & (bounce > 0))
     for number, step in enumerate(model.steps, start=1):
         procedure, where = step.procedure, f"step {number}"
-        if not isinstance(procedure, Frequency) and procedure.dt > procedure.period:
+        if not isinstance(procedure, Perturbation) and procedure.dt > procedure.period:
             found.append(f"{where}: the first increment {procedure.dt:g} is longer than the step {procedure.period:g}")
         found += [f"{where}: {text}" for text in [coarse_swing(model, procedure)] if text]
         if not isinstance(procedure, Dynamic):
@@ -164,8 +167,8 @@ def jumps(model: Model, bars: Bars) -> list[str]:
     mesh, found, begin = model.mesh, [], 0.0
     place = np.zeros((len(mesh.node_labels), 3))
     for number, step in enumerate(model.steps, start=1):
-        period = 0.0 if isinstance(step.procedure, Frequency) else step.procedure.period
-        for given in step.boundaries:
+        period = step.procedure.period
+        for given in () if isinstance(step.procedure, Perturbation) else step.boundaries:
             if given.kind != "DISPLACEMENT":
                 continue
             first = last = given.value
@@ -187,8 +190,10 @@ def jumps(model: Model, bars: Bars) -> list[str]:
 
 def geometry(model: Model, bars: Bars) -> list[str]:
     """Steps without NLGEOM."""
-    linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom and bars.labels.size]
-    return [] if not linear else [f"geometrically linear (no NLGEOM): step {some(linear)}; cables usually need NLGEOM"]
+    linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
+    if not linear or not (bars.labels.size or model.mesh.has_pulleys):
+        return []
+    return [f"geometrically linear (no NLGEOM): step {some(linear)}; cables usually need NLGEOM"]
 
 
 def floating_across(model: Model, bars: Bars) -> list[str]:
@@ -197,13 +202,14 @@ def floating_across(model: Model, bars: Bars) -> list[str]:
     stressed = model.rest_lengths or any(condition.kind == "STRESS" for condition in model.initial_conditions)
     if slack_ok or stressed or any(section.starting_tension > 0 for section in model.sections):
         return []
-    n = len(model.mesh.node_labels)
+    n, (legs, owner) = len(model.mesh.node_labels), model.mesh.legs
     stiffness, touched = np.zeros((n, 3, 3)), np.zeros(n, bool)
-    d = model.mesh.coordinates[bars.connectivity[:, 1]] - model.mesh.coordinates[bars.connectivity[:, 0]]
+    ends = legs[np.isin(owner, [*bars.elements, *collect_ropes(model).elements])]
+    d = model.mesh.coordinates[ends[:, 1]] - model.mesh.coordinates[ends[:, 0]]
     direction = d / np.maximum(np.linalg.norm(d, axis=1), np.finfo(float).tiny)[:, None]
     for end in (0, 1):
-        np.add.at(stiffness, bars.connectivity[:, end], direction[:, :, None] * direction[:, None, :])
-        touched[bars.connectivity[:, end]] = True
+        np.add.at(stiffness, ends[:, end], direction[:, :, None] * direction[:, None, :])
+        touched[ends[:, end]] = True
     for block in model.mesh.blocks:
         flat = block.kind == "T2D2"
         spring = block.kind.startswith("SPRING")
@@ -231,7 +237,8 @@ def first_loads(model: Model) -> Floats:
     for spread in step.distributed_loads:
         direction = np.array(spread.direction) if spread.kind == "GRAV" else np.eye(3)["XYZ".index(spread.kind[1])]
         elements = np.arange(len(mesh.element_labels)) if spread.target is None else mesh.elements_of(spread.target)
-        loads[np.unique(mesh.element_nodes[elements])] += spread.value * direction
+        legs, owner = mesh.legs
+        loads[np.unique(legs[np.isin(owner, elements)])] += spread.value * direction
     return loads
 
 
@@ -243,8 +250,10 @@ def massless_nodes(model: Model, bars: Bars) -> list[str]:
     mesh = model.mesh
     n = len(mesh.node_labels)
     massless, held = np.zeros(n, bool), np.zeros((n, 3), bool)
-    massless[mesh.element_nodes] = True
+    (legs, owner), ropes = mesh.legs, collect_ropes(model)
+    massless[legs] = True
     massless[bars.connectivity[bars.mass > 0.0].ravel()] = False
+    massless[legs[np.isin(owner, ropes.elements[ropes.mass > 0.0])]] = False
     for point in model.masses:
         if point.mass > 0.0:
             massless[mesh.element_nodes[mesh.element_sets[point.element_set]]] = False
@@ -265,9 +274,8 @@ def units(model: Model, bars: Bars) -> list[str]:
     found = []
     for material in model.materials.values():
         if material.young is not None and 0 < material.young < LOW_MODULUS:
-            found.append(
-                f"material {material.name}: E = {material.young:g} is low for Pa: given in GPa or MPa by mistake?"
-            )
+            low = f"E = {material.young:g} is low for Pa: given in GPa or MPa by mistake?"
+            found.append(f"material {material.name}: {low}")
         if material.density > HIGH_DENSITY:
             found.append(f"material {material.name}: density {material.density:g} is above that of any solid in kg/m^3")
     unused = set(model.materials) - {section.material for section in model.sections}

@@ -6,11 +6,14 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.checking.bars import Bars
-from fem.model import Dynamic, FluidLoad, Model
+from fem.model import Dynamic, FluidLoad, Jonswap, Model
 from fem.model.surroundings import current_at, growth_of
+from fem.model.surroundings.waves import wave_numbers
 
 NOTHING = 1e-9
 """Weight in a fluid below this fraction of that outside is nothing but round-off."""
+STEEPEST = 0.142
+"""Height over length at which waves break in deep water (Miche, Ann. Ponts Chauss. 114 (1944))."""
 CALM = 0.4
 """RHO above which chains that land and snap ring: with 0.8, largest forces of one line came out 48 % too high."""
 
@@ -29,11 +32,40 @@ def describe_fluids(model: Model, bars: Bars) -> list[str]:
     return lines
 
 
+def describe_waves(model: Model) -> list[str]:
+    """A line for every regular wave and for every sea: length, steepness, depth over length."""
+    lines, water = [], model.water
+    for wave in model.waves:
+        assert water is not None
+        depth = water.level - water.seabed
+        if isinstance(wave, Jonswap):
+            peak = 2.0 * np.pi / wave.period
+            k = float(wave_numbers(np.array([peak]), water.gravity, depth)[0])
+            head = f"JONSWAP, Hs {wave.height:.6g}, Tp {wave.period:.6g}, {wave.count} regular waves"
+            lines.append(f"waves       {head}; at the peak {_regime(wave.height, k, depth)}")
+            continue
+        for omega, k, amplitude, _, direction in wave.components(water):
+            head = f"AIRY, amplitude {amplitude:.6g}, period {2.0 * np.pi / omega:.6g}, towards "
+            head += f"{np.degrees(direction):.4g} degrees from +x"
+            lines.append(f"waves       {head}; {_regime(2.0 * amplitude, k, depth)}")
+    return lines
+
+
+def _regime(height: float, k: float, depth: float) -> str:
+    """Length and steepness of a wave, how deep the water is for it."""
+    length = 2.0 * np.pi / k
+    part = depth / length
+    kind = "deep" if part > 0.5 else "intermediate" if part > 0.05 else "shallow"
+    limit = STEEPEST * np.tanh(k * depth)
+    breaks = f", would break (above {limit:.3g})" if height / length > limit else ""
+    return f"length {length:.6g}, steepness {height / length:.3g}{breaks}, depth over length {part:.3g} ({kind})"
+
+
 def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: list[FluidLoad]) -> str:
     """Weight, terminal velocity, stream, drag over weight of some bars."""
     gravity = max((abs(d.value) for s in model.steps for d in s.distributed_loads if d.kind == "GRAV"), default=0.0)
-    thickness, grown = (values[bars.elements[chosen]] for values in growth_of(model.mesh, model.growths))
-    weight = (bars.density[chosen] * bars.area[chosen] + grown) * gravity
+    thickness = growth_of(model.mesh, model.growths)[0][bars.elements[chosen]]
+    weight = bars.density[chosen] * bars.area[chosen] * gravity
     water, is_wind = model.water, drag.kind == "WDD"
     for load in loads:
         if load.kind == "PB" and water is not None:
@@ -44,8 +76,10 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
     text = f"weight per length {_range(weight)}, {weight @ bars.length0[chosen]:.6g} in all"
     if drag.kind == "PB":
         return text
-    speed = _fastest(model, drag, model.mesh.coordinates[bars.connectivity[chosen], model.mesh.up])
-    text += f"; stream up to {speed:.4g}"
+    height = model.mesh.coordinates[bars.connectivity[chosen], model.mesh.up]
+    speed, waves = _fastest(model, drag, height), _orbital(model, drag, height)
+    text += f"; stream up to {speed:.4g}" + (f", waves up to {waves:.4g}" if waves else "")
+    speed += waves
     if isinstance(drag.coefficient, str):
         law = model.drag_laws[drag.coefficient].rows
         slope = (law[-1][1] - law[-2][1]) / (law[-1][0] - law[-2][0])
@@ -66,12 +100,7 @@ def _numbers(model: Model, bars: Bars, chosen: Ints, drag: FluidLoad, loads: lis
 
 def _fastest(model: Model, drag: FluidLoad, height: Floats) -> float:
     """Largest speed of the stream at some heights, with its amplitudes as far as their points or terms tell."""
-    largest = [1.0, 1.0]
-    for at, name in enumerate(drag.streams):
-        if name is not None:
-            amplitude = model.amplitudes[name]
-            terms = abs(amplitude.mean) + sum(float(np.hypot(a, b)) for a, b in amplitude.fourier)
-            largest[at] = max([terms, *(abs(value) for _, value in amplitude.points)])
+    largest = _factors(model, drag)
     if drag.kind == "WDD" and model.wind is not None:
         level = model.water.level if model.water else 0.0
         highest = float(np.maximum(height - level, 0.0).max())
@@ -79,6 +108,32 @@ def _fastest(model: Model, drag: FluidLoad, height: Floats) -> float:
         return rise * float(np.linalg.norm(np.array(largest) @ model.wind.vectors(model.mesh.up)))
     assert model.water is not None
     return largest[0] * float(np.linalg.norm(current_at(model.water, height), axis=-1).max())
+
+
+def _factors(model: Model, drag: FluidLoad) -> list[float]:
+    """Largest values of the two amplitudes of a load, as far as their points or terms tell."""
+    largest = [1.0, 1.0]
+    for at, name in enumerate(drag.streams):
+        if name is not None:
+            amplitude = model.amplitudes[name]
+            terms = abs(amplitude.mean) + sum(float(np.hypot(a, b)) for a, b in amplitude.fourier)
+            largest[at] = max([terms, *(abs(value) for _, value in amplitude.points)])
+    return largest
+
+
+def _orbital(model: Model, drag: FluidLoad, height: Floats) -> float:
+    """Largest speed of the water in waves at some heights: of regular waves that of all their crests, of a sea four
+    times its standard deviation, which one wave in 3000 exceeds (Rayleigh: exp(-8)).
+    """
+    if drag.kind == "WDD" or model.water is None:
+        return 0.0
+    depth, total = model.water.level - model.water.seabed, 0.0
+    z = min(max(float(height.max()) - model.water.level, -depth), 0.0)
+    for wave in model.waves:
+        omega, k, amplitude = wave.components(model.water)[:, :3].T
+        speeds = amplitude * omega * (np.exp(k * z) + np.exp(-k * (z + 2.0 * depth))) / -np.expm1(-2.0 * k * depth)
+        total += 4.0 * float(np.sqrt(0.5 * speeds @ speeds)) if isinstance(wave, Jonswap) else float(speeds.sum())
+    return _factors(model, drag)[1] * total
 
 
 def _range(values: Floats) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -40,11 +41,30 @@ positive = checked(float, lambda number: 0.0 < number < math.inf, "a number abov
 fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction from 0 to below 1")
 
 
+def time_or_name(text: str) -> float | str:
+    """A time above zero, or the name of a ``*PARAMETER`` that is one."""
+    return text if text[:1].isalpha() and text.isidentifier() else positive(text)
+
+
 def folder_name(text: str) -> Path:
     """A folder that has a name: an empty one would be the current folder by accident."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the folder has no name")
     return Path(text)
+
+
+def add_list(command: argparse.ArgumentParser, option: str, form: str, text: str, required: bool = False) -> None:
+    """An option with numbers between commas, as many as its form shows (LIST: any); the first may be negative."""
+    count = 0 if form == "LIST" else form.count(",") + 1
+
+    def numbers(value: str) -> tuple[float, ...]:
+        parts = value.split(",")
+        if count and len(parts) != count:
+            raise argparse.ArgumentTypeError(f"{value!r} is not of the form {form}")
+        return tuple(number(part) for part in parts)
+
+    command._negative_number_matcher = re.compile(r"^-\.?\d")
+    command.add_argument(option, metavar=form, type=numbers, help=text, required=required)
 
 
 def add_deck(command: argparse.ArgumentParser) -> None:
@@ -66,11 +86,14 @@ def add_force(command: argparse.ArgumentParser) -> None:
     command.add_argument("--force", action="store_true", help=text)
 
 
-def add_sweep(command: argparse.ArgumentParser, where: str, required: bool = False) -> None:
+def add_sweep(command: argparse.ArgumentParser, where: str, required: bool = False, name: str = "--vary") -> None:
     """The options of a sweep."""
-    values = "values of a *PARAMETER, both ends included, or NAME=value,value,...; repeat for all combinations"
+    values = (
+        "values of a *PARAMETER or of a start (U1_2: displacement 1 of node 2, V1_2: its velocity), both ends "
+        "included, or NAME=value,value,...; repeat for all combinations"
+    )
     form = "NAME=first:last:count"
-    command.add_argument("--vary", metavar=form, action="append", required=required, default=[], help=values)
+    command.add_argument(name, dest="vary", metavar=form, action="append", required=required, default=[], help=values)
     add_deck(command)
     add_output(command, where)
     most = "at most N processes (default: one per processor)"

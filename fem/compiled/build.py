@@ -9,10 +9,10 @@ import llvmlite.binding as llvm
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 
-from fem.compiled.entry import entry_module
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign
 from fem.compiled.kinds import result_letters, returned, type_of
+from fem.compiled.native.entry import entry_module
 from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
 from fem.compiled.translate import BODY, NEEDS, Part, contexts, translated, type_of_default

@@ -1,4 +1,4 @@
-"""A compiled function: found by the kinds of its arguments, called with a list of words.
+"""A compiled function: found by the kinds of its arguments, called with the place of a tuple of them.
 
 Python never waits for the compiler's own machinery: a call looks only at the types of the arguments; that arrays have
 the item type and the dimensions the code was made for is tested by the code itself (``entry``).
@@ -12,6 +12,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import count
 from typing import Any, Protocol, cast
 
@@ -26,7 +27,11 @@ OTHER_ARRAYS = 1
 """Answer of machine code that is given arrays it is not made for."""
 Results = ctypes.c_int64 * 8
 """Room for what a kernel returns."""
+ITEMS = tuple.__basicsize__
+"""Where the items of a tuple begin."""
 NAMES = {bool: "bool", int: "int", float: "float", type(None): "none"}
+LETTERS = {"b": "?7x", "i": "q", "u": "q", "f": "d"}
+"""How numbers are handed over, in 64 bits each (``struct``), by ``dtype.kind``."""
 
 
 def kind_of(value: Any) -> Kind:
@@ -61,12 +66,12 @@ def foreign(kinds: Kind) -> bool:
     return isinstance(kinds, tuple) and any(foreign(kind) for kind in kinds)
 
 
-def leaves_of(arguments: Iterable[Any]) -> list[Any]:
+def leaves_of(arguments: Iterable[Any]) -> tuple[Any, ...]:
     """The arguments, groups member by member, and groups of groups."""
-    return [leaf for one in arguments for leaf in (leaves_of(one) if isinstance(one, tuple) else (one,))]
+    return tuple(leaf for one in arguments for leaf in (leaves_of(one) if isinstance(one, tuple) else (one,)))
 
 
-def lister(arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], list[Any]]:
+def lister(arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """``leaves_of`` for arguments nested as these are, written out: a small model spends much of its time on calls.
 
     It raises TypeError or ValueError for most others.
@@ -83,8 +88,8 @@ def lister(arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], list[Any]]
         return f"[{', '.join(found)}]"
 
     known: dict[str, Any] = {}
-    exec(f"def listed(group):\n    {pattern(arguments)} = group\n    return [{', '.join(leaves)}]", known)
-    return cast(Callable[[tuple[Any, ...]], list[Any]], known["listed"])
+    exec(f"def listed(group):\n    {pattern(arguments)} = group\n    return ({', '.join(leaves)},)", known)
+    return cast(Callable[[tuple[Any, ...]], tuple[Any, ...]], known["listed"])
 
 
 class Variant:
@@ -95,18 +100,15 @@ class Variant:
         self.listed = lister(arguments)
         self.types = tuple(map(type, leaves))
         self.numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (bool, int, float, np.generic))]
-        self.generic = [k for k in self.numbers if isinstance(leaves[k], np.generic)]
         plain = (np.ndarray, np.generic, *NAMES)
         self.special = [(k, leaf.kind) for k, leaf in enumerate(leaves) if not isinstance(leaf, plain)]
-        floats = {k for k in self.numbers if isinstance(leaves[k], (float, np.floating))}
-        extra = sum(len(leaves[k].arrays) for k, _ in self.special)
-        layout = "".join("d" if k in floats else "q" for k in range(len(leaves) + extra))
-        self.pack = struct.Struct(f"={layout}").pack
-        self.code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(address)
+        letters = [LETTERS[np.asarray(leaves[k]).dtype.kind] for k in self.numbers]
+        self.pack = struct.Struct(f"={''.join(letters)}").pack
+        self.code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p)(address)
         self.result = unit.result
         self.read = struct.Struct(f"={unit.result.replace('?', 'q')}").unpack_from
 
-    def leaves(self, arguments: tuple[Any, ...]) -> list[Any] | None:
+    def leaves(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The leaves of arguments whose types are those it was made for, as far as Python looks at them."""
         try:
             leaves = self.listed(arguments)
@@ -116,17 +118,13 @@ class Variant:
             return None
         return leaves if not self.special or all(leaves[k].kind == kind for k, kind in self.special) else None
 
-    def run(self, leaves: list[Any]) -> tuple[bool, Any]:
+    def run(self, leaves: tuple[Any, ...]) -> tuple[bool, Any]:
         """Whether the arrays are those it was made for, and what the kernel returns."""
-        words: list[Any] = list(map(id, leaves))
-        for k in self.numbers:
-            words[k] = leaves[k]
-        for k in self.generic:
-            words[k] = leaves[k].item()
-        for k, _ in self.special:
-            words += [id(array) for array in leaves[k].arrays]
+        given = self.pack(*[leaves[k] for k in self.numbers])
+        if self.special:
+            leaves = (*leaves, *(array for k, _ in self.special for array in leaves[k].arrays))
         found = Results()
-        if self.code(self.pack(*words), found) == OTHER_ARRAYS:
+        if self.code(id(leaves) + ITEMS, given, found) == OTHER_ARRAYS:
             return False, None
         numbers = self.read(found)
         if "?" in self.result:
@@ -158,10 +156,14 @@ class Kernel:
         self.function, self.fast, self.inner, self.inline = function, fast, inner, inline
         self.compiler = compiler
         self.name = f"{function.__module__}:{function.__qualname__}"
-        self.signature = inspect.signature(function)
         self.variants: list[Variant] = []
         self.__doc__, self.__name__, self.__module__ = function.__doc__, function.__name__, function.__module__
         self.__wrapped__ = function
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """Of the function; a start need not look at all of them."""
+        return inspect.signature(self.function)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run the machine code, after compiling it or taking it from disk; defaults are compiled in."""

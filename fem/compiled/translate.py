@@ -28,6 +28,7 @@ from numba.extending import models, register_model, typeof_impl
 import fem.lanes.decisions  # noqa: F401  what kernels may do with lanes
 from fem.compiled.kernel import Kernel
 from fem.compiled.kinds import kind_of_type, returned
+from fem.compiled.native.arrays import ITEMS, data_models
 from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import symbol_of
 
@@ -129,6 +130,12 @@ class Context(cpu.CPUContext):
         """As numba's, with our code generator."""
         super().init()
         self._internal_codegen = Codegen("fem")
+        self.data_model_manager = data_models()
+
+    def refresh(self) -> None:
+        """As numba's, with our arrays."""
+        super().refresh()
+        self.install_registry(ITEMS)
 
     def post_lowering(self, mod: Any, library: Any) -> None:
         """As numba's, without its memory manager."""

@@ -10,11 +10,13 @@ from pathlib import Path
 
 from fem.deck import mesh_files, reader
 from fem.deck.handler import Handler
+from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.scanner import checked_overrides
 from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, sets
 from fem.deck.outline import OutlineReader
-from fem.deck.step_cards import breaks, controls, loads, outputs, procedures, steps
-from fem.deck.surroundings import fluid, seabed
+from fem.deck.rope_laws import cards as rope_laws
+from fem.deck.step_cards import breaks, controls, harmonic, loads, outputs, procedures, steps, winches
+from fem.deck.surroundings import cylinders, fluid, planes, seabed, waves
 from fem.deck.surroundings import loads as fluid_loads
 from fem.deck.writer import write_deck
 from fem.model import Model
@@ -43,17 +45,27 @@ KEYWORDS: dict[str, Handler] = {
     "NO COMPRESSION": materials.no_compression,
     "NO TENSION": materials.no_tension,
     "INEXTENSIBLE": materials.inextensible,
+    "UNIAXIAL": rope_laws.uniaxial,
+    "LOADING DATA": rope_laws.loading_data,
+    "UNLOADING DATA": rope_laws.unloading_data,
+    "VISCOELASTIC": rope_laws.viscoelastic,
+    "DYNAMIC STIFFNESS": rope_laws.dynamic_stiffness,
     "SOLID SECTION": properties.solid_section,
     "SPRING": properties.spring,
     "DASHPOT": properties.dashpot,
     "MASS": properties.mass,
+    "NONSTRUCTURAL MASS": properties.nonstructural_mass,
     "REST LENGTH": properties.rest_length,
+    "PULLEY": properties.pulley,
     "SEABED": seabed.seabed,
+    "RIGID CYLINDER": cylinders.rigid_cylinder,
+    "STOP PLANE": planes.stop_plane,
     "RIGID BODY": conditions.rigid_body,
     "FAILURE": breaks.failure,
     "MODEL CHANGE": breaks.model_change,
     "AQUA": fluid.aqua,
     "WIND": fluid.wind,
+    "WAVE": waves.wave,
     "DRAG LAW": fluid.drag_law,
     "MARINE GROWTH": fluid.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,
@@ -65,13 +77,16 @@ KEYWORDS: dict[str, Handler] = {
     "STEP": steps.step,
     "END STEP": steps.end_step,
     "STATIC": procedures.static,
+    "VISCO": procedures.visco,
     "DYNAMIC": procedures.dynamic,
     "FREQUENCY": procedures.frequency,
+    "STEADY STATE DYNAMICS": harmonic.steady_state_dynamics,
     "CONTROLS": controls.controls,
     "BOUNDARY": loads.boundary,
     "CLOAD": loads.cload,
     "DLOAD": loads.dload,
     "TEMPERATURE": loads.temperature,
+    "WINCH": winches.winch,
     "D ADDED MASS": fluid_loads.added_mass,
     "NODE PRINT": outputs.node_print,
     "EL PRINT": outputs.el_print,
@@ -127,7 +142,8 @@ def parse_deck(
     >>> fem.parse_deck(open("inputs/sdnl100.inp").read()).mesh.node_labels.tolist()
     [1, 2]
     """
-    return reader.read_text(text, checked_overrides(parameters), name, folder, KEYWORDS)
+    files = DeckFiles()
+    return reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters), KEYWORDS)
 
 
 __all__ = ["KEYWORDS", "deck_reader", "parse_deck", "read_deck", "write_deck"]

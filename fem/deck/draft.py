@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 from fem.arrays import Floats
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, Row
-from fem.deck.lexical.source import Mistake, Place, listing
+from fem.deck.lexical.source import Guard, Mistake, Place, listing
 from fem.deck.mesh_draft import Catenary, ElementTable, LabelTable, NodeTable, SetTable
 from fem.deck.part_draft import Parts
 from fem.deck.step_draft import StepDraft
@@ -27,10 +25,13 @@ from fem.model import (
     EarlierState,
     Failure,
     InitialCondition,
+    NonstructuralMass,
     PointMass,
+    Pulley,
     RestLength,
 )
-from fem.model.surroundings import DragLaw, MarineGrowth, Seabed, Water, Wind
+from fem.model.surroundings import DragLaw, MarineGrowth, RigidCylinder, Seabed, Water, Wind
+from fem.model.surroundings.waves import Airy, Jonswap
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
@@ -76,11 +77,10 @@ class EquationTerm(NamedTuple):
 
 
 class Bed(NamedTuple):
-    """``*SEABED``; its elevation may be that of the water."""
+    """``*SEABED``; without ELEVATION that is of the water."""
 
     card: Card
     value: Seabed
-    has_elevation: bool
 
 
 class RigidBodyDraft(NamedTuple):
@@ -90,6 +90,15 @@ class RigidBodyDraft(NamedTuple):
     node: str | int
     pinned: str
     rotation: str
+
+
+class PlaneDraft(NamedTuple):
+    """``*STOP PLANE``; node: a label, or a set of one."""
+
+    card: Card
+    node: str | int
+    node_set: str
+    normal: tuple[float, float, float]
 
 
 class Draft:
@@ -104,7 +113,6 @@ class Draft:
         self.ignored: dict[str, None] = {}
         self.extensions: dict[str, None] = {}
         self.generated = 0
-        self.mesh_paths: dict[Place, Path] = {}
         self.parts = Parts()
         self.instances: dict[str, Draft] = {}
 
@@ -114,6 +122,7 @@ class Draft:
         self.catenaries: list[Catenary] = []
         self.earlier_loads: list[Card] = []
         self.seabeds: list[Bed] = []
+        self.cylinders: list[tuple[Card, RigidCylinder]] = []
         self.node_sets = SetTable()
         self.element_sets = SetTable()
         self.materials: dict[str, MaterialDraft] = {}
@@ -126,15 +135,19 @@ class Draft:
         self.links: list[tuple[str | int, str | int, Place]] = []
         self.point_stresses: dict[str | int, float] = {}
         self.initial: list[tuple[InitialCondition, Place]] = []
+        self.nonstructural: list[tuple[NonstructuralMass, Place]] = []
         self.rest_lengths: list[tuple[RestLength, Place]] = []
+        self.pulleys: list[tuple[Pulley, Place]] = []
         self.failures: list[tuple[Failure, Place]] = []
         self.water: Water | None = None
         self.wind: Wind | None = None
+        self.waves: list[tuple[Airy | Jonswap, Card]] = []
         self.drag_laws: dict[str, DragLaw] = {}
         self.growths: list[tuple[MarineGrowth, Place]] = []
         self.boundaries: list[tuple[Boundary, Place]] = []
         self.rotations: list[Boundary] = []
         self.bodies: list[RigidBodyDraft] = []
+        self.planes: list[PlaneDraft] = []
         self.axes: list[tuple[str, Floats]] = []
         self.uses: list[Use] = []
         self.names: set[tuple[str, str]] = set()
@@ -158,13 +171,9 @@ class Draft:
             if len(self.mistakes) >= MAX_COLLECTED:
                 self.raise_problems()
 
-    @contextmanager
-    def guard(self) -> Iterator[None]:
+    def guard(self) -> Guard:
         """A mistake inside is reported; the reading goes on after the block."""
-        try:
-            yield
-        except Mistake as mistake:
-            self.report(mistake)
+        return Guard(self.report)
 
     def has_failed(self, *keywords: str) -> bool:
         """Did a card of one of these kinds have a mistake?"""
@@ -231,10 +240,7 @@ class Draft:
         """A field that names a node (element) or a set of them."""
         entry = row.field(index)
         what = f"{'a' if family == 'node' else 'an'} {family} label or set"
-        if entry.is_integer():
-            label: str | int = entry.integer(f"the {family} label")
-        else:
-            label = entry.name(what)
+        label = entry.integer(f"the {family} label") if entry.is_integer() else entry.name(what)
         self.use(family, label, entry.place)
         return label
 
@@ -259,7 +265,7 @@ class Draft:
     def inner(self) -> Draft:
         """An empty draft of an instance; mistakes and remarks go where they go in this one."""
         own = Draft()
-        for name in ("mistakes", "failed", "notices", "ignored", "extensions", "mesh_paths"):
+        for name in ("mistakes", "failed", "notices", "ignored", "extensions"):
             setattr(own, name, getattr(self, name))
         return own
 

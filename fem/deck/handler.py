@@ -48,12 +48,14 @@ def keyword(
     known, ignored, extra = ({*map(squeezed, names)} for names in ((*needs, *takes), ignores, plus))
     reasons = dict.fromkeys(unsupported, "is not supported") | dict(refuses or {})
     refused = {squeezed(name): reason for name, reason in reasons.items()}
+    answered = known | ignored | refused.keys()
 
     def decorate(function: Handler) -> Handler:
         def checked(card: Card, draft: Draft) -> None:
             check_level(card, draft, level)
-            expand(card.parameters, known)
-            expand(card.parameters, known | ignored | refused.keys())
+            if not known.issuperset(card.parameters):
+                expand(card.parameters, known)
+                expand(card.parameters, answered)
             for name, parameter in card.parameters.items():
                 if name in refused:
                     raise Mistake(parameter.place, f"{parameter.name} of *{card.keyword} {refused[name]}")

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, distinct
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, Place
@@ -24,7 +24,7 @@ SAME_PLACE = 1e-9
 class Chunk(NamedTuple):
     """Nodes, or elements of one kind, of one card.
 
-    numbers  (m, 3) coordinates of nodes; (m, 1 or 2) labels of the nodes of elements
+    numbers  (m, 3) coordinates of nodes; (m, 1 to 3) labels of the nodes of elements
     kind     of elements
     """
 
@@ -142,7 +142,7 @@ class SetTable:
         done, members = self.joined.get((name, is_unsorted), (0, np.zeros(0, np.int64)))
         if done < len(chunks):  # only what has come since a set was last asked for
             labels = np.concatenate([members, *(chunk.labels for chunk in chunks[done:])])
-            members = np.array(list(dict.fromkeys(labels.tolist())), np.int64) if is_unsorted else np.unique(labels)
+            members = np.array(list(dict.fromkeys(labels.tolist())), np.int64) if is_unsorted else distinct(labels)
             self.joined[name, is_unsorted] = len(chunks), members
         return members
 

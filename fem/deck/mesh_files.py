@@ -26,7 +26,7 @@ ALL_NODES, ALL_ELEMENTS = "NALL", "EALL"
 
 def include(card: Card, draft: Draft) -> None:
     """Add the mesh of a file."""
-    path = draft.mesh_paths.get(card.place)
+    path = card.mesh
     if path is None:
         return
     field = card.field("INPUT")
@@ -98,9 +98,8 @@ def add_sets(draft: Draft, mesh: Any, lines: list[int], node_labels: Ints, eleme
         draft.node_sets.add(set_name(name), node_labels[np.asarray(points, dtype=np.int64)])
     tags = [np.asarray(tag) for tag in mesh.cell_data.get("gmsh:physical", ())]
     physical = {name: data for name, data in mesh.field_data.items() if tags and len(data) > 1}
-    of_cells = {
-        name: [np.flatnonzero(tag == data[0]) for tag in tags] for name, data in physical.items() if data[1] == 1
-    }
+    of_lines = {name: data[0] for name, data in physical.items() if data[1] == 1}
+    of_cells = {name: [np.flatnonzero(tag == number) for tag in tags] for name, number in of_lines.items()}
     starts = np.cumsum([0, *(len(mesh.cells[at].data) for at in lines)])
     for name, groups in (of_cells | mesh.cell_sets).items():
         for start, at in zip(starts, lines, strict=False):

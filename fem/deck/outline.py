@@ -70,9 +70,8 @@ class OutlineReader:
     def _trace(self, overrides: Mapping[str, float]) -> Outline | None:
         """The outline of a reading; None where it has mistakes or looks into the numbers too closely."""
         course = Course()
-        traced: dict[str, Any] = {
-            name: course.parameter(name, value) if name in self._varied else value for name, value in overrides.items()
-        }
+        varied = {name: course.parameter(name, overrides[name]) for name in self._varied & overrides.keys()}
+        traced: dict[str, Any] = {**overrides, **varied}
         try:
             return Outline(read_file(self._path, traced, self._keywords, self._stored, course), course)
         except Exception:  # whatever it is, the reading in full says it in its own words

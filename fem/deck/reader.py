@@ -28,7 +28,7 @@ EarlierDeck: TypeAlias = tuple[Path, Mapping[str, float]]
 FIRST = ("NODE", "ELEMENT", "INCLUDE")
 SECOND = ("NGEN", "NFILL", "ELGEN", "NSET", "ELSET")
 """Mesh cards, so that model cards may come in any order; those of a group are read in deck order."""
-PROCEDURES = ("STATIC", "DYNAMIC", "FREQUENCY")
+PROCEDURES = ("STATIC", "VISCO", "DYNAMIC", "FREQUENCY", "STEADY STATE DYNAMICS")
 MAX_GUESSES = 50
 SURE = 0.75
 
@@ -53,14 +53,6 @@ def read_file(
     return read_source(files, source, overrides, keywords, course, earlier)
 
 
-def read_text(
-    text: str, overrides: Mapping[str, float], name: str, folder: Path | None, keywords: Mapping[str, Handler]
-) -> Model:
-    """A deck from a string."""
-    files = DeckFiles()
-    return read_source(files, files.open_text(text, name, folder), overrides, keywords)
-
-
 def read_source(
     files: DeckFiles,
     source: Source,
@@ -73,19 +65,16 @@ def read_source(
     draft = Draft()
     scanner = Scanner(files, draft.report, overrides, course or Course(), names_of(keywords))
     scanner.scan(source)
-    scanner.finish()
+    scanner.close()
     if scanner.remarks:
-        draft.notice(
-            f"lines with a blank after one asterisk are comments: {scanner.remarks}, the first {scanner.first_remark}"
-        )
+        where = f"{scanner.remarks}, the first {scanner.first_remark}"
+        draft.notice(f"lines with a blank after one asterisk are comments: {where}")
     check_overrides(scanner, draft)
-    draft.mesh_paths = scanner.mesh_paths
     names = {squeezed(card.keyword) for card in scanner.cards}
-    if (
-        earlier and "RESTART" in names and not {"NODE", "ELEMENT"} & names
-    ):  # steps alone, as Abaqus and CalculiX have it
+    has_steps_alone = "RESTART" in names and not {"NODE", "ELEMENT"} & names  # as Abaqus and CalculiX have it
+    if earlier and has_steps_alone:
         scanner.cards[:0] = model_cards(earlier, files, draft, keywords)
-    interpret(scanner.cards, draft, keywords)
+    interpret(scanner.cards, draft, keywords, scanner.keywords)
     said = (n for n, text in enumerate(source.lines, 1) if text.strip() and not text.lstrip().startswith("**"))
     model = with_final_labels(build_model(draft, Place(source, max(said, default=1), 1)), draft)
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
@@ -102,8 +91,7 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
         scanner.scan(files.open_deck(earlier[0]))
     except Mistake:
         return []
-    scanner.finish()
-    draft.mesh_paths |= scanner.mesh_paths
+    scanner.close()
     names = [squeezed(card.keyword) for card in scanner.cards]
     model = scanner.cards[: names.index("STEP")] if "STEP" in names else []
     first = slice(len(model), names.index("ENDSTEP") if "ENDSTEP" in names else None)
@@ -113,17 +101,17 @@ def model_cards(earlier: EarlierDeck, files: DeckFiles, draft: Draft, keywords: 
 
 def check_overrides(scanner: Scanner, draft: Draft) -> None:
     """``--set`` names parameters of the deck; a deck with mistakes answers with those first."""
-    if scanner.unused_overrides and not draft.mistakes:
-        name = scanner.unused_overrides[0]
+    unused = [name for name in scanner.overrides if name not in scanner.values]
+    if unused and not draft.mistakes:
+        name = unused[0]
         guess = nearest(name, scanner.spellings.values())
         hint = f"; did you mean {guess}?" if guess else ""
         raise CommandError(f"the deck has no *PARAMETER {shown(name)[1:-1]}{hint}")
 
 
-def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler]) -> None:
-    """Call the function of each card."""
-    canonical = names_of(keywords)
-    named = [replace(card, keyword=canonical.get(squeezed(card.keyword), card.keyword)) for card in cards]
+def interpret(cards: list[Card], draft: Draft, keywords: Mapping[str, Handler], canonical: Mapping[str, str]) -> None:
+    """Call the function of each card; ``canonical``: ``names_of`` the keywords."""
+    named = [canonically_named(card, canonical) for card in cards]
     named = sorted_cards(named, draft, keywords, lambda card: call(card, draft, keywords[card.keyword]))
     instances = read_instances(draft, lambda cards, own: read_cards(cards, own, keywords))
     read_cards([replace(card, instances=instances) for card in named] if instances else named, draft, keywords)
@@ -157,6 +145,12 @@ def read_cards(named: list[Card], draft: Draft, keywords: Mapping[str, Handler])
 def names_of(keywords: Mapping[str, Handler]) -> dict[str, str]:
     """Every keyword that has an answer, by its name without blanks."""
     return {squeezed(name): name for name in (*keywords, "PARAMETER", *FOREIGN)}
+
+
+def canonically_named(card: Card, canonical: Mapping[str, str]) -> Card:
+    """The card under the keyword as ``KEYWORDS`` spells it, if it is one."""
+    name = canonical.get(squeezed(card.keyword), card.keyword)
+    return card if name == card.keyword else replace(card, keyword=name)
 
 
 def steps_of(cards: list[Card]) -> list[Card | None]:

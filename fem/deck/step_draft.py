@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fem.deck.lexical.source import Place
-from fem.model import Boundary, Controls, DistributedLoad, FluidLoad, NodalLoad, OutputRequest, Temperature
+from fem.model import Boundary, Controls, DistributedLoad, FluidLoad, NodalLoad, OutputRequest, Temperature, Winch
 from fem.model.steps import Procedure
 
 
@@ -42,5 +42,8 @@ class StepDraft:
     fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)
     temperatures: list[Temperature] = field(default_factory=list)
     removals: list[tuple[str | int, Place]] = field(default_factory=list)
+    winches: list[tuple[Winch, Place]] = field(default_factory=list)
+    shed: list[tuple[str, Place]] = field(default_factory=list)
+    put: list[tuple[str, Place]] = field(default_factory=list)
     outputs: list[OutputRequest] = field(default_factory=list)
     output: Given | None = None

@@ -6,9 +6,9 @@ A family has a group of arrays (a NamedTuple) that says what it acts on, and a k
         force    (3n,)  internal force, added to: what pushes along +x is subtracted
         flow     (3n,)  the part of it that does not come from the stored energy, added to
         tangent         derivative of the weighted force, added to ``block`` and ``cross``
-    values(own, index, u, v, row)   E, S, N, T of its element ``index``
-    mass(own, time, place, u, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u; a family
-                                       with pairs may add to its rows of block (n + p, 9), between their nodes
+    values(own, index, u, v, state, row)   E, S, N, T of its element ``index``; in models with pulleys row has T2, too
+    mass(own, time, place, u, state, block)   adds to block (n, 9) the mass it gives to nodes that are at place + u; a
+                                       family with pairs may add to its rows of block (n + p, 9), between their nodes
 
 Its energy, its place in every integrator and linear solver, restarts and tables follow from these.
 """
@@ -20,20 +20,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, shared_kernel
 from fem.forces.bars.bar import VISCOUS, Bars
 from fem.forces.fluid.group import FLUID
 from fem.forces.fluid.inertia import ADDED_MASS
 from fem.forces.protocol import Family
+from fem.forces.reeving.group import REEVING
+from fem.forces.ropelaws.bar import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 
 FIRST = 3
 """Elements of the first family have this number; 0: bars, 1: springs between dofs, 2: point masses."""
-FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED]
+FAMILIES: list[Family] = [FLUID, ADDED_MASS, SEABED, REEVING, ROPE_LAWS]
 """All of them, bars and springs apart."""
 Groups: TypeAlias = tuple[Any, ...] | None
 """Those of all families of a model; None where none acts, so that its march has no line of them."""
@@ -73,6 +73,12 @@ def rough_ones(owns: Groups) -> list[str]:
     return [family.name for family, own in acting(owns) if not family.smooth or len(family.states(own))]
 
 
+def trouble_of(system: Any, u: Floats, state: Floats) -> str:
+    """Why forces do not go on in a state that is not finite; empty: they have no reason."""
+    found = (family.trouble(own, system, u, state) for family, own in acting(system.families))
+    return next(filter(None, found), "")
+
+
 def massive_ones(owns: Groups) -> list[str]:
     """Names of those that add mass."""
     return [family.name for family, _ in acting(owns) if family.mass is not None]
@@ -80,7 +86,7 @@ def massive_ones(owns: Groups) -> list[str]:
 
 def are_viscous(bars: Bars, springs: Springs) -> bool:
     """Some force of bars or springs may not come from stored energy."""
-    return bool(np.any(bars.constants[VISCOUS]) or np.any(springs.constants[:, DAMPING]))
+    return bool(bars.constants[VISCOUS].any() or springs.constants[:, DAMPING].any())
 
 
 def asking_all(head: str, before: str, each: str, after: str) -> Any:
@@ -98,12 +104,12 @@ def asking_all(head: str, before: str, each: str, after: str) -> Any:
 
 
 @inner_kernel
-def no_values(own: Any, index: int, u: Any, v: Any, row: Any) -> None:
+def no_values(own: Any, index: int, u: Any, v: Any, state: Any, row: Any) -> None:
     """Of elements that only carry a force: zeros."""
 
 
 @inner_kernel
-def no_mass(own: Any, time: float, place: Any, u: Any, block: Any) -> None:
+def no_mass(own: Any, time: float, place: Any, u: Any, state: Any, block: Any) -> None:
     """Of families that are forces only."""
 
 
@@ -118,18 +124,18 @@ def _evaluate() -> Any:
 
 def _values() -> Any:
     return asking_all(
-        "values_of_all(number, index, springs, families, u, v, row)",
+        "values_of_all(number, index, springs, families, u, v, state, row)",
         "    if number == 1: spring_values(springs, index, u, v, row)",
-        "        if number == {number}: values_{place}(families[{place}], index, u, v, row)",
+        "        if number == {number}: values_{place}(families[{place}], index, u, v, state, row)",
         "    return None",
     )
 
 
 def _mass() -> Any:
     return asking_all(
-        "masses_of_all(families, time, place, u, block)",
+        "masses_of_all(families, time, place, u, state, block)",
         "    for k in range(block.shape[0]):\n        for c in range(9): block[k, c] = 0.0",
-        "        mass_{place}(families[{place}], time, place, u, block)",
+        "        mass_{place}(families[{place}], time, place, u, state, block)",
         "    return None",
     )
 
@@ -137,15 +143,15 @@ def _mass() -> Any:
 evaluate_others = inner_kernel(_evaluate())
 """(trial, springs, families, force, flow, tangent) -> the energy that springs and all families store."""
 values_of_others = inner_kernel(_values())
-"""(number, index, springs, families, u, v, row): E, S, N, T of an element that is no bar."""
+"""(number, index, springs, families, u, v, state, row): E, S, N, T of an element that is no bar."""
 masses_of_others = inner_kernel(_mass())
-"""(families, time, place, u, block): the mass that families give to nodes, into block (n, 9)."""
+"""(families, time, place, u, state, block): the mass that families give to nodes, into block (n, 9)."""
 
 
 @shared_kernel
-def write_masses(families: Groups, time: float, place: Floats, u: Floats, block: Floats) -> None:
+def write_masses(families: Groups, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
     """The mass that families give to nodes at displacement u, into block (n, 9)."""
-    masses_of_others(families, time, place, u, block)
+    masses_of_others(families, time, place, u, state, block)
 
 
 def _ask_anew() -> None:

@@ -12,6 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.compiled import inner_kernel
+
+SPENT, GIVEN, TAKEN, WEIGHT = 0, 1, 2, 3
+"""Entries of ``Trial.power``: what a stream spends per time on the bodies in it; work that comes from outside in the
+increment besides, and what is lost in it besides; the potential energy at u1 of weight that families add."""
+BOOKS = 4
 
 
 class Trial(NamedTuple):
@@ -23,13 +29,14 @@ class Trial(NamedTuple):
     rate, rate2     dv1/du1, da1/du1; rate 0 switches forces that follow velocities off (statics)
     onset           du1/dv1, for the damping of cables that become taut (``laws.damped_fractions``); 0: at an instant
     time0, time1    start and end of the increment
-    u0, v0          (3n,) at the start
+    ahead           time from u0, v0, a0 to where its forces act, half an increment where secant; 0: they act at u1 = u0
+    u0, v0, a0      (3n,) at the start
     u1, v1, a1      (3n,) at the end
     thermal         (m,)  thermal strain at the end, its mean where secant
     multiplier      (m,)  N/L0 of rods
     place           (3n,) reference coordinates
     state0, state1  (s,)  what families remember: of the last good increment; of this one, written
-    power           (1,)  what a stream that flows past spends on the bodies in it, added to (no families: empty)
+    power           (4,)  what families add to the books, added to (no families: empty): ``SPENT`` to ``WEIGHT``
     """
 
     secant: bool
@@ -39,8 +46,10 @@ class Trial(NamedTuple):
     onset: float
     time0: float
     time1: float
+    ahead: float
     u0: Floats
     v0: Floats
+    a0: Floats
     u1: Floats
     v1: Floats
     a1: Floats
@@ -74,6 +83,12 @@ class Tangent(NamedTuple):
 NO_PAIRS = np.zeros((0, 2), np.int64)
 
 
+@inner_kernel
+def component(vector: tuple[float, ...], axis: int) -> float:
+    """Of a vector, for loops over axes: compiled code takes no entry of a tuple by a variable."""
+    return vector[0] if axis == 0 else vector[1] if axis == 1 else vector[2]
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """One kind of force.
@@ -85,12 +100,16 @@ class Family:
     pairs      its group -> (p, 2) nodes it couples
     states     its group -> (s,) what it remembers before anything has moved
     mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
-    elements   its group -> (q,) indices of the elements whose values it gives
+    elements   its group -> (q,) indices of the elements whose force and values it gives; bars keep their mass
     in_step    (own, system, environment) -> its group in a step in which that acts
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CF)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
     stiffest   (own, u, dt) -> its group as stiff as it may soon become, which increments of EXPLICIT have to bear
+    couples    its mass may lie between the nodes of its pairs
+    size       its group -> the largest force whose round-off its forces have
+    stored     (own, index, u, state) -> energy that its element ``index`` stores, lost where it breaks
+    trouble    (own, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
     """
 
@@ -109,6 +128,10 @@ class Family:
     wanted: Callable[[Any], bool] = lambda model: True
     kinked: bool = False
     stiffest: Callable[[Any, Floats, float], Any] = lambda own, u, dt: own
+    couples: bool = True
+    size: Callable[[Any], float] = lambda own: 0.0
+    stored: Callable[[Any, int, Floats, Floats], float] = lambda own, index, u, state: 0.0
+    trouble: Callable[[Any, Any, Floats, Floats], str] = lambda own, system, u, state: ""
 
     def acts(self, own: Any) -> bool:
         """A model has some of it."""

@@ -1,11 +1,12 @@
-"""A plane bottom below lines: it pushes back, damps what sinks in, and rubs on what lies on it. Nodes touch it.
+"""A plane bottom below lines, and cylinders: they push back, damp what sinks in, and rub on what lies on them. Nodes
+touch them.
 
-With the depth g of a node below the plane, its rate g', the area a of its bars on the bottom and the normal n:
+With the depth g of a node below the surface, its rate g', the area a of its bars on it and the normal n:
 
     N = K a max(g, 0) + C a min(g/delta, 1) max(g', 0)  along n,    K a g^2/2 is stored
-    f = - mu N min(|d|/gamma, 1) d/|d|  in the plane,    mu^2 = axial^2 cos^2 + lateral^2 sin^2
+    f = - mu N min(|d|/gamma, 1) d/|d|  across n,    mu^2 = axial^2 cos^2 + lateral^2 sin^2
 
-d is the way in the plane from an anchor, which follows at the distance gamma where it is farther, and stays with nodes
+d is the way across n from an anchor, which follows at the distance gamma where it is farther, and stays with nodes
 that do not touch; its angle is that with the chord of the neighbours. How mu turns with the chord is left out of the
 tangent: it is smaller than the rest by gamma over the length of a bar, and a pair for each bar would cost more.
 The ramp delta makes a full Newton step over the landing possible. Source: CableDyn 0.3 (form of mu), MoorDyn 2 (K, C).
@@ -14,41 +15,45 @@ The ramp delta makes a full Newton step over the landing possible. Source: Cable
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats, Ints, Vector
+from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import INV_LENGTH
-from fem.forces.protocol import Family, Tangent, Trial
+from fem.forces.protocol import Family, Tangent, Trial, component
+from fem.forces.surfaces import (
+    AXIAL,
+    AXIS,
+    DAMPING,
+    DEPTH,
+    LATERAL,
+    NORMAL,
+    NUMBERS,
+    RADIUS,
+    RAMP,
+    RUBS_IN_STATICS,
+    SLIP,
+    STIFFNESS,
+    Contacts,
+    Numbers,
+    across_axis,
+    depth_of,
+    gradient,
+    normal_of,
+    seen,
+)
 
-STIFFNESS, DAMPING, DEPTH, RAMP, AXIAL, LATERAL, SLIP, RUBS_IN_STATICS, NORMAL = 0, 1, 2, 3, 4, 5, 6, 7, 8
-NUMBERS = 11
-"""Columns of ``Contacts.numbers``; DEPTH: of the reference position; NORMAL: three of them."""
 TOUCH = 1e-9
 """Depth, over the ramp, of nodes that are taken to touch."""
 REMEMBERED = 6
 """States of a contact: u of its anchor, and the force on the node."""
 
 
-class Contacts(NamedTuple):
-    """c nodes that may touch a bottom; a node between bars above two of them counts twice.
-
-    nodes (c,);  chord (c, 2) the nodes before and after along the line;  numbers (c, NUMBERS);  anchors (c, 3) u of
-    the anchors at first;  first of their states
-    """
-
-    nodes: Ints
-    chord: Ints
-    numbers: Floats
-    anchors: Floats
-    first: int
-
-
 def assemble(model: Any, system: Any, pair: int, state: int) -> Contacts:
     """All contacts of a model."""
-    parts = [contacts_of(bed, model, system) for bed in model.seabeds]
+    parts = [contacts_of(bed, model, system) for bed in (*model.seabeds, *model.cylinders)]
     nodes = np.concatenate([np.zeros(0, np.int64), *(nodes for nodes, _, _ in parts)])
     chord = np.concatenate([np.zeros((0, 2), np.int64), *(chord for _, chord, _ in parts)])
     numbers = np.concatenate([np.zeros((0, NUMBERS)), *(numbers for _, _, numbers in parts)])
@@ -65,35 +70,43 @@ def first_anchors(nodes: Ints, numbers: Floats, model: Any, system: Any) -> Floa
             field[given.kind][dofs] = given.value
             held[dofs] |= given.kind == "ANCHOR"
     u, v, anchors = (each.reshape(-1, 3)[nodes] for each in field.values())
-    normal = numbers[:, NORMAL:]
-    touches = numbers[:, DEPTH] > (normal * u).sum(axis=1)
-    v = np.where(touches[:, None], v - (normal * v).sum(axis=1)[:, None] * normal, 0.0)
+    depth, normal = seen(numbers, u)
+    v = np.where(depth[:, None] > 0.0, v - (normal * v).sum(axis=1)[:, None] * normal, 0.0)
     speed = np.sqrt((v * v).sum(axis=1))[:, None]
     behind = u - numbers[:, SLIP, None] * np.divide(v, speed, out=np.zeros_like(v), where=speed > 0.0)
     return np.where(held.reshape(-1, 3)[nodes], anchors, behind)
 
 
 def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
-    """Nodes, chords and numbers of one bottom."""
+    """Nodes, chords and numbers of one bottom or cylinder."""
     mesh = model.mesh
     elements = mesh.bars_in(bed.element_set)
     ends = mesh.element_nodes[elements]
     nodes = np.unique(ends)
-    half = ~system.gone[elements] * 0.5 * bed.width / system.bars.constants[INV_LENGTH, system.family[elements, 1]]
+    half = ~system.gone[elements] * 0.5 * bed.width / system.bars.constants[INV_LENGTH, system.bar_index[elements]]
     area = np.bincount(ends.ravel(), np.repeat(half, 2), len(mesh.node_labels))[nodes]
     numbers = np.zeros((len(nodes), NUMBERS))
     numbers[:, STIFFNESS], numbers[:, DAMPING] = bed.stiffness * area, bed.damping * area
     numbers[:, DEPTH] = bed.depth(mesh.coordinates[nodes], mesh.up)
     numbers[:, RAMP:NORMAL] = bed.ramp, bed.axial, bed.lateral, bed.slip, bed.rubs_in_statics
-    numbers[:, NORMAL:] = bed.normal(mesh.up)
+    numbers[:, NORMAL:RADIUS] = bed.towards(mesh.coordinates[nodes], mesh.up)
+    numbers[:, RADIUS], numbers[:, AXIS:] = bed.radius, bed.axis
     return nodes, neighbours(nodes, ends), numbers
 
 
 def stiffest(own: Contacts, u: Floats, dt: float) -> Contacts:
-    """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does."""
+    """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does.
+
+    What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu.
+    """
     numbers = own.numbers.copy()
-    depth = numbers[:, DEPTH] - (numbers[:, NORMAL:] * u.reshape(-1, 3)[own.nodes]).sum(axis=1)
-    numbers[:, DEPTH] += np.maximum(TOUCH * numbers[:, RAMP] - depth, 0.0)
+    depth, _ = seen(numbers, u.reshape(-1, 3)[own.nodes])
+    closer = np.maximum(TOUCH * numbers[:, RAMP] - depth, 0.0)
+    numbers[:, DEPTH] += closer
+    numbers[:, RADIUS] += np.where(numbers[:, RADIUS] > 0.0, closer, 0.0)
+    sticks = numbers[:, AXIAL : LATERAL + 1].max(axis=1) * depth
+    slip = numbers[:, SLIP]
+    numbers[:, STIFFNESS] *= np.maximum(np.divide(sticks, slip, out=np.ones_like(slip), where=slip > 0.0), 1.0)
     numbers[:, STIFFNESS] += 4.0 / dt * numbers[:, DAMPING]
     return own._replace(numbers=numbers)
 
@@ -124,27 +137,22 @@ def touch(c: int, trial: Trial, own: Contacts, force: Floats, flow: Floats, tang
     before = depth_of(c, trial.u0, own) if trial.secant else depth
     for a in range(3):
         trial.state1[state + a], trial.state1[state + 3 + a] = trial.u1[3 * node + a], 0.0
-    if depth <= 0.0 and before <= 0.0:
-        return 0.0
-    push, lost, stiff = normal_force(c, before, depth, trial, own)
+    if max(depth, before) < 0.0 or (trial.secant and max(depth, before) == 0.0):
+        return 0.0  # a node laid exactly on the bottom has its stiffness, so that statics may begin there
+    normal, end = normal_of(c, trial.secant, trial, own), normal_of(c, False, trial, own)
+    push, lost, stiff, turns = normal_force(c, before, depth, normal, trial, own)
+    rises = gradient(c, stiff, turns, end, trial, own)
     for a in range(3):
-        along = own.numbers[c, NORMAL + a]
+        along = normal[4] * component(normal, a)
         give(c, a, -push * along, -lost * along, trial, own, force, flow)
         for b in range(3):
-            tangent.block[node, 3 * a + b] += trial.weight * stiff * along * own.numbers[c, NORMAL + b]
+            tilt = normal[3] * normal[4] * (across_axis(c, a, b, own) - along * component(end, b))
+            slope = along * component(rises, b) + (push + lost) * tilt
+            tangent.block[node, 3 * a + b] -= trial.weight * slope
     if push + lost > 0.0 and (trial.rate != 0.0 or own.numbers[c, RUBS_IN_STATICS] != 0.0):
-        rub(c, (push + lost, stiff, depth), trial, own, force, flow, tangent)
+        rub(c, (push + lost, depth), rises, normal, end, trial, own, force, flow, tangent)
     energy: float = 0.5 * own.numbers[c, STIFFNESS] * max(depth, 0.0) ** 2
     return energy
-
-
-@inner_kernel
-def depth_of(c: int, u: Floats, own: Contacts) -> float:
-    """Of a node below the plane."""
-    depth: float = own.numbers[c, DEPTH]
-    for a in range(3):
-        depth -= own.numbers[c, NORMAL + a] * u[3 * own.nodes[c] + a]
-    return depth
 
 
 @inner_kernel
@@ -157,10 +165,13 @@ def give(c: int, a: int, stored: float, lost: float, trial: Trial, own: Contacts
 
 
 @inner_kernel
-def normal_force(c: int, before: float, depth: float, trial: Trial, own: Contacts) -> tuple[float, float, float]:
-    """Spring and damper at one depth, or on the way between two, and the derivative of their sum by the second."""
+def normal_force(
+    c: int, before: float, depth: float, normal: Numbers, trial: Trial, own: Contacts
+) -> tuple[float, float, float, float]:
+    """Spring and damper at one depth, or on the way between two, the derivative of their sum by the second, and the
+    damping of what turns."""
     stiffness, damping, ramp = own.numbers[c, STIFFNESS], own.numbers[c, DAMPING], own.numbers[c, RAMP]
-    middle, speed, share = depth, 0.0, 1.0
+    middle, speed, share, turns = depth, 0.0, 1.0, 0.0
     push, stiff = stiffness * depth, stiffness
     if trial.secant:
         middle, speed, share = 0.5 * (before + depth), (depth - before) * trial.rate, 0.5
@@ -171,59 +182,77 @@ def normal_force(c: int, before: float, depth: float, trial: Trial, own: Contact
             stiff = stiffness * (part - 0.5 * part * part if depth > 0.0 else 0.5 * part * part)
     elif trial.rate != 0.0:
         for a in range(3):
-            speed -= own.numbers[c, NORMAL + a] * trial.v1[3 * own.nodes[c] + a]
+            speed -= component(normal, a) * trial.v1[3 * own.nodes[c] + a]
+        turns = normal[3]
     if speed <= 0.0 or middle <= 0.0 or trial.rate == 0.0:
-        return push, 0.0, stiff
+        return push, 0.0, stiff, 0.0
     whole = min(middle / ramp, 1.0)
     stiff += damping * (whole * trial.rate + (share * speed / ramp if middle < ramp else 0.0))
-    return push, damping * whole * speed, stiff
+    return push, damping * whole * speed, stiff, damping * whole * turns
 
 
 @inner_kernel
-def way_of(c: int, late: float, trial: Trial, own: Contacts) -> tuple[float, float, float]:
-    """From the anchor to the node, in the plane; late: 0 at the start of the increment, 1 at its end."""
-    dof, state, numbers = 3 * own.nodes[c], own.first + REMEMBERED * c, own.numbers
+def way_of(c: int, late: float, normal: Numbers, trial: Trial, own: Contacts) -> tuple[float, float, float, float]:
+    """From the anchor to the node, across the normal and along it; late: 0 at the start of the increment, 1 at its
+    end."""
+    dof, state = 3 * own.nodes[c], own.first + REMEMBERED * c
     x = late * trial.u1[dof] + (1.0 - late) * trial.u0[dof] - trial.state0[state]
     y = late * trial.u1[dof + 1] + (1.0 - late) * trial.u0[dof + 1] - trial.state0[state + 1]
     z = late * trial.u1[dof + 2] + (1.0 - late) * trial.u0[dof + 2] - trial.state0[state + 2]
-    across = numbers[c, NORMAL] * x + numbers[c, NORMAL + 1] * y + numbers[c, NORMAL + 2] * z
-    return x - across * numbers[c, NORMAL], y - across * numbers[c, NORMAL + 1], z - across * numbers[c, NORMAL + 2]
+    up = normal[0] * x + normal[1] * y + normal[2] * z
+    return x - up * normal[0], y - up * normal[1], z - up * normal[2], up
 
 
 @inner_kernel
-def rub(c: int, press: Vector, trial: Trial, own: Contacts, force: Floats, flow: Floats, tangent: Tangent) -> None:
-    """Friction of a contact, and its anchor; press: normal force, its derivative by the depth, the depth."""
-    normal, stiff, depth = press
+def rub(
+    c: int,
+    press: Numbers,
+    rises: Numbers,
+    normal: Numbers,
+    end: Numbers,
+    trial: Trial,
+    own: Contacts,
+    force: Floats,
+    flow: Floats,
+    tangent: Tangent,
+) -> None:
+    """Friction of a contact, and its anchor; press: normal force and depth, rises: gradient of that force."""
     node, state, slip = own.nodes[c], own.first + REMEMBERED * c, own.numbers[c, SLIP]
     if slip == 0.0:
         return
-    way = way_of(c, 1.0, trial, own)
+    way = way_of(c, 1.0, end, trial, own)
     far = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
-    kept = min(slip / max(far, slip), 1.0) if depth > 0.0 else 0.0
+    kept = min(slip / max(far, slip), 1.0) if press[1] > 0.0 else 0.0
     for a in range(3):
-        trial.state1[state + a] -= kept * (way[0] if a == 0 else way[1] if a == 1 else way[2])
+        trial.state1[state + a] -= kept * component(way, a)
     late = 0.5 if trial.secant else 1.0
     if trial.secant:
-        way = way_of(c, 0.5, trial, own)
+        way = way_of(c, 0.5, normal, trial, own)
         far = math.sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2])
-    mu, mx, my, mz = coefficient(c, way[0], way[1], way[2], far, late, trial, own)
-    slides, inverse = far >= slip, 1.0 / max(far, slip)
+    mu, mx, my, mz = coefficient(c, way, normal, far, late, trial, own)
+    slides, inverse, bend = far >= slip, 1.0 / max(far, slip), normal[3]
+    around = 0.0
     for a in range(3):
-        wa, na = way[0] if a == 0 else way[1] if a == 1 else way[2], own.numbers[c, NORMAL + a]
-        give(c, a, 0.0, mu * normal * inverse * wa, trial, own, force, flow)
+        around += own.numbers[c, AXIS + a] * component(way, a)
+    for a in range(3):
+        wa, na = component(way, a), component(normal, a)
+        give(c, a, 0.0, mu * press[0] * inverse * wa, trial, own, force, flow)
         for b in range(3):
-            wb, nb = way[0] if b == 0 else way[1] if b == 1 else way[2], own.numbers[c, NORMAL + b]
-            mb = mx if b == 0 else my if b == 1 else mz
-            turn = (1.0 if a == b else 0.0) - na * nb - (wa * wb / (far * far) if slides else 0.0)
-            slope = late * normal * inverse * (mu * turn + wa * mb) - mu * inverse * wa * stiff * nb
-            tangent.block[node, 3 * a + b] += trial.weight * slope
+            nb, wb = component(normal, b), component(way, b)
+            turned = wb - around * own.numbers[c, AXIS + b]  # across the axis
+            moves = late * ((1.0 if a == b else 0.0) - na * nb) - bend * na * turned
+            moves -= bend * way[3] * (across_axis(c, a, b, own) - na * nb)
+            if slides:
+                moves -= wa * (late * wb - bend * way[3] * turned) / (far * far)
+            slope = press[0] * inverse * (mu * moves + late * wa * component((mx, my, mz), b))
+            tangent.block[node, 3 * a + b] += trial.weight * (slope + mu * inverse * wa * component(rises, b))
 
 
 @inner_kernel
 def coefficient(
-    c: int, x: float, y: float, z: float, far: float, late: float, trial: Trial, own: Contacts
+    c: int, way: Numbers, normal: Numbers, far: float, late: float, trial: Trial, own: Contacts
 ) -> tuple[float, float, float, float]:
-    """Of friction along a way of length ``far`` in the plane, and its derivative by the way."""
+    """Of friction along a way of length ``far`` across the normal, and its derivative by the way."""
     axial, lateral = own.numbers[c, AXIAL], own.numbers[c, LATERAL]
     if axial == lateral or far == 0.0:
         return lateral, 0.0, 0.0, 0.0
@@ -232,7 +261,7 @@ def coefficient(
     tx = place[j] - place[i] + late * (u1[j] - u1[i]) + early * (u0[j] - u0[i])
     ty = place[j + 1] - place[i + 1] + late * (u1[j + 1] - u1[i + 1]) + early * (u0[j + 1] - u0[i + 1])
     tz = place[j + 2] - place[i + 2] + late * (u1[j + 2] - u1[i + 2]) + early * (u0[j + 2] - u0[i + 2])
-    nx, ny, nz = own.numbers[c, NORMAL], own.numbers[c, NORMAL + 1], own.numbers[c, NORMAL + 2]
+    x, y, z, nx, ny, nz = way[0], way[1], way[2], normal[0], normal[1], normal[2]
     across = nx * tx + ny * ty + nz * tz
     tx, ty, tz = tx - across * nx, ty - across * ny, tz - across * nz
     length = math.sqrt(tx * tx + ty * ty + tz * tz)
@@ -250,7 +279,7 @@ SEABED = Family(
     "seabed",
     assemble,
     evaluate,
-    wanted=lambda model: bool(model.seabeds),
+    wanted=lambda model: bool(model.seabeds or model.cylinders),
     states=lambda own: np.column_stack([own.anchors, np.zeros_like(own.anchors)]).ravel(),
     touching=lambda own: np.column_stack([own.nodes, own.first + REMEMBERED * np.arange(len(own.nodes)) + 3]),
     symmetric=False,

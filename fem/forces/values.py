@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import (
@@ -30,7 +32,7 @@ from fem.forces.bars.laws import RIGID, TABLE, bilinear, damped_fractions, fract
 from fem.forces.bars.strain import LINEAR, LOG, measure
 from fem.forces.families import values_of_others
 from fem.forces.springs import Springs
-from fem.lanes.choose import common, some
+from fem.lanes.choose import common, some, where
 
 
 @inner_kernel
@@ -143,18 +145,22 @@ def secant_thermal_work(
 @kernel
 def element_values(
     elements: Ints, u: Floats, v: Floats, bars: Bars, springs: Springs, families: tuple[Any, ...] | None,
-    thermal: Floats, multiplier: Floats, values: Floats, onset: float = 0.0,
+    thermal: Floats, multiplier: Floats, state: Floats, values: Floats, onset: float = 0.0,
 ) -> None:  # fmt: skip
-    """Strain E, stress S, conjugate force N and force along the bar T of listed elements.
+    """Strain E, stress S, conjugate force N and force along the bar T of listed elements; where ropes run over pulleys
+    T2, too: T at the other end, which differs for these ropes only.
 
     elements (q, 2) int   kind (0 bar, 1 spring between dofs, 2 point mass, more: a family) and index in it
-    values   (q, 4)       out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
+    values   (q, 4 or 5)  out; N = A S (GREEN, ENGINEERING; A S L0/l for LOG), T = A S e'(E) l/L0, viscous part included
 
+    state          what families remember
     onset          as in ``Trial``, of the increment that ends here
     Springs between dofs: elongation, then the force three times. Point masses: zeros.
     """
     for k in range(elements.shape[0]):
         number, index = elements[k, 0], elements[k, 1]
+        if values.shape[1] > 4:
+            values[k, 4] = np.inf  # until a family says what it is
         if number == 0:
             strain, stress, viscous, slope, stretch, _ = bar_point(index, u, v, bars, thermal, multiplier, onset)
             total = stress + viscous
@@ -170,4 +176,6 @@ def element_values(
         else:
             for c in range(4):
                 values[k, c] = 0.0
-            values_of_others(number, index, springs, families, u, v, values[k])
+            values_of_others(number, index, springs, families, u, v, state, values[k])
+        if values.shape[1] > 4:
+            values[k, 4] = where(values[k, 4] < np.inf, values[k, 4], values[k, 3])

@@ -79,7 +79,6 @@ def _least(excess: Callable[[float], float], short: float, long: float, value: f
 
     found = minimize_scalar(excess, bounds=(short, long), method="bounded", options={"xatol": 1e-9 * long})
     if found.fun > 0.0:
-        raise LineError(
-            f"a tension of {value:g} at its last node is not possible: the least is {value + found.fun:.6g}"
-        )
+        least = f"the least is {value + found.fun:.6g}"
+        raise LineError(f"a tension of {value:g} at its last node is not possible: {least}")
     return float(found.x)

@@ -121,6 +121,7 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     if not at_low * at_high < 0.0:
         raise LineError("no equilibrium was found")
     try:
-        return float(brentq(function, low, high, xtol=4e-16 * max(abs(low), abs(high)), rtol=1e-15, maxiter=500))
+        nothing = 1e-15 * TINY * max(abs(low), abs(high))  # forces that all but cancel have digits of their own
+        return float(brentq(function, low, high, xtol=nothing, rtol=1e-15, maxiter=500))
     except ValueError:  # a function that is not a number somewhere
         raise LineError("no equilibrium was found: its numbers are too far apart to reckon with") from None

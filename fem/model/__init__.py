@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem.arrays import ArrayData, Ints
+from fem.arrays import ArrayData, Floats, Ints
 from fem.model.loads import (
     Amplitude,
     Boundary,
@@ -15,22 +15,42 @@ from fem.model.loads import (
     InitialCondition,
     NodalLoad,
     RigidBody,
+    StopPlane,
     Temperature,
+    Winch,
 )
 from fem.model.mesh import ElementBlock, Mesh
-from fem.model.properties import BarSection, Dashpot, Expansion, Failure, Material, PointMass, RestLength, Spring
+from fem.model.properties import (
+    BarSection,
+    Dashpot,
+    DynamicStiffness,
+    Expansion,
+    Failure,
+    Material,
+    NonstructuralMass,
+    PointMass,
+    Pulley,
+    RestLength,
+    Spring,
+    Uniaxial,
+    Viscoelastic,
+)
 from fem.model.steps import (
     ArcEnd,
     Controls,
     Dynamic,
     EarlierState,
     Frequency,
+    FrequencyRange,
     OutputRequest,
+    Perturbation,
     Static,
+    SteadyState,
     Step,
     outputs_in_force,
 )
-from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, Seabed, Water, Wind
+from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, RigidCylinder, Seabed, Water, Wind
+from fem.model.surroundings.waves import Airy, Jonswap, components_of
 
 LONGEST = 110
 
@@ -45,7 +65,8 @@ class Model(ArrayData):
     """A whole analysis. Equality ignores where it came from (``source``, ``digest``, ``notices``).
 
     boundaries   supports given before the first step (zero-valued); rotations: those of reference nodes
-    bodies       rigid bodies on prescribed ways
+    pulleys      friction of ropes that run over some; these are elements of the mesh
+    bodies       rigid bodies on prescribed ways;  planes: half-spaces that nodes do not enter
     parameters   name -> value of ``*PARAMETER``, ``--set`` applied (for the record; already substituted)
     links        pairs of node indices that keep their distance (``*MPC``, LINK)
     time_points  name -> rising instants
@@ -69,11 +90,15 @@ class Model(ArrayData):
     springs: tuple[Spring, ...] = ()
     dashpots: tuple[Dashpot, ...] = ()
     masses: tuple[PointMass, ...] = ()
+    nonstructural: tuple[NonstructuralMass, ...] = ()
     rest_lengths: tuple[RestLength, ...] = ()
+    pulleys: tuple[Pulley, ...] = ()
     failures: tuple[Failure, ...] = ()
     seabeds: tuple[Seabed, ...] = ()
+    cylinders: tuple[RigidCylinder, ...] = ()
     water: Water | None = None
     wind: Wind | None = None
+    waves: tuple[Airy | Jonswap, ...] = ()
     drag_laws: dict[str, DragLaw] = field(default_factory=dict)
     growths: tuple[MarineGrowth, ...] = ()
     amplitudes: dict[str, Amplitude] = field(default_factory=dict)
@@ -83,6 +108,7 @@ class Model(ArrayData):
     boundaries: tuple[Boundary, ...] = ()
     rotations: tuple[Boundary, ...] = ()
     bodies: tuple[RigidBody, ...] = ()
+    planes: tuple[StopPlane, ...] = ()
     time_points: dict[str, tuple[float, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     restart_every: int | None = None
@@ -109,9 +135,31 @@ class Model(ArrayData):
         return "\n".join(map(shortened, [f"Model of {self.source or 'no file'}{heading}", *lines]))
 
     @property
+    def sea(self) -> Floats:
+        """(c, 6) regular waves: those of all ``*WAVE``, as ``surroundings/waves`` has them, and their ramps."""
+        return components_of(self.waves, self.water)
+
+    @property
     def pinned(self) -> Ints:
         """Nodes that move with rigid bodies."""
         return np.concatenate([np.zeros(0, np.int64), *(self.mesh.nodes_of(body.pinned) for body in self.bodies)])
+
+    @property
+    def runs(self) -> bool:
+        """Some lines run: over pulleys, or on winches."""
+        return self.mesh.has_pulleys or any(step.winches for step in self.steps)
+
+    @property
+    def planes_at_rest(self) -> list[StopPlane]:
+        """Those whose nodes are held where they are."""
+        steps = [boundary for step in self.steps for boundary in step.boundaries]
+        found = []
+        for plane in self.planes:
+            (node,) = self.mesh.nodes_of(plane.node)
+            own = [each for each in (*self.boundaries, *steps) if node in self.mesh.nodes_of(each.target)]
+            if {each.dof for each in own} >= {1, 2, 3} and not any(each.value for each in own):
+                found.append(plane)
+        return found
 
     def with_pinned(self, nodes: Ints) -> Ints:
         """Sorted node indices; with reference nodes of rigid bodies all that are pinned to these."""
@@ -123,7 +171,10 @@ class Model(ArrayData):
 
 __all__ = ["ElementBlock", "Mesh", "Model", "outputs_in_force"]
 __all__ += ["Amplitude", "Boundary", "DistributedLoad", "Equation", "InitialCondition", "NodalLoad", "Temperature"]
-__all__ += ["Failure", "RigidBody"]
-__all__ += ["BarSection", "Dashpot", "Expansion", "Material", "PointMass", "RestLength", "Spring"]
+__all__ += ["Failure", "RigidBody", "StopPlane"]
+__all__ += ["BarSection", "Dashpot", "Expansion", "Material", "NonstructuralMass", "PointMass", "RestLength", "Spring"]
+__all__ += ["Pulley", "Winch"]
+__all__ += ["DynamicStiffness", "Uniaxial", "Viscoelastic"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
-__all__ += ["DragLaw", "FluidLoad", "MarineGrowth", "Seabed", "Water", "Wind"]
+__all__ += ["FrequencyRange", "Perturbation", "SteadyState"]
+__all__ += ["Airy", "DragLaw", "FluidLoad", "Jonswap", "MarineGrowth", "RigidCylinder", "Seabed", "Water", "Wind"]

@@ -1,12 +1,14 @@
 """Functions of total time that loads, supports and temperatures follow, with derivatives and integrals.
 
-An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE) or a Fourier series (PERIODIC). ``order`` 0 is the
-value, 1 and 2 its derivatives, -1 and -2 its integrals from ``since``. At a break the derivative is that of the segment
-before (end of an increment) unless ``after`` is set (its start); so it is at the start time of a PERIODIC one.
+An amplitude is a piecewise polynomial (TABULAR, SMOOTH STEP, SPLINE), a Fourier series (PERIODIC) or a wave of changing
+frequency (SWEEP). ``order`` 0 is the value, 1 and 2 its derivatives, -1 and -2 its integrals from ``since`` (SWEEP has
+none). At a break the derivative is that of the segment before (end of an increment) unless ``after`` is set (its
+start); so it is at the start time of a PERIODIC one, and at both ends of a SWEEP.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from fem.arrays import Floats
+from fem.errors import ModelError
 from fem.model.loads import Amplitude
 
 
@@ -72,6 +75,8 @@ class Follow:
     def table(self) -> Table:
         """As numbers."""
         own = self.amplitude
+        if own.definition == "SWEEP":
+            raise ModelError(f"*AMPLITUDE {own.name}: a SWEEP moves supports and scales loads, no currents and no wind")
         if own.definition != "PERIODIC":
             return Table(*_segments(own), self.origin)
         pieces = np.zeros(1), np.array([[own.mean], [own.mean]])
@@ -91,6 +96,8 @@ def evaluate(curve: Curve, time: Floats, order: int = 0, after: bool = False, si
         return np.full(len(time), curve.value if order == 0 else 0.0)
     if isinstance(curve, Follow):
         local, base = time - curve.origin, since - curve.origin
+        if curve.amplitude.definition == "SWEEP":
+            return _sweep(curve.amplitude, local, order, after)
         if curve.amplitude.definition == "PERIODIC":
             return _periodic(curve.amplitude, local, order, base, after)
         breaks, coefficients = _segments(curve.amplitude, max(-order, 0))
@@ -162,6 +169,31 @@ def _antiderivative(breaks: Floats, coefficients: Floats) -> Floats:
         rise = (rise + result[1:-1, power]) * width
     result[2:, 0] = np.cumsum(rise)
     return result
+
+
+def _sweep(amplitude: Amplitude, time: Floats, order: int, after: bool) -> Floats:
+    """mean + A cos p + B sin p; p' goes from omega to omega_end straight, or as omega (omega_end/omega)^(t/length)."""
+    if order < 0:
+        raise ModelError(f"*AMPLITUDE {amplitude.name}: a SWEEP is for TYPE=DISPLACEMENT: it has no integral")
+    ((a, b),), first, last, length = amplitude.fourier, amplitude.omega, amplitude.omega_end, amplitude.duration
+    local = time - amplitude.start
+    within, beyond = np.clip(local, 0.0, length), np.maximum(local - length, 0.0)
+    near = NEAR * (np.abs(time) + abs(amplitude.start) + length)
+    changes = local < length - near if after else local <= length + near
+    rise = math.log(last / first) / length if amplitude.is_logarithmic else (last - first) / length
+    if amplitude.is_logarithmic and rise != 0.0:
+        grown = np.expm1(rise * within)
+        phase, rate = first * grown / rise, first * (grown + 1.0)
+        bend = np.where(changes, rise * rate, 0.0)
+    else:
+        phase, rate = (first + 0.5 * rise * within) * within, first + rise * within
+        bend = np.where(changes, rise, 0.0)
+    phase += last * beyond
+    cosine, sine = np.cos(phase), np.sin(phase)
+    value, slope = a * cosine + b * sine, b * cosine - a * sine
+    found = (value, rate * slope, bend * slope - rate**2 * value)[order]
+    has_begun = local >= -near if after or order == 0 else local > near
+    return np.where(has_begun, found, 0.0) + (amplitude.mean if order == 0 else 0.0)
 
 
 def _periodic(amplitude: Amplitude, time: Floats, order: int, since: float, after: bool) -> Floats:

@@ -7,18 +7,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.model.mesh import Mesh
+
+TOUCHES = 1e-9
+"""Fraction of the size of a model by which a node counts as being at a plane."""
+
 
 @dataclass(frozen=True, slots=True)
 class Amplitude:
     """A function of time.
 
-    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE`` or ``PERIODIC``
+    definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE``, ``PERIODIC`` or ``SWEEP``
     time        ``STEP TIME`` or ``TOTAL TIME``
     points      (t, value), t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
                 SPLINE with cubics that make one curve of two derivatives (not-a-knot ends);
                 constant before the first and after the last
     PERIODIC    value = a0 for t < t0, else a0 + sum_n [A_n cos(n omega (t - t0)) + B_n sin(n omega (t - t0))]
                 with ``fourier`` = ((A_1, B_1), ...)
+    SWEEP       the same with one term, whose phase has the derivative omega at t0 and omega_end from t0 + duration on;
+                between them it changes linearly, or in proportion to itself (``is_logarithmic``)
     """
 
     name: str
@@ -29,6 +39,9 @@ class Amplitude:
     start: float = 0.0
     mean: float = 0.0
     fourier: tuple[tuple[float, float], ...] = ()
+    omega_end: float = 0.0
+    duration: float = 0.0
+    is_logarithmic: bool = False
 
     def __hash__(self) -> int:
         """Of what is short: measured motions have 100,000 points, and are looked up in every chunk."""
@@ -45,6 +58,43 @@ class RigidBody:
 
 
 @dataclass(frozen=True, slots=True)
+class StopPlane:
+    """``*STOP PLANE``: nodes of a set stay above the plane through a node (its label), which it moves with.
+
+    normal       away from the plane, of any length
+    restitution  separation speed over approach speed;  friction: Coulomb's coefficient
+    """
+
+    node: int
+    node_set: str
+    normal: tuple[float, float, float]
+    restitution: float = 0.0
+    friction: float = 0.0
+
+    @property
+    def direction(self) -> Floats:
+        """(3,) the normal, of length 1."""
+        normal = np.array(self.normal) / np.abs(self.normal).max()
+        return np.asarray(normal / np.linalg.norm(normal))
+
+    def pairs(self, mesh: Mesh) -> Ints:
+        """(c, 2) indices: of the reference node, of each of the nodes."""
+        nodes = mesh.node_sets[self.node_set]
+        return np.column_stack([np.full(len(nodes), mesh.nodes_of(self.node)[0]), nodes])
+
+    def distances(self, mesh: Mesh) -> Floats:
+        """(c,) of the nodes above the plane, in the reference position."""
+        first, second = self.pairs(mesh).T
+        return np.asarray((mesh.coordinates[second] - mesh.coordinates[first]) @ self.direction)
+
+    def size(self, mesh: Mesh) -> float:
+        """How far from the reference node the model reaches, 1 where it does not: what is small is so beside it."""
+        at = mesh.coordinates[mesh.nodes_of(self.node)[0]]
+        with np.errstate(over="ignore"):  # an assembled model refuses lengths that are none
+            return float(np.linalg.norm(mesh.coordinates - at, axis=1).max(initial=0.0)) or 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Boundary:
     """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is).
 
@@ -56,16 +106,20 @@ class Boundary:
     value: float = 0.0
     amplitude: str | None = None
     kind: str = "DISPLACEMENT"
+    is_imaginary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NodalLoad:
-    """``*CLOAD``: force on one dof of a node or node set."""
+    """``*CLOAD``: force on one dof of a node or node set; ``is_imaginary``: a quarter of a period ahead (of harmonic
+    loads).
+    """
 
     target: str | int
     dof: int
     value: float
     amplitude: str | None = None
+    is_imaginary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +134,23 @@ class DistributedLoad:
     value: float
     direction: tuple[float, float, float] = (0.0, 0.0, 0.0)
     amplitude: str | None = None
+    is_imaginary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Winch:
+    """``*WINCH``: change of the natural length of each element of a set, or of one, counted from that at the start.
+
+    is_tension  the length follows so that its tension is ``value``, no faster than ``speed`` (None: as fast as need be)
+    end         of a rope over a pulley: the branch that takes it, 1 or 2
+    """
+
+    target: str | int
+    value: float
+    end: int = 1
+    amplitude: str | None = None
+    is_tension: bool = False
+    speed: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

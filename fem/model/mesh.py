@@ -1,4 +1,4 @@
-"""Nodes, two-node (or one-node) elements and their sets."""
+"""Nodes, elements of one to three nodes, and their sets."""
 
 from __future__ import annotations
 
@@ -18,15 +18,30 @@ AXIAL = (*BARS, "SPRINGA", "DASHPOTA")
 """Elements that act along the line between their two nodes."""
 GROUNDED = ("SPRING1", "DASHPOT1", "MASS")
 """Elements with one node."""
-KINDS = (*AXIAL, "SPRING1", "SPRING2", "DASHPOT1", "DASHPOT2", "MASS")
+REEVED = ("PULLEY",)
+"""Ropes with three nodes: from node 1 over a pulley, the node between, to node 2."""
+KINDS = (*AXIAL, "SPRING1", "SPRING2", "DASHPOT1", "DASHPOT2", "MASS", *REEVED)
 
 MOST_SHOWN = 32
 """Sets of nodes, and of elements, in the fields: a byte for each node or element in every file, beside some hundred."""
 
 
 def nodes_per_element(kind: str) -> int:
-    """1 for grounded elements and masses, 2 for all others."""
-    return 1 if kind in GROUNDED else 2
+    """1 for grounded elements and masses, 3 for ropes over pulleys, 2 for all others."""
+    return 1 if kind in GROUNDED else 3 if kind in REEVED else 2
+
+
+def legs_of(ends: Ints, pulleys: Ints) -> tuple[Ints, Ints]:
+    """(q, 2) nodes and (q,) elements of all straight pieces: two of a rope over a pulley, one of other elements.
+
+    ends (k, 2) first and last nodes of elements, pulleys (k,) the nodes between them, -1 for none
+    """
+    reeved = np.flatnonzero(pulleys >= 0)
+    elements = np.repeat(np.arange(len(ends)), 1 + (pulleys >= 0))
+    legs = ends[elements]
+    first = reeved + np.arange(len(reeved))
+    legs[first, 1] = legs[first + 1, 0] = pulleys[reeved]
+    return legs, elements
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +50,7 @@ class ElementBlock(ArrayData):
 
     kind         one of ``KINDS``
     labels       (m,)    element labels
-    connectivity (m, 2)  node *indices*; (m, 1) for grounded kinds
+    connectivity (m, 2)  node *indices*; (m, 1) for grounded kinds, (m, 3) for ropes over pulleys, these in the middle
     """
 
     kind: str
@@ -118,8 +133,29 @@ class Mesh(ArrayData):
 
     @property
     def element_nodes(self) -> Ints:
-        """(m, 2) node indices of all elements, by element index; the same twice for one-node elements."""
+        """(m, 2) node indices of all elements, by element index: the same twice for one-node elements, the two ends of
+        ropes over pulleys.
+        """
         return np.concatenate([np.zeros((0, 2), np.int64), *(block.connectivity[:, [0, -1]] for block in self.blocks)])
+
+    @property
+    def pulley_nodes(self) -> Ints:
+        """(m,) the nodes between these, by element index; -1 for all other elements."""
+        between = (b.connectivity[:, 1] if b.kind in REEVED else np.full(len(b.labels), -1) for b in self.blocks)
+        return np.concatenate([np.zeros(0, np.int64), *between])
+
+    @property
+    def legs(self) -> tuple[Ints, Ints]:
+        """(q, 2) node indices and (q,) elements of all straight pieces, by element index: two of a rope over a pulley
+        (node 1 to the pulley, the pulley to node 2), one of any other; the same node twice for one-node elements.
+        """
+        ends = self.element_nodes
+        return legs_of(ends, self.pulley_nodes) if self.has_pulleys else (ends, np.arange(len(ends)))
+
+    @property
+    def has_pulleys(self) -> bool:
+        """Some ropes run over pulleys."""
+        return any(block.kind in REEVED for block in self.blocks)
 
     def is_of(self, *kinds: str) -> Flags:
         """(m,) elements of some kinds, by element index."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.errors import unknown
 from fem.model import Model
-from fem.model.surroundings import current_at
+from fem.model.surroundings.waves import water_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,9 @@ NODAL = (
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
     ),
-    vector("FV", "fluid velocity", "length/time", derived=lambda of: stream(of)),
-    vector("FA", "fluid acceleration", "length/time²", derived=lambda of: np.zeros_like(of["U"])),  # waves have one
-    Quantity("FE", "surface elevation", "length", derived=lambda of: np.zeros_like(of["U"][..., 0])),
+    vector("FV", "fluid velocity", "length/time", derived=lambda of: of.water[1]),
+    vector("FA", "fluid acceleration", "length/time²", derived=lambda of: of.water[2]),
+    Quantity("FE", "surface elevation", "length", derived=lambda of: of.water[0]),
     vector("RM", "moment", "force length", derived=lambda of: moments(of)),
 )
 ELEMENTAL = (
@@ -84,11 +85,17 @@ ELEMENTAL = (
     Quantity("S", "stress", "force/length²", printed=True, filed=True, alias="S11"),
     Quantity("N", "N", "force", printed=True, filed=True, shown=True, is_extension=True),
     Quantity("T", "T", "force", printed=True, filed=True, shown=True, is_extension=True, swept=("min", "max")),
+    # recorded, too, where ropes run over pulleys; elsewhere both ends pull alike
+    Quantity("T2", "T2", "force", is_extension=True, derived=lambda of: of["T"]),
 )
 QUANTITIES = {"NODE": NODAL, "EL": ELEMENTAL}
 """By the first word of the cards that ask for them."""
 RECORDED = {kind: len([each for each in table if each.derived is None]) for kind, table in QUANTITIES.items()}
 """How many the solver records; they stand before the others."""
+HARMONIC = {kind: tuple(each.name for each in table if each.derived is None) for kind, table in QUANTITIES.items()}
+"""Those whose amplitude and phase ``*STEADY STATE DYNAMICS`` gives."""
+PHASED = {"PU": "U", "PRF": "RF", "PHE": "E", "PHS": "S"}
+"""Abaqus' names of amplitude and phase together."""
 ENERGIES = {"kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": ""}
 ENERGIES["energy_error"] = "ETOTAL"
 """Of the whole model: columns of ``increments.csv``, and as what decks ask for them."""
@@ -106,12 +113,6 @@ def moments(of: Values) -> Floats:
     return found
 
 
-def stream(of: Values) -> Floats:
-    """(k, p, 3) velocity of the current where nodes are, amplitudes of loads apart; none without water."""
-    height = of["COORD"][..., of.model.mesh.up]
-    return np.zeros_like(of["U"]) if of.model.water is None else current_at(of.model.water, height)
-
-
 def meant(kind: str, names: Iterable[str] = ()) -> frozenset[str]:
     """The quantities that a request means (NODE PRINT, EL PRINT, NODE FILE, EL FILE) which names some, or none."""
     family, medium = kind.split()
@@ -125,12 +126,20 @@ class Values:
 
     model    whose nodes or elements they are
     indices  (p,) which of them, rising; with reference nodes of rigid bodies all that are pinned to these
+    time     total time, or times (k,)
 
     >>> Values(NODAL, model, np.array([2]), [u, v, a, rf])["U"]
     """
 
-    def __init__(self, table: tuple[Quantity, ...], model: Model, indices: Ints, recorded: Iterable[Floats]) -> None:
-        self.model, self.indices = model, indices
+    def __init__(
+        self,
+        table: tuple[Quantity, ...],
+        model: Model,
+        indices: Ints,
+        recorded: Iterable[Floats],
+        time: Floats | float = 0.0,
+    ) -> None:
+        self.model, self.indices, self.time = model, indices, time
         self._table = {quantity.name: quantity for quantity in table}
         self._found = dict(zip(self._table, recorded, strict=False))
 
@@ -148,6 +157,15 @@ class Values:
     def coordinates(self) -> Floats:
         """(p, 3) reference positions of the nodes."""
         return self.model.mesh.coordinates[self.indices]
+
+    @cached_property
+    def water(self) -> tuple[Floats, Floats, Floats]:
+        """Elevation of the surface (..., p), velocity and acceleration of the water (..., p, 3) where nodes are; zeros
+        without water."""
+        model, u = self.model, self["U"]
+        if model.water is None:
+            return np.zeros_like(u[..., 0]), np.zeros_like(u), np.zeros_like(u)
+        return water_at(model.waves, model.water, model.mesh.up, self["COORD"], self.time)
 
     def columns(self, name: str) -> Floats:
         """(k, p, c) of k instants, as the tables have it (further axes stay behind)."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, TypeAlias
 
-from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
+import numpy as np
+
+from fem.arrays import Floats
+from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.surroundings import FluidLoad
 
 MOST_INCREMENTS = 10**9
@@ -31,6 +34,7 @@ class ArcEnd:
 class Static:
     """``*STATIC``: loads ramp over ``period``; dt0 = dt, automatic between dt_min and dt_max unless direct.
 
+    creeps  ``*VISCO``: materials whose stress depends on time see it pass; loads act at once
     riks  arc length: dt, dt_min and dt_max are arc lengths; the first one changes the load factor by dt/period
     """
 
@@ -40,6 +44,7 @@ class Static:
     dt_max: float | None = None
     direct: bool = False
     riks: ArcEnd | None = None
+    creeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +71,54 @@ class Dynamic:
 
 
 @dataclass(frozen=True, slots=True)
-class Frequency:
+class Perturbation:
+    """Small motions about the current state, which stays as it is: they take no time."""
+
+    period: ClassVar[float] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency(Perturbation):
     """``*FREQUENCY``: number of modes about the current state."""
 
     modes: int
 
 
-Procedure: TypeAlias = Static | Dynamic | Frequency
+@dataclass(frozen=True, slots=True)
+class FrequencyRange:
+    """Frequencies from ``lower`` to ``upper`` [cycles/time], both among the ``points``; bias > 1: dense at the ends."""
+
+    lower: float
+    upper: float
+    points: int = 20
+    bias: float = 1.0
+
+    def frequencies(self, is_linear: bool) -> Floats:
+        """(points,) rising. Source: Abaqus Analysis Guide, Direct-solution steady-state dynamic analysis."""
+        if self.upper == self.lower:
+            return np.array([self.lower])
+        low, high = (self.lower, self.upper) if is_linear else np.log([self.lower, self.upper])
+        way = np.linspace(-1.0, 1.0, self.points)
+        place = 0.5 * (low + high) + 0.5 * (high - low) * np.sign(way) * np.abs(way) ** (1.0 / self.bias)
+        found = place if is_linear else np.exp(place)
+        found[[0, -1]] = self.lower, self.upper
+        return np.asarray(found)
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyState(Perturbation):
+    """``*STEADY STATE DYNAMICS, DIRECT``: harmonic motion about the current state; by logarithms, or linearly."""
+
+    ranges: tuple[FrequencyRange, ...]
+    is_linear: bool = False
+
+    @property
+    def frequencies(self) -> Floats:
+        """(f,) those of all ranges, rising, each once."""
+        return np.unique(np.concatenate([each.frequencies(self.is_linear) for each in self.ranges]))
+
+
+Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +180,7 @@ class Step:
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
     removals   elements (sets, or one) that are gone from its start on
-
+    shed, put  names of nonstructural masses that fall off at its start, and that are there (again) from it on
     amplitude  of what has none of its own: STEP (at once) or RAMP; None: as the procedure has it
 
     nlgeom and controls are the values in force, stickiness already resolved by the reader.
@@ -155,13 +201,26 @@ class Step:
     distributed_loads: tuple[DistributedLoad, ...] = ()
     fluid_loads: tuple[FluidLoad, ...] = ()
     temperatures: tuple[Temperature, ...] = ()
+    winches: tuple[Winch, ...] = ()
     removals: tuple[str | int, ...] = ()
+    shed: tuple[str, ...] = ()
+    put: tuple[str, ...] = ()
     outputs: tuple[OutputRequest, ...] = ()
 
     @property
     def ramps(self) -> bool:
         """Loads, supports and temperatures without an amplitude go to their values over the step."""
-        return self.amplitude == "RAMP" or (self.amplitude is None and not isinstance(self.procedure, Dynamic))
+        at_once = isinstance(self.procedure, Dynamic) or (isinstance(self.procedure, Static) and self.procedure.creeps)
+        return self.amplitude == "RAMP" or (self.amplitude is None and not at_once)
+
+    @property
+    def still(self) -> Step:
+        """The step; of harmonic motions what holds the state they are about: no loads, and supports that stay."""
+        if not isinstance(self.procedure, SteadyState):
+            return self
+        given = self.boundaries, self.rotations
+        held, turned = (tuple(Boundary(each.target, each.dof, kind="FIXED") for each in all_) for all_ in given)
+        return replace(self, nodal_loads=(), distributed_loads=(), boundaries=held, rotations=turned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ LEFT = {
     "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
 }
 """Sections that have no meaning in the deck."""
-CHANGING = {"wavekin": "waves are not supported", "seafloorfile": "the bottom is flat, at WtrDpth"}
+CHANGING = {"wavekin": "waves are given by *WAVE", "seafloorfile": "the bottom is flat, at WtrDpth"}
 CHANGING |= dict.fromkeys(("statdynfricscale", "mc"), "static friction is that of motion")
 CHANGING |= dict.fromkeys(("fricdamp", "cv"), "*SEABED has friction by displacement")
 """Options that change the answer, unless they are 0, or 1 as a factor."""

@@ -34,9 +34,7 @@ MOTION = """\
 <dt>, <time>
 *END STEP"""
 
-MEANT = frozenset(
-    "wtrdpth g gravity wtrdnsty rho rhow kbot kb cbot cb frictioncoefficient mu_ka mu_kt currents".split()
-)
+MEANT = set("wtrdpth g gravity wtrdnsty rho rhow kbot kb cbot cb frictioncoefficient mu_ka mu_kt currents".split())
 """Options that have a meaning in the deck."""
 
 
@@ -93,12 +91,9 @@ def deck_text(moorings: Moorings, chains: list[Chain], currents: list[tuple[floa
     friction = [moorings.option("MU_KA", default=both), moorings.option("MU_KT", default=both)]
     steps = [*REST.splitlines(), *weight_lines(moorings, chains, gravity, density)]
     steps += ["*END STEP", *STREAM.splitlines(), *water_lines(moorings), "*END STEP", *MOTION.splitlines()]
+    what = f"{moorings.file.name}: {len(moorings.lines)} mooring lines, from MoorDyn. SI units: m, kg, s, N"
     lines = [
-        *(
-            "*HEADING",
-            f"{moorings.file.name}: {len(moorings.lines)} mooring lines, from MoorDyn. SI units: m, kg, s, N",
-        ),
-        *(f"** {notice}" for notice in notices),
+        *("*HEADING", what, *(f"** {notice}" for notice in notices)),
         *("*PARAMETER", "dt = 0.05", "time = 10.", *mesh_lines(moorings, chains), *property_lines(moorings)),
         *("*AQUA", f"{-depth!r}, 0., {gravity!r}, {density!r}", *(numbers(row[1:] + row[:1]) for row in currents)),
         *(line for name in used(moorings) for line in bed_lines(moorings, name, bottom, friction)),
@@ -119,24 +114,16 @@ def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
         lines += [f"{node}, {node + line.segments}, 1, {line.length!r}" for line, node in pairs]
     for chain in chains:
         for line, node in zip(chain.lines, chain.nodes, strict=False):
-            name = f"LINE{line.label}"
-            lines += [
-                "*ELEMENT, TYPE=T3D2",
-                f"{node}, {node}, {node + 1}",
-                f"*ELGEN, ELSET={name}",
-                f"{node}, {line.segments}",
-            ]
+            lines += ["*ELEMENT, TYPE=T3D2", f"{node}, {node}, {node + 1}"]
+            lines += [f"*ELGEN, ELSET=LINE{line.label}", f"{node}, {line.segments}"]
     for name in used(moorings):
-        lines += [
-            f"*ELSET, ELSET={set_of(name)}",
-            ", ".join(f"LINE{line.label}" for line in moorings.lines if line.type == name),
-        ]
+        its = ", ".join(f"LINE{line.label}" for line in moorings.lines if line.type == name)
+        lines += [f"*ELSET, ELSET={set_of(name)}", its]
     lines += ["*ELSET, ELSET=LINES", ", ".join(map(set_of, used(moorings)))]
     for kind in ("fixed", "coupled"):
         labels = [label for end, its in where.items() if moorings.points[end].kind == kind for label in its]
-        lines += (
-            [f"*NSET, NSET={kind.upper()}", *in_rows(labels), "*BOUNDARY", f"{kind.upper()}, 1, 3"] if labels else []
-        )
+        held = [f"*NSET, NSET={kind.upper()}", *in_rows(labels), "*BOUNDARY", f"{kind.upper()}, 1, 3"]
+        lines += held if labels else []
     joints = [label for chain in chains for label in chain.nodes[1:-1]]
     lines += ["*NSET, NSET=POINTS", *in_rows(joints)] if joints else []
     for end, (first, *others) in where.items():
@@ -159,14 +146,8 @@ def property_lines(moorings: Moorings) -> list[str]:
     lines = []
     for line in moorings.lines:
         made, name = moorings.types[line.type], f"LINE{line.label}"
-        lines += [
-            f"*MATERIAL, NAME={name}",
-            "*ELASTIC",
-            repr(made.stiffness),
-            "*DENSITY",
-            repr(made.mass),
-            "*NO COMPRESSION",
-        ]
+        lines += [f"*MATERIAL, NAME={name}", "*ELASTIC", repr(made.stiffness)]
+        lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION"]
         critical = line.length / line.segments * math.sqrt(made.mass / made.stiffness)
         beta = made.damping / made.stiffness if made.damping >= 0.0 else -made.damping * critical
         lines += [f"*DAMPING, BETA={beta:.9g}"] if beta else []

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError, FemError
 from fem.model import ElementBlock, Mesh, Model
+from fem.model.mesh import nodes_per_element
 from fem.model.quantities import ELEMENTAL, NODAL, RECORDED, Quantity
 from fem.pictures.columns import KEY, Table, instant_keys
 from fem.pictures.fields import read_field, read_list
@@ -44,9 +46,8 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     True
     """
     if (Path(folder) / "sweep.json").is_file():
-        raise CommandError(
-            f"{folder} holds a sweep, not a run: pandas.read_csv('{Path(folder) / 'sweep.csv'}') reads it"
-        )
+        table = Path(folder) / "sweep.csv"
+        raise CommandError(f"{folder} holds a sweep, not a run: pandas.read_csv('{table}') reads it")
     if output_every < 1:
         raise CommandError(f"output_every is {output_every}; it has to be 1 or more")
     results = open_results(Path(folder))
@@ -54,16 +55,15 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     tables = {name: Table(results.folder / f"{name}.csv") for name in ("increments", "nodes", "elements")}
     keys = thinned(instants_of(tables.values()), output_every)
     k, n, m = len(keys), len(model.mesh.node_labels), len(model.mesh.element_labels)
-    nodal = NODAL[: RECORDED["NODE"] + bool(model.seabeds)]  # above a bottom CF, too
-    if (size := k * (3 * n * len(nodal) + m * RECORDED["EL"])) > MOST_NUMBERS:
-        least = -(-size * output_every // MOST_NUMBERS)
-        raise CommandError(
-            f"{k} rows are {size / 1.25e8:.0f} GB; load({str(folder)!r}, output_every={least}) takes fewer"
-        )
-    motion, elements = np.full((k, len(nodal), n, 3), np.nan), np.full((k, m, RECORDED["EL"]), np.nan)
+    nodal = NODAL[: RECORDED["NODE"] + bool(model.seabeds or model.cylinders)]  # of what touches CF, too
+    elemental = ELEMENTAL[: RECORDED["EL"] + model.mesh.has_pulleys]  # over pulleys T2, too
+    if (size := k * (3 * n * len(nodal) + m * len(elemental))) > MOST_NUMBERS:
+        fewer = f"load({str(folder)!r}, output_every={-(-size * output_every // MOST_NUMBERS)})"
+        raise CommandError(f"{k} rows are {size / 1.25e8:.0f} GB; {fewer} takes fewer")
+    motion, elements = np.full((k, len(nodal), n, 3), np.nan), np.full((k, m, len(elemental)), np.nan)
     fill(motion.swapaxes(1, 2), tables["nodes"], keys, model.mesh.node_labels, nodal)
-    fill(elements[..., None], tables["elements"], keys, model.mesh.element_labels, ELEMENTAL)
-    fill_from_fields(results, keys[:, 2], nodal, motion, elements)
+    fill(elements[..., None], tables["elements"], keys, model.mesh.element_labels, elemental)
+    fill_from_fields(results, keys[:, 2], (nodal, elemental), motion, elements)
     series, is_known = increments_of(tables["increments"], keys)
     if not is_known.all():
         notices.append(f"{np.count_nonzero(~is_known)} rows are not in increments.csv: no energies, counts of 0")
@@ -76,9 +76,8 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
 
 def model_of(results: Results) -> tuple[Model, list[str]]:
     """What ran, and what is to be said of it. CommandError: neither the deck nor a field tells."""
-    record, deck = results.record, results.record["deck"]
+    path, deck = results.deck, results.record["deck"]
     notices = [results.remark] if results.remark else []
-    path = results.folder / str(record.get("deck_folder", ".")) / str(deck["file"])
     try:
         model = read_model(path, deck.get("parameters"))
         reason = "" if model.digest == deck.get("sha256") else f"{path} has changed since it ran"
@@ -91,11 +90,13 @@ def model_of(results: Results) -> tuple[Model, list[str]]:
     except Missing:
         raise CommandError(f"{reason}, and {results.folder} has no fields (vtu/) to take the mesh from") from None
     kinds = np.where(shown.ends[:, 0] == shown.ends[:, 1], "MASS", np.where(shown.is_bar, "T3D2", "SPRINGA"))
+    kinds[shown.pulleys >= 0] = "PULLEY"
     blocks = []
     for kind, places in groupby(range(len(kinds)), lambda place: str(kinds[place])):
         chosen = list(places)
-        ends = shown.ends[chosen][:, : 1 if kind == "MASS" else 2]
-        blocks.append(ElementBlock(kind, shown.element_labels[chosen], ends))
+        (first, last), between = shown.ends[chosen].T, shown.pulleys[chosen]
+        nodes = {1: [first], 2: [first, last], 3: [first, between, last]}[nodes_per_element(kind)]
+        blocks.append(ElementBlock(kind, shown.element_labels[chosen], np.stack(nodes, axis=1)))
     mesh = Mesh(shown.node_labels, shown.coordinates, tuple(blocks))
     heading = tuple(map(str, results.settings.get("heading") or ()))
     return Model(mesh, heading, source=str(path)), [*notices, f"{reason}: the model is the mesh of the fields alone"]
@@ -139,11 +140,12 @@ def fill(array: Floats, table: Table, keys: Floats, labels: Ints, quantities: Se
 
 
 def fill_from_fields(
-    results: Results, time: Floats, nodal: Sequence[Quantity], motion: Floats, elements: Floats
+    results: Results, time: Floats, recorded: Sequence[Sequence[Quantity]], motion: Floats, elements: Floats
 ) -> None:
     """What no table has, at the times of the fields: of a time that two steps share the end of the first."""
+    nodal, elemental = recorded
     named = {each.field: motion[:, place] for place, each in enumerate(nodal)}
-    named |= {each.field: elements[:, :, place] for place, each in enumerate(ELEMENTAL)}
+    named |= {each.field: elements[:, :, place] for place, each in enumerate(elemental)}
     for instant, path in results.fields:
         (rows,) = np.nonzero(time == instant)
         if not rows.size or not (np.isnan(motion[rows[0]]).any() or np.isnan(elements[rows[0]]).any()):
@@ -155,7 +157,7 @@ def fill_from_fields(
             np.copyto(array, values, where=np.isnan(array))
 
 
-def increments_of(table: Table, keys: Floats) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def increments_of(table: Table, keys: Floats) -> tuple[dict[str, Any], np.ndarray]:
     """Arrays of ``increments.csv`` by the names a history has for them, and (k,) which rows are in it."""
     names = [name for name in (*LEDGER[1:], *BALANCED, "load_factor") if name in table.columns]
     found = {name: np.full(len(keys), np.nan) for name in (*LEDGER[1:], *BALANCED, "load_factor")}
@@ -174,7 +176,7 @@ def events(results: Results) -> Iterable[Event]:
     """The lines of ``events.csv``."""
     for row in events_of(results):
         where = int(row["step"]), int(row["increment"]), float(row["time"]), int(row["element"])
-        yield Event(*where, row["event"], float(row["energy_loss"]))
+        yield Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0)))
 
 
 def modes_of(results: Results, nodes: int) -> Iterable[Modes]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 
-from fem.commands.arguments import add_force, number, positive_count
+from fem.commands.arguments import add_force, add_list, number, positive_count
 
 BODY = "bar: slender bars without stretch (default); point: masses on massless rods; elastic:EA, point:EA: with stretch"
 ANGLES = "at the start [degrees]: the first from the downward vertical, each other from the previous link (default: 30)"
@@ -16,12 +15,11 @@ INTEGRATOR = "TIME INTEGRATOR of the deck (default: ENERGY MOMENTUM)"
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Options of ``fem pendulum``."""
-    command._negative_number_matcher = re.compile(r"^-\.?\d")  # a list may begin with a minus sign
     command.add_argument("--links", metavar="N", type=positive_count, required=True, help="number of links")
-    add_list(command, "--length", "of each link [m]: one for all, or N (default: 1)")
-    add_list(command, "--mass", "of each link [kg] (default: 1)")
-    add_list(command, "--angles", ANGLES)
-    add_list(command, "--speeds", SPEEDS)
+    add_list(command, "--length", "LIST", "of each link [m]: one for all, or N (default: 1)")
+    add_list(command, "--mass", "LIST", "of each link [kg] (default: 1)")
+    add_list(command, "--angles", "LIST", ANGLES)
+    add_list(command, "--speeds", "LIST", SPEEDS)
     command.add_argument("--absolute", action="store_true", help="angles and speeds are those from the vertical")
     command.add_argument("--body", help=BODY)
     command.add_argument("--gravity", metavar="G", type=number, help="along -z [m/s^2] (default: 9.81)")
@@ -32,13 +30,3 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--output", metavar="FILE.inp", type=Path, help=where)
     add_force(command)
     command.add_argument("--run", action="store_true", help="also run it, into results/<deck name>")
-
-
-def add_list(command: argparse.ArgumentParser, option: str, text: str) -> None:
-    """An option with one number for all links, or one per link."""
-    command.add_argument(option, metavar="LIST", type=numbers, help=text)
-
-
-def numbers(text: str) -> tuple[float, ...]:
-    """Numbers separated by commas."""
-    return tuple(number(part) for part in text.split(","))

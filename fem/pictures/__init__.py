@@ -8,7 +8,7 @@ from fem.model.quantities import NODAL
 FIGURES = (
     *("energies", "iterations", *(quantity.figure for quantity in NODAL if quantity.figure)),
     *("angles", "links", "reactions", "joints", "phase", "phase_angles"),
-    *("tension", "envelope", "shapes", "touchdown"),
+    *("tension", "envelope", "shapes", "touchdown", "response"),
 )
 FORMATS = ("png", "svg", "pdf")
 FILM = "motion"

@@ -19,7 +19,7 @@ from fem.errors import CommandError
 from fem.files.names import is_marked
 from fem.files.own import check_file
 from fem.pictures import FILM
-from fem.pictures.figures.scenery import draw_planes, with_planes
+from fem.pictures.figures.scenery import draw_planes, upright, with_planes
 from fem.pictures.film import Picture, check_film, write_film
 from fem.pictures.folder import Missing, Results, open_results
 from fem.pictures.motion import Pick, overview, plane_of
@@ -80,7 +80,6 @@ def animate(
         scene = Scene(results, trail, frames, nodes, Window(start, end, speed and speed / fps))
     except Missing as missing:
         raise CommandError(f"no animation: {missing}") from None
-    notes = [results.remark, "" if scene.has_colours else NO_COLOURS]
     path.parent.mkdir(parents=True, exist_ok=True)
     bar = Bar(sys.stdout, len(scene)) if say and sys.stdout.isatty() else None
     try:
@@ -91,7 +90,7 @@ def animate(
         if bar is not None:
             bar.close()
     if say:
-        for note in filter(None, notes):
+        for note in filter(None, (results.remark, "" if scene.has_colours else NO_COLOURS)):
             say(f"note: {note}")
         shown = f"time {scene.time[0]:.6g} to {scene.time[-1]:.6g}"
         say(f"{path} ({len(scene)} frames in {len(scene) / fps:.3g} s, {shown})")
@@ -190,7 +189,7 @@ class Scene:
         self._place(self._dots, x)
         for node, line in zip(self._traced, self._trails, strict=True):
             self._place(line, self._x[max(0, place - self._trail) : place + 1, node][:, self._axes])
-        unit = f" {self._results.unit('time')}" if self._results.is_si else ""
+        unit = f" {self._results.symbol('time')}".rstrip()
         self._stamp.set_text(f"t = {self.time[place]:.{self._digits}f}{unit}")
         if self._is_space:
             self._bar_lines.do_3d_projection()
@@ -259,9 +258,7 @@ class Scene:
             getattr(self._panel, f"set_{letter}label")(f"{AXES[axis]}{unit}", fontsize=LABEL)
         self._panel.tick_params(labelsize=SMALL)
         if self._is_space:
-            gravity = self._results.gravity
-            upright = 2 if gravity is None else int(np.argmax(np.abs(gravity)))
-            self._panel.view_init(elev=22.0, azim=-58.0, vertical_axis=AXES[upright])
+            self._panel.view_init(elev=22.0, azim=-58.0, vertical_axis=AXES[upright(self._results)])
             self._panel.set_box_aspect(half / half.max())
             self._panel.locator_params(nbins=5)
             self._stamp = self._panel.text2D(0.0, 1.0, "", transform=self._panel.transAxes, fontsize=TITLE)

@@ -12,6 +12,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.files.names import on_disk
+from fem.model.mesh import legs_of
 
 KINDS = {"Float64": "<f8", "Int64": "<i8", "UInt8": "|u1"}
 START = b'<AppendedData encoding="raw">'
@@ -23,6 +24,7 @@ class FieldMesh:
 
     node_labels (n,), coordinates (n, 3) reference position X
     element_labels (m,), ends (m, 2) node indices (twice the same for an element with one node)
+    pulleys (m,) the node between them, -1: none
     is_bar (m,) an element with a cross-section
     length (m,) natural length, NaN where it is the distance of both nodes
     """
@@ -31,8 +33,21 @@ class FieldMesh:
     coordinates: Floats
     element_labels: Ints
     ends: Ints
+    pulleys: Ints
     is_bar: np.ndarray
     length: Floats
+
+    @property
+    def legs(self) -> tuple[Ints, Ints]:
+        """As ``Mesh.legs``."""
+        return legs_of(self.ends, self.pulleys)
+
+    @property
+    def bars(self) -> tuple[Ints, Ints]:
+        """(q, 2) node indices and (q,) elements of the pieces of all bars."""
+        legs, elements = self.legs
+        chosen = self.is_bar[elements] & (legs[:, 0] != legs[:, 1])
+        return legs[chosen], elements[chosen]
 
 
 def read_list(path: Path) -> list[tuple[float, Path]]:
@@ -87,7 +102,9 @@ def read_mesh(path: Path) -> FieldMesh:
         last = field["offsets"] - 1
         first = np.concatenate([[0], field["offsets"]])[:-1]
         ends = np.stack([field["connectivity"][first], field["connectivity"][last]], axis=1)
+        between = np.where(last - first == 2, field["connectivity"][last - 1], -1)
         length = field.get("rest_length", np.full(len(ends), np.nan))
-        return FieldMesh(field["node"], field["coordinates"], field["element"], ends, field["radius"] > 0.0, length)
+        shared = field["node"], field["coordinates"], field["element"]
+        return FieldMesh(*shared, ends, between, field["radius"] > 0.0, length)
     except KeyError as error:
         raise CommandError(f"{path} is not a field written by fem: no {error}") from None

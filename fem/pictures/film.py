@@ -20,6 +20,7 @@ from PIL import Image
 from fem.errors import CommandError
 from fem.files.whole import PART
 
+PAGE = Path(__file__).with_name("player.html")
 Picture: TypeAlias = NDArray[np.uint8]
 FASTEST_GIF = 50
 """Frames per second: browsers slow down a GIF that asks for more."""
@@ -137,8 +138,9 @@ def write_html(film: Film, path: Path, fps: float, mark: str, progress: Progress
         file = io.BytesIO()
         image.save(file, "PNG")
         frames.append(base64.b64encode(file.getvalue()).decode())
-    page = PAGE.replace("TITLE", html.escape(film.title)).replace("FPS", f"{fps:g}").replace("MARK", mark)
-    path.write_text(page.replace("FRAMES", json.dumps(frames)), encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8").replace("TITLE", html.escape(film.title))
+    page = page.replace("FPS", f"{fps:g}").replace("MARK", mark).replace("FRAMES", json.dumps(frames))
+    path.write_text(page, encoding="utf-8")
 
 
 WRITERS: dict[str, Callable[[Any, Path, float, str, Progress], None]] = {
@@ -146,59 +148,3 @@ WRITERS: dict[str, Callable[[Any, Path, float, str, Progress], None]] = {
     ".mp4": write_mp4,
     ".html": write_html,
 }
-
-PAGE = """<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="generator" content="MARK">
-<title>TITLE</title>
-<style>
-body { font: 15px sans-serif; margin: 1em auto; max-width: 60em; text-align: center; background: #fff; color: #222 }
-img { max-width: 100%; max-height: 85vh }
-form { display: flex; gap: .8em; align-items: center }
-input { flex: 1 }
-button { min-width: 5em; font: inherit }
-</style>
-<img id="picture" alt="TITLE">
-<form onsubmit="return false">
-<button id="play" type="button" title="space">Pause</button>
-<input id="place" type="range" min="0" value="0" aria-label="frame" title="arrow keys step">
-<output id="count"></output>
-<label>speed <select id="speed">
-<option value="0.1">1/10</option><option value="0.25">1/4</option><option value="0.5">1/2</option>
-<option value="1" selected>1</option><option value="2">2</option><option value="4">4</option>
-</select></label>
-</form>
-<script>
-const frames = FRAMES, fps = FPS;
-const [picture, play, place, count, speed] =
-  ["picture", "play", "place", "count", "speed"].map(name => document.getElementById(name));
-let at = 0, last = null, runs = true;
-place.max = frames.length - 1;
-function show() {
-  const k = Math.floor(at);
-  picture.src = "data:image/png;base64," + frames[k];
-  place.value = k;
-  count.textContent = (k + 1) + " / " + frames.length;
-}
-function run(on) { runs = on; last = null; play.textContent = on ? "Pause" : "Play"; }
-function tick(now) {
-  if (runs && last !== null) {
-    const before = Math.floor(at);
-    at = (at + (now - last) / 1000 * fps * speed.value) % frames.length;
-    if (Math.floor(at) !== before) show();
-  }
-  last = now;
-  requestAnimationFrame(tick);
-}
-play.onclick = () => run(!runs);
-place.oninput = () => { run(false); at = Number(place.value); show(); };
-document.onkeydown = event => {
-  if (event.key === " " && event.target !== play) { run(!runs); event.preventDefault(); }
-};
-show();
-requestAnimationFrame(tick);
-</script>
-</html>
-"""

@@ -50,6 +50,11 @@ class Results:
         return mark_of(str(self.record["deck"]["file"]))
 
     @property
+    def deck(self) -> Path:
+        """The file that ran, where it was: it may be gone since, or have changed."""
+        return self.folder / str(self.record.get("deck_folder", ".")) / str(self.record["deck"]["file"])
+
+    @property
     def heading(self) -> str:
         lines = self.settings.get("heading") or [self.name]
         return str(lines[0])
@@ -67,6 +72,10 @@ class Results:
     def unit(self, formula: str) -> str:
         """As ``unit_of``."""
         return unit_of(formula, self.is_si)
+
+    def symbol(self, formula: str) -> str:
+        """Of a unit where the heading says which there are, else nothing."""
+        return self.unit(formula) if self.is_si else ""
 
     @property
     def remark(self) -> str:

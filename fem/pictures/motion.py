@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -11,9 +11,10 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.model.quantities import NODAL
-from fem.pictures.columns import MOST_NUMBERS, instant_keys
+from fem.pictures.columns import MOST_NUMBERS, Table, instant_keys
 from fem.pictures.fields import FieldMesh, read_field
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
+from fem.results.surroundings.touchdown import chains_of
 
 NODES = {quantity.name: quantity for quantity in NODAL}
 Pick: TypeAlias = Callable[[Floats], Ints]
@@ -198,6 +199,16 @@ def at_keys(curve: Floats, keys: Floats) -> Floats:
     return curve[first[np.searchsorted(own, keys)]]
 
 
+def table_values(table: Table, names: Sequence[str], labels: Sequence[int], keys: Floats | None) -> Floats | None:
+    """(k, p, names) what a table has of labels at the instants ``keys``; None where it lacks some of it, or without."""
+    if keys is None or not labels or set(names) - set(table.columns) or set(labels) - set(table.lines_of):
+        return None
+    curves = table.curves(names, labels, keys)
+    if len(common(list(curves.values()))) < len(keys):
+        return None
+    return np.stack([at_keys(curves[label], keys)[:, 3:] for label in labels], axis=1)
+
+
 def from_fields(
     results: Results, nodes: Sequence[int], wanted: Sequence[str], elements: Sequence[int] | None, pick: Pick
 ) -> Motion | None:
@@ -207,20 +218,27 @@ def from_fields(
     places = nodes_at(results, nodes)
     cells = places_of(elements or [], results.mesh.element_labels)
     source = {name: (NODES[name].field, places) for name in wanted} | {"T": ("T", cells)}
-    parts: dict[str, list[Any]] = {name: [] for name in source}
-    times = np.array([time for time, _ in results.fields])
-    chosen = pick(times).tolist()
-    for place in chosen:
-        field = read_field(results.fields[place][1], [name for name, _ in source.values()])
-        for name, (its, rows) in source.items():
-            if its in field:
-                parts[name].append(field[its][rows])
-    found = {name: np.stack(part) for name, part in parts.items() if len(part) == len(chosen)}
+    time, found = field_values(results, pick, source)
     tension = found.pop("T", None)
     if "U" not in found or (elements is not None and tension is None):
         return None
-    remark = f"the {len(chosen)} fields in vtu/; *NODE PRINT of these nodes gives every increment"
-    return Motion(list(nodes), times[chosen], found, None if elements is None else tension, remark)
+    remark = f"the {len(time)} fields in vtu/; *NODE PRINT of these nodes gives every increment"
+    return Motion(list(nodes), time, found, None if elements is None else tension, remark)
+
+
+def field_values(
+    results: Results, pick: Pick, source: Mapping[str, tuple[str, Ints | Flags]]
+) -> tuple[Floats, dict[str, Floats]]:
+    """Times (k,) of some fields, and name -> (k, ...) rows of an array in them; without what one of them lacks."""
+    times = np.array([time for time, _ in results.fields])
+    chosen = pick(times)
+    parts: dict[str, list[Any]] = {name: [] for name in source}
+    for place in chosen.tolist():
+        field = read_field(results.fields[place][1], [array for array, _ in source.values()])
+        for name, (array, rows) in source.items():
+            if array in field:
+                parts[name].append(field[array][rows])
+    return times[chosen], {name: np.stack(part) for name, part in parts.items() if 0 < len(part) == len(chosen)}
 
 
 def neighbours(mesh: FieldMesh, elements: Ints) -> dict[int, list[tuple[int, int]]]:
@@ -233,25 +251,20 @@ def neighbours(mesh: FieldMesh, elements: Ints) -> dict[int, list[tuple[int, int
 
 
 def chain_of(results: Results, members: Flags | None = None) -> tuple[list[int], list[int]]:
-    """Node labels (p + 1) and element labels (p) along a chain of bars, from its supported end.
+    """Node labels (p + 1) and element labels (p) along a chain of bars, from its supported end; a rope over a pulley
+    counts twice.
 
     members  (m,) which elements it is made of; None: all
     Missing: the bars are a net, a tree, a ring or several chains.
     """
     mesh = results.mesh
-    bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]) & (True if members is None else members))
-    beside = neighbours(mesh, bars)
-    ends = sorted(node for node, links in beside.items() if len(links) == 1)
-    if not bars.size or len(ends) != 2 or any(len(links) > 2 for links in beside.values()):
+    ends, elements = mesh.bars
+    bars = np.arange(len(ends)) if members is None else np.flatnonzero(members[elements])
+    chains = list(chains_of(ends, bars))
+    if len(chains) != 1 or len(chains[0][1]) < len(bars):
         raise Missing("the bars are not one chain from end to end")
-    look = overview(results)
+    (nodes, links), look = chains[0], overview(results)
     # A held end is the first; where both are, or neither, the one with the smaller label.
-    here = min(ends, key=lambda node: (not look.at_rest[node], not look.reaction[node].any(), mesh.node_labels[node]))
-    nodes, links, used = [here], [], -1
-    while step := [(bar, j) for bar, j in beside[here] if bar != used]:
-        used, here = step[0]
-        nodes.append(here)
-        links.append(used)
-    if len(links) != len(bars):
-        raise Missing("the bars are not one chain from end to end")
-    return mesh.node_labels[nodes].tolist(), mesh.element_labels[links].tolist()
+    rank = [(not look.at_rest[node], not look.reaction[node].any(), mesh.node_labels[node]) for node in nodes[[0, -1]]]
+    way = 1 if rank[0] < rank[1] else -1
+    return mesh.node_labels[nodes[::way]].tolist(), mesh.element_labels[elements[links[::way]]].tolist()

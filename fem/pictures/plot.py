@@ -16,6 +16,7 @@ from fem.errors import CommandError
 from fem.files.names import is_marked
 from fem.files.own import check_file, others, some, usable_folder
 from fem.files.whole import replace_file
+from fem.pictures.figures.harmonic.response import response
 from fem.pictures.figures.increments import energies, iterations
 from fem.pictures.figures.joints import joints
 from fem.pictures.figures.links import angles, links
@@ -36,6 +37,7 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "phase": (phase, phase_angles),
     "tension": (tension, envelope, shapes),
     "touchdown": (touchdown,),
+    "response": (response,),
 }
 """What ``--what`` offers; a figure has the name of its function."""
 MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
@@ -65,7 +67,7 @@ def plot(
     """Draw figures of a run from its files: those asked for, or all that it has data for. The files that were written.
 
     folder  of the results of a run (``fem.run(deck, output=folder)``)
-    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown
+    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown, response
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
     force   write among files that are not ours, and over them

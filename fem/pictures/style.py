@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from fem.arrays import Floats
+from fem.files.whole import replace_file
 from fem.pictures.columns import extremes
 from fem.pictures.folder import Results
 
@@ -118,3 +121,10 @@ def moving(values: Floats) -> list[int]:
     """Directions of (..., c) in which something happens; never none."""
     largest = np.nanmax(np.abs(values).reshape(-1, values.shape[-1]), axis=0, initial=0.0)
     return [axis for axis in range(len(largest)) if largest[axis] > 1e-10 * largest.max()] or [0]
+
+
+def save_png(figure: Figure, path: Path) -> None:
+    """A figure of a table, beside it."""
+    content = io.BytesIO()
+    figure.savefig(content, dpi=130, format="png")
+    replace_file(path, content.getvalue())

@@ -12,9 +12,9 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 
 from fem.arrays import Floats, Ints
 from fem.pictures.columns import instant_keys
-from fem.pictures.fields import FieldMesh, read_field
+from fem.pictures.fields import FieldMesh
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
-from fem.pictures.motion import REST, Motion, Pick, at_keys, common, read_motion, within_memory
+from fem.pictures.motion import REST, Motion, Pick, at_keys, common, field_values, read_motion, within_memory
 
 PULLED = LinearSegmentedColormap.from_list("pulled", ("#b4b4b4", "#56B4E9", "#0072B2", "#06263d"))
 PUSHED = LinearSegmentedColormap.from_list("pushed", ("#b4b4b4", "#E69F00", "#D55E00", "#5a2300"))
@@ -45,15 +45,13 @@ def read_tensions(results: Results) -> Tensions:
         (printed,) = np.nonzero(~np.isnan(rows[:, :, 3]).any(axis=0))
         if len(keys) >= LEAST_INSTANTS and len(printed):
             return Tensions([labels[place] for place in printed], rows[:, 0, 2], rows[:, printed, 3])
-    bars = np.flatnonzero(results.mesh.is_bar & (results.mesh.ends[:, 0] != results.mesh.ends[:, 1]))
-    times = np.array([time for time, _ in results.fields])
-    chosen = within_memory(len(bars) or 1)(times)
-    fields = [read_field(results.fields[place][1], ["T"]) for place in chosen]
-    if not len(bars) or len(fields) < LEAST_INSTANTS or not all("T" in field for field in fields):
+    mesh = results.mesh
+    bars = np.flatnonzero(mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1]))
+    time, found = field_values(results, within_memory(len(bars) or 1), {"T": ("T", bars)})
+    if not len(bars) or len(time) < LEAST_INSTANTS or not found:
         raise Missing("neither elements.csv nor the fields hold T at three instants: request *EL PRINT of T")
-    remark = f"the {len(fields)} fields in vtu/; *EL PRINT of T gives every increment"
-    values = np.stack([field["T"][bars] for field in fields])
-    return Tensions(results.mesh.element_labels[bars].tolist(), times[chosen], values, remark)
+    remark = f"the {len(time)} fields in vtu/; *EL PRINT of T gives every increment"
+    return Tensions(mesh.element_labels[bars].tolist(), time, found["T"], remark)
 
 
 def events_of(results: Results) -> Iterable[dict[str, str]]:
@@ -73,11 +71,13 @@ def slack_spells(results: Results, first: float, last: float) -> dict[int, list[
     """Rope -> begin and end of every time in which it is slack between two times, from ``events.csv``.
 
     Spells that cannot be told apart in a figure are one. Ropes without events are left out: T says what they are.
+    Stops and planes are never slack.
     """
+    never = {0, *results.settings.get("stops", [])}
     spells: dict[int, list[tuple[float, float]]] = {}
     since: dict[int, float | None] = {}
     for row in events_of(results):
-        if row["event"] not in ("slack", "taut", "impact"):
+        if row["event"] not in ("slack", "taut", "impact") or int(row["element"]) in never:
             continue
         rope, time = int(row["element"]), float(row["time"])
         begun = since.get(rope, first)  # slack from the start where the first that happens is a pull
@@ -115,9 +115,9 @@ def add_spell(spells: list[tuple[float, float]], begin: float, end: float, whole
 
 
 def bars_of(mesh: FieldMesh) -> tuple[Ints, list[int]]:
-    """(q, 2) node indices and labels of all bars, as ``whole_motion`` has them."""
-    chosen = mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])
-    return mesh.ends[chosen], mesh.element_labels[chosen].tolist()
+    """(q, 2) node indices and labels of all bars, as ``whole_motion`` has them; a rope over a pulley is two."""
+    ends, elements = mesh.bars
+    return ends, mesh.element_labels[elements].tolist()
 
 
 def whole_motion(results: Results, pick: Pick) -> Motion:

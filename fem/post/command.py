@@ -17,9 +17,7 @@ def add_commands(commands: Any, late: Callable[..., Any]) -> None:
     questions = post.add_subparsers(metavar="QUESTION", required=True)
     text = "rainflow cycles (ASTM E1049) of numbers over time, and their fatigue damage"
     rainflow = questions.add_parser("rainflow", help=text)
-    text = "m and K of N = K range^-m, cycles to failure, range in the units of the number"
-    rainflow.add_argument("--slope", metavar="m", type=positive, help=text)
-    rainflow.add_argument("--constant", metavar="K", type=positive, help=text)
+    add_curve(rainflow)
     text = "gather the cycles of the table in so many equal ranges"
     rainflow.add_argument("--bins", metavar="N", type=positive_count, help=text)
     rainflow.set_defaults(command=late("fem.post.rainflow:rainflow", is_told=True))
@@ -37,6 +35,18 @@ def add_commands(commands: Any, late: Callable[..., Any]) -> None:
         question.add_argument("folder", metavar="DIR", type=folder_name, help="folder of the results of a run")
         text = "of the table: T" if question is line else "of the tables: T of element 12, U3 of node 5"
         question.add_argument("--what", metavar=what, required=True, help=text)
-        question.add_argument("--step", metavar="N", type=positive_count, help="of this step alone (default: all)")
-        text = "total time from which values count"
-        question.add_argument("--from", dest="start", metavar="T", type=number, default=-math.inf, help=text)
+        add_window(question)
+
+
+def add_curve(command: Any) -> None:
+    """``--slope`` and ``--constant``: cycles to failure."""
+    text = "m and K of N = K range^-m, cycles to failure, range in the units of the number"
+    command.add_argument("--slope", metavar="m", type=positive, help=text)
+    command.add_argument("--constant", metavar="K", type=positive, help=text)
+
+
+def add_window(command: Any) -> None:
+    """``--step`` and ``--from``: which values count."""
+    command.add_argument("--step", metavar="N", type=positive_count, help="of this step alone (default: all)")
+    text = "total time from which values count"
+    command.add_argument("--from", dest="start", metavar="T", type=number, default=-math.inf, help=text)

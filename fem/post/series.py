@@ -71,14 +71,11 @@ def read_series(
     CommandError: there is no such column or label, or nothing at these times; it has the request that is missing.
     """
     column, _, kind = what.partition("_")
-    file, request, word = TABLES[kind]
+    file, _, word = TABLES[kind]
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder with the tables of a run")
-    known = [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]
-    if column not in known:
-        raise CommandError(unknown(f"number of {word}s", column, known).args[0])
-    table = Table(folder / file)
-    ask = f"request {request}... with {column.rstrip('123')} in the deck, FREQUENCY=1"
+    check_column(column, kind)
+    table, ask = Table(folder / file), missing(what)
     if column not in table.columns:
         raise CommandError(f"{table.path} holds no {column}: {ask}")
     found = table.curves([column], labels, is_whole=True)
@@ -94,17 +91,36 @@ def read_series(
     return series
 
 
+def check_column(column: str, kind: str) -> None:
+    """CommandError: elements (e) or nodes (n) have no such number."""
+    known = [name for quantity in QUANTITIES["EL" if kind == "e" else "NODE"] for name in quantity.columns]
+    if column not in known:
+        raise CommandError(unknown(f"number of {TABLES[kind][2]}s", column, known).args[0])
+
+
+def missing(what: str) -> str:
+    """The request that prints a number, ``T_e`` or ``T_e12``."""
+    column, _, kind = what.partition("_")
+    return f"request {TABLES[kind[0]][1]}... with {column.rstrip('123')} in the deck, FREQUENCY=1"
+
+
+def number_of(name: str) -> tuple[str, str, int]:
+    """Column, kind (``e``, ``n``) and label that ``T_e12`` names. CommandError: it names no number."""
+    match = NAME.fullmatch(name.strip())
+    if not match:
+        form = "write T_e12 (element 12) or U3_n5 (node 5)"
+        raise CommandError(f"{name.strip()!r} names no number of a table: {form}")
+    column, kind, label = match.groups()
+    check_column(column.upper(), kind)
+    return column.upper(), kind, int(label)
+
+
 def chosen_series(folder: Path, what: str, step: int | None, start: float) -> list[Series]:
     """Those that ``T_e12,U3_n5`` names. CommandError: not such names."""
     series = []
     for name in what.split(","):
-        match = NAME.fullmatch(name.strip())
-        if not match:
-            raise CommandError(
-                f"{name.strip()!r} names no number of a table: write T_e12 (element 12) or U3_n5 (node 5)"
-            )
-        column, kind, label = match.groups()
-        series += read_series(folder, f"{column.upper()}_{kind}", [int(label)], step, start)
+        column, kind, label = number_of(name)
+        series += read_series(folder, f"{column}_{kind}", [label], step, start)
     return series
 
 

@@ -21,7 +21,7 @@ def mesh_figure(results: Results) -> Figure:
     """The elements between the places of the nodes at the start. Missing: there are no fields."""
     mesh, axes = results.mesh, plane_of(results)
     x = mesh.coordinates[:, axes]
-    used = np.unique(mesh.ends)
+    used = np.unique(mesh.legs[0])
     low, high = with_planes(results, axes, x[used].min(axis=0), x[used].max(axis=0))
     middle, half = 0.5 * (low + high), 0.56 * np.maximum(high - low, 0.2 * (high - low).max() or 1.0)
     is_space = len(axes) == 3
@@ -32,7 +32,7 @@ def mesh_figure(results: Results) -> Figure:
     panel: Any = figure.add_subplot(**kind)
     draw_planes(results, panel, axes, middle - half, middle + half)
     lines = mesh.ends[:, 0] != mesh.ends[:, 1]
-    draw_bars(panel, x[mesh.ends[mesh.is_bar & lines]], None, None)
+    draw_bars(panel, x[mesh.bars[0]], None, None)
     for ends in x[mesh.ends[~mesh.is_bar & lines]]:
         panel.plot(*ends.T, color=style.OKABE_ITO[1], lw=1.0, ls=(0, (2, 1.5)))
     held = overview(results).at_rest & np.isin(np.arange(len(x)), used)

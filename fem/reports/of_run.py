@@ -52,7 +52,6 @@ def summary(results: Results) -> Facts | None:
     """What ran, how large, how far."""
     record, settings = results.record, results.settings
     totals, deck = record.get("totals") or {}, record["deck"]
-    unit = results.unit("time") if results.is_si else ""
     counts = ("steps", "increments", "iterations", "cutbacks")
     return facts(
         {
@@ -61,10 +60,9 @@ def summary(results: Results) -> Facts | None:
             "nodes": settings.get("nodes"),
             "elements": settings.get("elements"),
             **{name: totals.get(name) for name in counts},
-            "time reached": f"{totals.get('time', 0.0):.6g} {unit}".strip(),
+            "time reached": f"{totals.get('time', 0.0):.6g} {results.symbol('time')}".strip(),
             "largest relative residual": totals.get("largest_residual_norm"),
-            "largest |energy error|": f"{totals.get('largest_energy_error', 0.0):.4g} "
-            + (results.unit("energy") if results.is_si else ""),
+            "largest |energy error|": f"{totals.get('largest_energy_error', 0.0):.4g} {results.symbol('energy')}",
             "SHA-256 of the deck": deck.get("sha256"),
         }
     )
@@ -169,7 +167,8 @@ def number_or_text(cell: str) -> float | str:
 
 def understood(settings: dict[str, Any], record: dict[str, Any]) -> list[Any]:
     """Materials and properties, then each step with its defaults filled in."""
-    lists = [settings.get(name) or [] for name in ("materials", "sections", "springs", "dashpots", "masses", "seabeds")]
+    names = ("materials", "sections", "springs", "dashpots", "masses", "seabeds", "cylinders")
+    lists = [settings.get(name) or [] for name in names]
     solvers = [*record.get("linear_solvers", []), *[""] * len(settings.get("steps", []))]
     steps = []
     for number, (step, solver) in enumerate(zip(settings.get("steps", []), solvers, strict=False), start=1):
@@ -186,13 +185,11 @@ def understood(settings: dict[str, Any], record: dict[str, Any]) -> list[Any]:
 
 def deck_text(results: Results) -> list[Any]:
     """The text of the deck, where it still is what ran; else where it was."""
-    deck = results.record["deck"]
-    path = results.folder / str(results.record.get("deck_folder", ".")) / str(deck["file"])
     try:
-        content = path.read_bytes()
+        content = results.deck.read_bytes()
     except OSError:
-        return [Words(items=(f"The deck is no longer at {path}.",))]
+        return [Words(items=(f"The deck is no longer at {results.deck}.",))]
     text = Words(content.decode(errors="replace"), kind="text")
-    if hashlib.sha256(content).hexdigest() == deck.get("sha256"):
+    if hashlib.sha256(content).hexdigest() == results.record["deck"].get("sha256"):
         return [text]
     return [Words(items=("The deck is read from more than this file, or has changed since it ran.",)), text]

@@ -40,7 +40,9 @@ def page_of_sweep(folder: Path) -> Page:
     told = f"{done} of {points} parameter sets computed: " + ", ".join(f"{n} {name}" for name, n in verdicts.items())
     deck = record["deck"]
     page = Page(f"Sweep of {deck['file']} over {', '.join(names)}", [], told, is_good, mark_of(deck["file"]))
-    values = {name: told_values(given) for name, given in record.get("grid", {}).items()}
+    values = {
+        name: f"{len(given)} values, {min(given):g} to {max(given):g}" for name, given in record.get("grid", {}).items()
+    }
     held = {"deck": deck["file"], "held fixed": deck.get("parameters"), "SHA-256 of the deck": deck.get("sha256")}
     asked = {name: value for name, value in deck.items() if name not in ("file", "parameters", "sha256")}
     page.add("Summary", facts(held | values | asked), grid(("verdict", "count"), verdicts.items()))
@@ -53,11 +55,6 @@ def page_of_sweep(folder: Path) -> Page:
     page.add("Table", grid([name.replace("_", " ") for name in chosen], rows, "sweep.csv", note))
     page.add("Made with", facts(record.get("versions") or {}))
     return page
-
-
-def told_values(given: list[float]) -> str:
-    """How many values a parameter takes, and their ends."""
-    return f"{len(given)} values, {min(given):g} to {max(given):g}"
 
 
 def pictures(folder: Path, record: Mapping[str, Any]) -> list[Any]:

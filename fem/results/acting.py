@@ -61,8 +61,7 @@ def as_record(acting: Acting | None, prints: bool) -> dict[str, Any] | None:
         {"nodes": rows_of(nodes), "elements": rows_of(elements), "curve": {type(curve).__name__: asdict(curve)}}
         for nodes, elements, curve in acting.forces
     ]
-    names = ("mass", "damping", "springs", "constants", "labels")
-    arrays = {name: text_of(getattr(acting, name)) for name in names}
+    arrays = {name: text_of(getattr(acting, name)) for name in ("mass", *NUMBERS)}
     return {**arrays, "loads": loads, "is_middle": acting.is_middle, "obstacle": acting.obstacle}
 
 

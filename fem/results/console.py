@@ -13,8 +13,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from fem.model import Frequency, Model
-from fem.results.record import Event, Modes, Rows, SilentSink, StepStart
+from fem.model import Model
+from fem.results.record import Event, Modes, Response, Rows, SilentSink, StepStart
 from fem.results.run_record import COMPLETED, Totals
 from fem.results.schedule import Schedule
 
@@ -42,7 +42,7 @@ class ConsoleSink(SilentSink):
         self._line = ""
         self._columns: list[str] = []
         self._owed = ""
-        periods = [0.0 if isinstance(step.procedure, Frequency) else step.procedure.period for step in model.steps]
+        periods = [step.procedure.period for step in model.steps]
         self._periods = periods
         self._bar = Bar(self._stream, sum(periods)) if self._stream.isatty() else None
         self._thinner = Thinner() if self._stream.isatty() else None
@@ -52,6 +52,10 @@ class ConsoleSink(SilentSink):
         title = f"\nstep {start.step}{name}: {start.procedure.lower()}"
         if start.procedure == "FREQUENCY":
             self._print(title + "\n")
+            return
+        if start.procedure == "STEADY STATE DYNAMICS":
+            names = f"{'frequency':>14} {'iterations':>10} {'residual':>9} {'largest |U|':>12}"
+            self._print(f"{title}, {start.increments} frequencies\n{names}\n")
             return
         self._node = Schedule(self._model, start.step - 1, start.time, start.increments).shown_node
         heads = ["largest |u|"]
@@ -107,6 +111,10 @@ class ConsoleSink(SilentSink):
         table = zip(modes.number, modes.frequency, modes.omega, modes.generalized_mass, strict=True)
         lines += [f"{mode:6d} {f:14.7g} {w:14.7g} {m:17.7g}\n" for mode, f, w, m in table]
         self._print("".join(lines))
+
+    def response(self, response: Response) -> None:
+        size = np.abs(response.motion[0]).max(initial=0.0)
+        self._print(f"{response.frequency:14.7g} {response.iterations:10d} {response.residual:9.2e} {size:12.5e}\n")
 
     def notice(self, text: str) -> None:
         self._print(as_note(text) + "\n")

@@ -12,7 +12,7 @@ from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, RECORDED, Values
-from fem.results.record import Event, Modes, Rows, SilentSink
+from fem.results.record import Event, Modes, Response, Rows, SilentSink
 
 BALANCED = tuple(ENERGIES)[:-1]
 """Columns of ``History.energy``; the error of their balance stands by itself."""
@@ -35,6 +35,7 @@ class History:
     elements             (k, m, s)  recorded quantities of elements (E, S, N, T), by element index
     model                           what was run; mesh: its labels, coordinates X, sets
     modes                           one ``Modes`` per ``*FREQUENCY`` step
+    responses                       one ``Response`` per frequency of ``*STEADY STATE DYNAMICS`` steps
     events                          taut, slack, impact, cutback
     notices                         remarks of the reader and of the run
     load_factor          (k,)       NaN outside RIKS steps
@@ -62,6 +63,7 @@ class History:
     load_factor: Floats
     model: Model
     modes: tuple[Modes, ...] = ()
+    responses: tuple[Response, ...] = ()
     events: tuple[Event, ...] = ()
     notices: tuple[str, ...] = ()
 
@@ -71,7 +73,7 @@ class History:
     def __repr__(self) -> str:
         last = f"to time {self.time[-1]:.8g}, " if len(self) else ""
         error = np.abs(self.energy_error).max(initial=0.0)
-        counts = ("modes", "events", "notices")
+        counts = ("modes", "responses", "events", "notices")
         found = ", ".join(f"{name} {len(getattr(self, name))}" for name in counts if len(getattr(self, name)))
         return (
             f"History of {self.model.source or 'a model'}: {len(self)} rows {last}"
@@ -118,7 +120,7 @@ class History:
         """
         node = self.mesh.nodes_of(int(label))
         nodes = self.model.with_pinned(node)
-        values = Values(NODAL, self.model, nodes, np.moveaxis(self.motion[:, :, nodes], 1, 0))
+        values = Values(NODAL, self.model, nodes, np.moveaxis(self.motion[:, :, nodes], 1, 0), self.time)
         return values["RF" if field == "reactions" else field.upper()][:, int(nodes.searchsorted(node)[0])]
 
     def of_element(self, label: int, value: str = "N") -> Floats:
@@ -147,8 +149,10 @@ class History:
         if name not in kinds:
             raise unknown("table", name, ("increments", *kinds))
         table, labels = kinds[name]
+        if name == "elements" and not self.mesh.has_pulleys:
+            table = table[: RECORDED["EL"]]
         recorded = self.motion.swapaxes(0, 1) if name == "nodes" else np.moveaxis(self.elements, 2, 0)
-        values = Values(table, self.model, np.arange(len(labels)), recorded)
+        values = Values(table, self.model, np.arange(len(labels)), recorded, self.time)
         found = Columns({each: np.repeat(getattr(self, each), len(labels)) for each in ("step", "increment", "time")})
         found[name.removesuffix("s")] = np.tile(labels, len(self))
         for quantity in table:
@@ -195,16 +199,17 @@ class HistorySink(SilentSink):
         if save_every < 1:
             raise ValueError(f"output_every is {save_every}; it has to be 1 or more")
         self._model = model
+        self._sizes = len(model.mesh.node_labels), len(model.mesh.element_labels)
         self._every = save_every
         self._parts: dict[str, list[np.ndarray]] = {}
         self._owed: dict[str, np.ndarray] | None = None
         self._modes: list[Modes] = []
+        self._responses: list[Response] = []
         self._events: list[Event] = []
         self._notices = list(model.notices)
 
     def rows(self, rows: Rows) -> None:
-        mesh = self._model.mesh
-        if len(rows.nodes) != len(mesh.node_labels) or len(rows.elements) != len(mesh.element_labels):
+        if (len(rows.nodes), len(rows.elements)) != self._sizes:
             raise ValueError("a History needs all nodes and elements recorded: solve(..., record_all=True)")
         k = len(rows.increment)
         if not k:
@@ -213,14 +218,17 @@ class HistorySink(SilentSink):
             self._settle()
         keep = rows.increment % self._every == 0
         keep[-1] |= rows.is_end
-        self._append(pieces(rows, np.nonzero(keep)[0]))
-        self._owed = None if keep[-1] else pieces(rows, np.array([k - 1]))
+        self._append(pieces(rows, slice(None) if keep.all() else keep))
+        self._owed = None if keep[-1] else pieces(rows, slice(k - 1, k))
 
     def event(self, event: Event) -> None:
         self._events.append(event)
 
     def modes(self, modes: Modes) -> None:
         self._modes.append(modes)
+
+    def response(self, response: Response) -> None:
+        self._responses.append(response)
 
     def notice(self, text: str) -> None:
         if text not in self._notices:
@@ -231,8 +239,8 @@ class HistorySink(SilentSink):
         self._settle()
         parts = self._parts
         if not parts:  # no rows, in the right shapes
-            n, m = len(self._model.mesh.node_labels), len(self._model.mesh.element_labels)
-            shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, RECORDED["EL"])}
+            (n, m), count = self._sizes, RECORDED["EL"] + self._model.mesh.has_pulleys
+            shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, count)}
             parts = {name: [np.zeros(0, np.int64 if name in COUNTS else float)] for name in (*COUNTS, *LEDGER)}
             parts |= {"load_factor": [np.zeros(0)], **{name: [np.zeros((0, *shapes[name]))] for name in shapes}}
         arrays = {name: np.concatenate(part) for name, part in parts.items()}
@@ -240,6 +248,7 @@ class HistorySink(SilentSink):
             **arrays,
             model=self._model,
             modes=tuple(self._modes),
+            responses=tuple(self._responses),
             events=tuple(self._events),
             notices=tuple(self._notices),
         )
@@ -255,16 +264,17 @@ class HistorySink(SilentSink):
             self._owed = None
 
 
-def pieces(rows: Rows, chosen: Ints) -> dict[str, np.ndarray]:
+def pieces(rows: Rows, chosen: slice | Flags) -> dict[str, np.ndarray]:
     """Copies of the chosen rows."""
-    k = len(chosen)
+    k = len(rows.increment[chosen])
     factor = np.full(k, np.nan) if rows.load_factor is None else rows.load_factor[chosen]
-    return {
+    found = {
         "step": np.full(k, rows.step),
         "increment": rows.increment[chosen],
         **{name: getattr(rows, name)[chosen] for name in LEDGER},
         "motion": rows.motion[chosen],
-        "energy": np.stack([getattr(rows, name)[chosen] for name in BALANCED], axis=1),
+        "energy": np.array([getattr(rows, name)[chosen] for name in BALANCED]).T,
         "elements": rows.element_values[chosen],
         "load_factor": factor,
     }
+    return {name: part.copy() for name, part in found.items()}

@@ -8,13 +8,13 @@ before anything else but notices; with the step that goes on, if one does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Complexes, Floats, Ints
 from fem.model import Model
 from fem.model.quantities import ELEMENTAL, NODAL, Values
 from fem.results.acting import Acting
@@ -33,7 +33,7 @@ class StepStart:
     period      its length in time (0 for FREQUENCY)
     increments  expected number, None where increments are automatic
     solver      the linear solver chosen, and why
-    acting      masses, loads and springs; None for FREQUENCY
+    acting      gives masses, loads and springs; None for FREQUENCY
     """
 
     step: int
@@ -43,7 +43,7 @@ class StepStart:
     period: float
     increments: int | None
     solver: str = ""
-    acting: Acting | None = None
+    acting: Callable[[], Acting] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Rows:
 
     def of_nodes(self, model: Model) -> Values:
         """Every quantity of the recorded nodes."""
-        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1))
+        return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time)
 
     def of_elements(self, model: Model) -> Values:
         """Every quantity of the recorded elements."""
@@ -108,7 +108,7 @@ class Frame:
 
     def of_nodes(self, model: Model) -> Values:
         """Every quantity of all nodes."""
-        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion)
+        return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time)
 
     def of_elements(self, model: Model) -> Values:
         """Every quantity of all elements."""
@@ -117,7 +117,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A change of regime: taut, slack, impact or cutback. ``element`` is an element label, 0 for none."""
+    """A change of regime: taut, slack, impact or cutback. ``element`` and ``node`` are labels, 0 for none.
+
+    node: the one that meets or leaves a plane
+    """
 
     step: int
     increment: int
@@ -125,6 +128,7 @@ class Event:
     element: int
     event: str
     energy_loss: float = 0.0
+    node: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,32 @@ class Modes:
         return f"Modes of step {self.step}, frequency: {found}{more}; omega, generalized_mass, shapes"
 
 
+@dataclass(frozen=True, slots=True)
+class Response:
+    """Harmonic motion at one frequency [cycles/time], x(t) = Re(x e^(2 pi i frequency t)): complex amplitudes.
+
+    motion    (4, p, 3) of U, V, A, RF, at ``nodes`` (p,), indices;  values (q, 4) of E, S, N, T, of ``elements`` (q,)
+    iterations  solves;  residual: largest force that nothing balances over the largest that acts
+    """
+
+    step: int
+    frequency: float
+    iterations: int
+    residual: float
+    nodes: Ints
+    motion: Complexes
+    elements: Ints
+    values: Complexes
+
+    def of_nodes(self, model: Model) -> Values:
+        """U, V, A, RF of the recorded nodes."""
+        return Values(NODAL, model, self.nodes, self.motion)
+
+    def of_elements(self, model: Model) -> Values:
+        """E, S, N, T of the recorded elements."""
+        return Values(ELEMENTAL, model, self.elements, self.values.T)
+
+
 class SilentSink:
     """What takes in a run, and ignores all of it; sinks override what they need."""
 
@@ -156,6 +186,7 @@ class SilentSink:
     def frame(self, frame: Frame) -> None: ...
     def event(self, event: Event) -> None: ...
     def modes(self, modes: Modes) -> None: ...
+    def response(self, response: Response) -> None: ...
     def notice(self, text: str) -> None: ...
     def keep(self, checkpoint: dict[str, Any]) -> None: ...
     def resume(self, checkpoint: Mapping[str, Any], start: StepStart | None) -> None: ...

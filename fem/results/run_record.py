@@ -8,8 +8,6 @@ import platform
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import numpy as np
 
 import fem
 from fem.arrays import Floats
+from fem.compiled.plain.choose import installed
 from fem.files.names import as_bytes, on_disk
 from fem.files.own import Origin
 from fem.model import Model, Step, outputs_in_force
@@ -27,7 +26,7 @@ from fem.results.schedule import target_indices, union
 
 RESULTS = Path("results")
 RUN_RECORD = "run.json"
-PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds")
+PROPERTIES = ("sections", "springs", "dashpots", "masses", "seabeds", "cylinders", "waves")
 RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
 
 
@@ -86,7 +85,8 @@ class TotalsSink(SilentSink):
         requests = outputs_in_force(self._model.steps, start.step - 1)
         prints = [each for each in requests if each.kind == "NODE PRINT" and "A" in each.variables]
         chosen = union([target_indices(self._model.mesh, request) for request in prints])
-        self.acting.append(as_record(start.acting, 2 * len(chosen) > len(self._model.mesh.node_labels)))
+        acting = start.acting() if start.acting else None
+        self.acting.append(as_record(acting, 2 * len(chosen) > len(self._model.mesh.node_labels)))
 
     def rows(self, rows: Rows) -> None:
         totals = self.totals
@@ -188,9 +188,18 @@ def settings(model: Model, solver: str) -> dict[str, Any]:
         "elements": {block.kind: len(block.labels) for block in mesh.blocks},
         "materials": [asdict(material) for material in model.materials.values()],
         **{name: list(map(asdict, getattr(model, name))) for name in PROPERTIES},
-        "updates": "halved where the residual does not fall" if model.seabeds else "whole",
+        **({"stops": stops_of(model)} if stops_of(model) else {}),
+        **({"planes": list(map(asdict, model.planes_at_rest))} if model.planes else {}),
+        "updates": "halved where the residual does not fall" if model.seabeds or model.cylinders else "whole",
         "steps": [step_settings(model.steps, index) for index in range(len(model.steps))],
     }
+
+
+def stops_of(model: Model) -> list[int]:
+    """Labels of the elements that push or let go, which figures do not take for slack ropes."""
+    ways = {name: each.is_inextensible and each.tension_ratio == 0.0 for name, each in model.materials.items()}
+    sets = [model.mesh.element_sets[section.element_set] for section in model.sections if ways[section.material]]
+    return [label for elements in sets for label in model.mesh.element_labels[elements].tolist()]
 
 
 def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
@@ -209,16 +218,10 @@ def step_settings(steps: tuple[Step, ...], index: int) -> dict[str, Any]:
     }
 
 
-@cache
 def versions() -> dict[str, str | None]:
     """Versions of what can change a digit."""
-    found: dict[str, str | None] = {"fem": fem.__version__, "python": platform.python_version()}
-    for package in ("numpy", "scipy", "numba"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = None
-    return found
+    others = {package: installed(package) or None for package in ("numpy", "scipy", "numba")}
+    return {"fem": fem.__version__, "python": platform.python_version(), **others}
 
 
 def plain(value: Any) -> Any:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, distinct
 from fem.errors import ModelError
-from fem.model import Frequency, Model, OutputRequest, outputs_in_force
+from fem.model import Model, OutputRequest, outputs_in_force
 from fem.model.mesh import Mesh
 from fem.model.swings import held_nodes, support_distance
 
@@ -131,7 +130,7 @@ class Schedule:
     ) -> None:
         requests = outputs_in_force(model.steps, step_index)
         procedure = model.steps[step_index].procedure
-        period = 0.0 if isinstance(procedure, Frequency) else procedure.period
+        period = procedure.period
         node_sets = printed(model, requests, "NODE PRINT")
         above = [np.unique(model.mesh.element_nodes[model.mesh.bars_in(bed.element_set)]) for bed in model.seabeds]
         self.nodes = model.with_pinned(union([*node_sets, *above]))  # all nodes of lines on a bottom: ``touchdown.csv``
@@ -139,7 +138,7 @@ class Schedule:
         self._model, self._first = model, next((nodes for nodes in node_sets if nodes.size), None)
         marked = {request.pace: request for request in requests if request.marks}.values()
         found = [points for each in marked if (points := instants_of(each, model, period)) is not None]
-        points = reduce(np.union1d, found, np.zeros(0))
+        points = distinct(np.concatenate([np.zeros(0), *found]))
         self.instants = start_time + points[(points > 0.0) & (points < period * (1.0 - LANDING))]
         wanted = [request for request in requests if request.kind.endswith("PRINT") and is_active(request)]
         self._rows = [request_cadence(request, model, start_time, period) for request in wanted]
@@ -200,6 +199,18 @@ def printed(model: Model, requests: Sequence[OutputRequest], kind: str) -> list[
     return [target_indices(model.mesh, request) for request in requests if request.kind == kind and is_active(request)]
 
 
+def harmonic_items(model: Model, step_index: int, is_all: bool) -> tuple[Ints, Ints]:
+    """Nodes and elements whose amplitudes a step gives: those printed; without ``*NODE PRINT`` all nodes.
+
+    is_all  whatever is asked for
+    """
+    requests = outputs_in_force(model.steps, step_index)
+    everything = [np.arange(len(labels)) for labels in (model.mesh.node_labels, model.mesh.element_labels)]
+    nodes, elements = (union(printed(model, requests, kind)) for kind in ("NODE PRINT", "EL PRINT"))
+    has_nodes = any(request.kind == "NODE PRINT" for request in requests)
+    return everything[0] if is_all or not has_nodes else nodes, everything[1] if is_all else elements
+
+
 def target_indices(mesh: Mesh, request: OutputRequest) -> Ints:
     """Sorted node indices of a NODE request, element indices of an EL request."""
     is_nodal = request.kind.startswith("NODE")
@@ -210,4 +221,9 @@ def target_indices(mesh: Mesh, request: OutputRequest) -> Ints:
 
 def union(groups: Sequence[Ints]) -> Ints:
     """Sorted indices that occur in any of the groups, each of them sorted."""
-    return reduce(np.union1d, groups) if groups else np.zeros(0, np.int64)
+    return distinct(np.concatenate([np.zeros(0, np.int64), *groups]))
+
+
+def printed_in_step(model: Model, step: int, kind: str) -> Ints:
+    """Sorted indices that step ``step`` (from 1) prints (NODE PRINT, EL PRINT)."""
+    return union(printed(model, outputs_in_force(model.steps, step - 1), kind))

@@ -16,6 +16,7 @@ from fem.arrays import Floats, Ints
 from fem.files.whole import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.model.quantities import ENERGIES, QUANTITIES, meant
+from fem.model.surroundings.waves import COMPONENTS
 from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
 from fem.results.schedule import NEVER, Cadence, is_active, request_cadence, target_indices, union
@@ -164,14 +165,18 @@ class TableSink(SilentSink):
         self._variables += [header_variables(model, kind) for kind in PRINTS[1:]]
         increments, nodes, elements = ([name for names in of.values() for name in names] for of in self._variables)
         heads = {"increments": (*HEAD, *increments), "nodes": (*HEAD, "node", *nodes)}
-        heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT)}
+        heads |= {"elements": (*HEAD, "element", *elements), "events": (*HEAD, *EVENT, *["node"] * bool(model.planes))}
         self._lines, self._touches = bed_lines(model), [Cadence(NEVER)]
         if model.seabeds:
             heads["touchdown"] = (*HEAD, *COLUMNS)
         if any(isinstance(step.procedure, Frequency) for step in model.steps):
             heads["frequencies"] = FREQUENCY
+        if model.waves:
+            heads["waves"] = COMPONENTS
         sizes = before["tables"]["sizes"] if before else {}
         self._tables = {name: Table(folder / f"{name}.csv", head, sizes.get(name)) for name, head in heads.items()}
+        if model.waves and not before:
+            self._tables["waves"].add(model.sea[:, : len(COMPONENTS)].copy())
         self._printers: list[Printer] = []
         self._prints_ends = True
         self._last_frame: Frame | None = None
@@ -208,7 +213,8 @@ class TableSink(SilentSink):
                 self._print_frame()
 
     def event(self, event: Event) -> None:
-        cells = (event.step, event.increment, float(event.time), event.element, event.event, float(event.energy_loss))
+        cells = [event.step, event.increment, float(event.time), event.element, event.event, float(event.energy_loss)]
+        cells += [event.node] * bool(self._model.planes)
         self._tables["events"].add_line(",".join(map(str, cells)))
 
     def modes(self, modes: Modes) -> None:
@@ -268,11 +274,8 @@ class TableSink(SilentSink):
         due = np.any([each.due(rows.increment, rows.time, rows.is_end) for each in self._touches], axis=0)
         (chosen,) = np.nonzero(due)
         for line in self._lines:
-            places = (
-                self._model.mesh.coordinates[line.nodes]
-                + rows.motion[chosen][:, 0, np.searchsorted(rows.nodes, line.nodes)]
-            )
-            cells = touchdown_lines(line, places, self._model.mesh.up)
+            u = rows.motion[chosen][:, 0, np.searchsorted(rows.nodes, line.nodes)]
+            cells = touchdown_lines(line, self._model.mesh.coordinates[line.nodes] + u, self._model.mesh.up)
             for row, text in zip(chosen.tolist(), cells, strict=True):
                 head = rows.step, int(rows.increment[row]), float(rows.time[row])
                 self._tables["touchdown"].add_line(",".join((*map(str, head), text)))

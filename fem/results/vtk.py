@@ -15,25 +15,31 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.files.room import Room
 from fem.files.whole import replace_file
-from fem.model import BarSection, Dashpot, Frequency, Mesh, Model, PointMass, Spring, outputs_in_force
+from fem.model import BarSection, Dashpot, Mesh, Model, Perturbation, PointMass, Spring, outputs_in_force
 from fem.model.mesh import shown_sets
 from fem.model.quantities import QUANTITIES, Quantity, meant
 from fem.results.record import Frame, Modes, SilentSink
 
 FOLDER = "vtu"
-VERTEX, LINE = 1, 3
+CELLS = np.array([0, 1, 3, 4], np.uint8)
+"""Types of cells by their number of points: VERTEX, LINE, POLY_LINE."""
 TYPES = {"u1": ("UInt8", "|u1"), "i": ("Int64", "<i8"), "f": ("Float64", "<f8")}
 APART = 1e-9
 """Times of modes of one frequency differ by this fraction of the highest."""
 PVD_EVERY = 1.0
 """The list of times is rewritten at most once in so many seconds."""
+ESCAPED = str.maketrans({sign: f"&#{ord(sign)};" for sign in '"\n\r\t'} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def quoted(text: str) -> str:
+    """An attribute of XML: ``xml.sax.saxutils``, which imports all that speaks HTTP, is a part of every start."""
+    return f'"{text.translate(ESCAPED)}"'
 
 
 def as_pvd(entries: Sequence[str]) -> bytes:
@@ -43,7 +49,7 @@ def as_pvd(entries: Sequence[str]) -> bytes:
 
 
 def pvd_entry(time_value: float, file: str) -> str:
-    return f'<DataSet timestep="{time_value!r}" group="" part="0" file={quoteattr(file)}/>\n'
+    return f'<DataSet timestep="{time_value!r}" group="" part="0" file={quoted(file)}/>\n'
 
 
 class Appended:
@@ -59,7 +65,7 @@ class Appended:
             kind, code = TYPES["u1" if array.dtype == np.uint8 else array.dtype.kind]
             array = np.ascontiguousarray(array, dtype=code)
             components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim == 2 else ""
-            head = f'<DataArray type="{kind}" Name={quoteattr(name)}{components} format="appended"'
+            head = f'<DataArray type="{kind}" Name={quoted(name)}{components} format="appended"'
             lines.append(f'{head} offset="{self.size}"/>\n')
             self.blobs += [array.nbytes.to_bytes(8, "little"), array.data if array.size else b""]
             self.size += 8 + array.nbytes
@@ -69,7 +75,7 @@ class Appended:
 def text_array(name: str, words: Sequence[str]) -> str:
     """Names as a string array of the field data."""
     codes = " ".join(str(code) for word in words for code in (*word.encode(), 0))
-    head = f'<DataArray type="String" Name={quoteattr(name)} NumberOfTuples="{len(words)}" format="ascii">'
+    head = f'<DataArray type="String" Name={quoted(name)} NumberOfTuples="{len(words)}" format="ascii">'
     return f"{head}{codes}</DataArray>\n"
 
 
@@ -80,7 +86,7 @@ class Skeleton:
         mesh = model.mesh
         pairs = [block.connectivity for block in mesh.blocks]
         sizes = np.concatenate([np.zeros(0, np.int64), *(np.full(len(p), p.shape[1]) for p in pairs)])
-        types = np.where(sizes == 2, LINE, VERTEX).astype(np.uint8)
+        types = CELLS[sizes]
         nodes = np.concatenate([np.zeros(0, np.int64), *(p.ravel() for p in pairs)])
         names, section, radius = section_of_elements(model)
         parts: list[dict[str, np.ndarray]] = [
@@ -133,7 +139,7 @@ def rest_lengths_of(model: Model) -> dict[str, Floats]:
     """Natural lengths (``*REST LENGTH``), NaN where it is the distance of both nodes; nothing where that is all."""
     length = np.full(len(model.mesh.element_labels), np.nan)
     for rest in model.rest_lengths:
-        length[model.mesh.elements_of(rest.target)] = rest.length
+        length[model.mesh.elements_of(rest.target)] = rest.whole
     return {"rest_length": length} if model.rest_lengths else {}
 
 
@@ -244,6 +250,6 @@ def field_variables(model: Model) -> list[list[Quantity]]:
         files = [request for request in outputs_in_force(model.steps, index) if request.kind.endswith("FILE")]
         for request in files:
             names |= meant(request.kind, request.variables)
-        if not files and not isinstance(step.procedure, Frequency):
+        if not files and not isinstance(step.procedure, Perturbation):
             names |= {each.name for table in QUANTITIES.values() for each in table if each.shown}
     return [[each for each in table if each.name in names] for table in QUANTITIES.values()]

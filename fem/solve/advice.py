@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.system import BAR_FAMILY, System
+from fem.assembly.system import System
 from fem.forces.bars import bar
+from fem.forces.families import trouble_of
 from fem.model import Dynamic, Step
 from fem.model.properties import snap_time
 from fem.solve.clock import ErrorClock
@@ -171,6 +172,10 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
                 f"no convergence in {limit} iterations: rods or taut ropes are still off their lengths by the strain "
                 f"{gap:.3g} (the relative residual is {norm:.3g})."
             )
+    elif reason == NOT_FINITE and (told := trouble_of(stage.system, stage.work.u, stage.work.state)):
+        return (
+            f"step {step.number} stopped at t = {progress.time + dt:.9g}: {told} Everything computed so far is written"
+        )
     elif reason == NOT_FINITE:
         what = f"the iteration diverged (not a number, or overflow) after {int(control[ITERATION])} solves."
     else:
@@ -191,17 +196,19 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
 def snap_notice(stage: StepSystem, dt: float) -> str:
     """Warn where lines can go slack and an increment is longer than a wave through half of one, or a bounce on it."""
     constants, mass = stage.bars.constants, stage.system.element_mass
-    family = stage.system.family
-    bars = np.flatnonzero(family[:, 0] == BAR_FAMILY)
-    constants = constants[:, family[bars, 1]]
+    bars = np.flatnonzero(stage.system.bar_index >= 0)
+    index = stage.system.bar_index[bars]
+    constants = constants[:, index]
     slack = (constants[bar.MINUS] < 1.0) | (constants[bar.PLUS] < 1.0)
+    if not slack.any():
+        return ""
     length = 1.0 / constants[bar.INV_LENGTH]
     with np.errstate(divide="ignore", invalid="ignore"):
         density = mass[bars] / (length * constants[bar.AREA])
-        bounce = np.pi / np.sqrt(squares_of(stage)[family[bars, 1]])
+        bounce = np.pi / np.sqrt(squares_of(stage)[index])
     wave = snap_time(length, density, constants[bar.YOUNG])
     time = np.where(slack & (constants[bar.YOUNG] > 0.0), np.where(wave > 0.0, wave, bounce), np.inf)
-    if len(time) == 0 or dt <= time.min():
+    if dt <= time.min():
         return ""
     shortest = int(time.argmin())
     label = stage.system.element_labels[bars[shortest]]
@@ -219,10 +226,10 @@ def snap_notice(stage: StepSystem, dt: float) -> str:
 def soft_bottom_notice(stage: StepSystem) -> str:
     """Where a line that rests on a bottom sinks into it by a good part of its width, which moves where it leaves it."""
     mesh, up = stage.system.model.mesh, stage.system.model.mesh.up
-    weight = stage.loads.vectors[stage.loads.is_gravity == 1].sum(axis=0).reshape(-1, 3)
     for bed in stage.system.model.seabeds:
+        weight = stage.loads.vectors[stage.loads.is_gravity == 1].sum(axis=0).reshape(-1, 3)
         elements = mesh.bars_in(bed.element_set)
-        ends, length = mesh.element_nodes[elements], stage.system.length0[stage.system.family[elements, 1]]
+        ends, length = mesh.element_nodes[elements], stage.system.length0[stage.system.bar_index[elements]]
         area = 0.5 * bed.width * np.bincount(ends.ravel(), np.repeat(length, 2), len(weight))
         nodes = np.flatnonzero(area > 0.0)
         sunk = float((-weight[nodes] @ bed.normal(up) / (bed.stiffness * area[nodes])).max(initial=0.0))

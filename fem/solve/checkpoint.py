@@ -28,7 +28,6 @@ from fem.model.curves import Constant, Follow, Ramp
 from fem.results.record import Frame, SilentSink
 from fem.results.schedule import NEVER
 from fem.solve.increment import OneRun, OneStep
-from fem.solve.linear.sparse.direct import DirectSolver
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
 from fem.solve.statics.riks import settled
 from fem.solve.step_system import StepSystem
@@ -155,7 +154,7 @@ class Checkpoints:
         self._kept = time.monotonic()
 
 
-RUN = ("environment", "linear_bars", "gone", "has_started")
+RUN = ("environment", "linear_bars", "gone", "shed", "has_started")
 """What steps hand on to the next one besides motion and time."""
 
 
@@ -194,7 +193,7 @@ def take_over(run: OneRun, state: Mapping[str, Any]) -> None:
     """What steps hand on, into a run; its arrays are then those of what is left of the model."""
     for name in RUN:
         setattr(run, name, state[name])
-    if not np.array_equal(run.gone, run.system.gone):
+    if not (np.array_equal(run.gone, run.system.gone) and np.array_equal(run.shed, run.system.shed)):
         run.take_out()
 
 
@@ -252,13 +251,15 @@ def stages_of(m: OneStep) -> list[tuple[Flags | None, StepSystem]]:
 def solver_of(taut: Flags | None, stage: StepSystem) -> tuple[Any, ...]:
     """Which solver a stage has come to, and the factors it keeps, as the matrices they are of."""
     opened = stage.opened, stage.opened_mass
-    return taut, stage.choice.solver, *(one.state() if isinstance(one, DirectSolver) else None for one in opened)
+    return taut, stage.choice.solver, *(one and one.state() for one in opened)
 
 
 def restore_solver(
     stage: StepSystem, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None
 ) -> None:
     """The solver as it was."""
+    from fem.solve.linear.sparse.direct import DirectSolver
+
     stage.choice = replace(stage.choice, solver=solver)
     for phase, state in ((CORRECT, whole), (PROJECT_ACCELERATION, mass)):
         if state is not None:

@@ -38,6 +38,10 @@ LONGEST_FRACTION = 0.05
 """Longest first increment, as a fraction of its step, where ringing is left to numerical damping: it takes increments
 to die out (HHT with ALPHA=-0.05: a tenth in each)."""
 LONGEST_CHUNK = 16_384
+CHUNK_NUMBERS = 2_000_000
+"""A chunk keeps at most about this many numbers, whatever is recorded."""
+BALANCES = 50
+"""EXPLICIT closes, and watches, its energy balance at least this often, and chunks there end so."""
 CHUNK_SECONDS = 0.2
 """Chunks grow until they take about this long, so that Ctrl-C and progress stay prompt."""
 ELEMENT_SECONDS = 5e-6

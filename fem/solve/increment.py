@@ -17,7 +17,7 @@ from fem.results.record import Sink, StepStart
 from fem.results.schedule import Schedule
 from fem.solve.clock import Clock, Progress
 from fem.solve.linear.patience import Patience
-from fem.solve.newton.groups import Loading, Motion, Record
+from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.ropes.states import Stages
 from fem.solve.statics.arc import Arc
 from fem.solve.statics.riks import ArcClock
@@ -75,6 +75,7 @@ class OneRun(Protocol):
     environment: Environment
     linear_bars: Bars | None
     gone: Flags
+    shed: Flags
     has_started: bool
     fallen: list[tuple[int, float]]
 
@@ -163,6 +164,10 @@ class OneStep(Protocol):
     def notify(self, text: str) -> None:
         """Pass on a notice, once."""
 
+    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """The Newton march through a chunk that counts; trials of it go past this."""
+        ...
+
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
         """What it goes on with."""
 
@@ -189,6 +194,10 @@ class Marcher(Protocol):
     def rope_start(self, step: OneStep) -> RopeStart | None:
         """Who finds out how ropes set off that nobody watches."""
         return None
+
+    def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats) -> Dynamic:
+        """The procedure with the increment that it takes. thermal (m,): strain of now."""
+        return procedure
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where it cannot march. held: dofs without mass, stiffness and load."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
-from fem.arrays import Ints
+from fem.arrays import Ints, distinct
 from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, first_environment, next_environment, of_modes, thermal_rows
@@ -18,21 +18,18 @@ from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bars.bar import Bars
-from fem.model import Dynamic, Frequency, Model, Static, Step
+from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
 from fem.results.record import Event, Sink, StepStart
-from fem.results.schedule import MAX_FIELDS, Schedule
+from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
-from fem.solve.explicit.driver import Explicit
 from fem.solve.increment import NO_WISHES, Marcher, Ready, Wishes
 from fem.solve.linear.choice import SOLVERS
-from fem.solve.modes.find import find_modes
 from fem.solve.newton import groups
 from fem.solve.newton.driver import Newton
 from fem.solve.outcome import acting_of
 from fem.solve.ropes import states
-from fem.solve.ropes.moreau import Moreau
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
@@ -105,7 +102,7 @@ class Run:
         self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
-        self.gone = self.system.gone
+        self.gone, self.shed = self.system.gone, self.system.shed
         self.has_started = False
         self.checkpoints = checkpoints or Checkpoints()
 
@@ -122,29 +119,34 @@ class Run:
         procedure, motion = step.procedure, self.progress.motion
         removed = [self.system.elements_of(target) for target in step.removals]
         self.fallen = self.break_off(np.setdiff1d(reduce(np.union1d, removed), self.gone.nonzero())) if removed else []
+        if step.shed or step.put:
+            self._change_masses(step)
         is_static = not isinstance(procedure, Dynamic)
-        period = 0.0 if isinstance(procedure, Frequency) else procedure.period
+        period = procedure.period
         span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)
-        self.environment = next_environment(
-            self.system, self.environment, step, span, motion.u, motion.v, motion.reaction
-        )
+        before = self.environment
+        self.environment = next_environment(self.system, before, step.still, span, motion.u, motion.v, motion.reaction)
         self.hold_idle()
         if isinstance(procedure, Static):
             self._stop()
         ready = stage, marcher = self.stage_of(step)
         self.progress.increment = 0
-        if isinstance(marcher, Explicit) and isinstance(procedure, Dynamic):
+        if stage.is_explicit and isinstance(procedure, Dynamic):
             instant = loading_at(stage, motion, span.start)
             procedure = marcher.choose(procedure, motion, instant.thermal_end[0])
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
+            return
+        if isinstance(procedure, SteadyState):
+            self._steady_state(number, step, procedure, stage)
+            self.environment = before
             return
         refuse_endless(number, procedure, span.end)
         riks = procedure.riks if isinstance(procedure, Static) else None
         expected = None if riks else expected_increments(procedure)
         schedule = Schedule(self.model, number - 1, span.start, MAX_FIELDS if riks else expected, self.wishes.fields)
         instants = self.breaks.instants
-        instants = instants if procedure.direct else np.union1d(schedule.instants, instants)
+        instants = instants if procedure.direct else distinct(np.concatenate([schedule.instants, instants]))
         clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, instants)
         if riks and isinstance(procedure, Static):
             clock = ArcClock(procedure, step.controls, span.start, make_arc(stage, motion, span, riks))
@@ -152,7 +154,7 @@ class Run:
             clock = ErrorClock(procedure, step.controls, span.start, instants, stage, motion)
         name = "STATIC" if is_static else "DYNAMIC"
         start = StepStart(
-            number, step.name, name, span.start, period, expected, stage.choice.text, acting_of(stage, step)
+            number, step.name, name, span.start, period, expected, stage.choice.text, partial(acting_of, stage, step)
         )
         self.follow(self.kind(self, step, ready, clock, schedule, start), procedure)
         if isinstance(clock, ArcClock):
@@ -166,22 +168,26 @@ class Run:
             scheme = SCHEMES[procedure.integrator](procedure)
         system, bars, ropes = self.system, self._bars_of(step), states.ropes_of(self.system)
         states.refuse_ropes(system, ropes, procedure)
-        steps_over = states.steps_over_impacts(step.controls, scheme, ropes)
+        steps_over = states.steps_over_impacts(step.controls, scheme, bars, ropes)
         if steps_over:
             scheme = energy_momentum()
             system, bars = (
                 replace(system, bars=states.without_pulls(system.bars, ropes)),
                 states.without_pulls(bars, ropes),
             )
-        if isinstance(procedure, Frequency):
+        if isinstance(procedure, Perturbation):
             bars = states.as_they_are(bars, ropes, motion.u)
             system = replace(system, bars=states.as_they_are(system.bars, ropes, motion.u))
         acting = of_modes(self.environment) if isinstance(procedure, Frequency) else self.environment
         stage = prepare(system, acting, bars, scheme, step.controls, self.wishes.solver)
         marcher: Marcher = Newton()
         if steps_over and isinstance(procedure, Dynamic):
+            from fem.solve.ropes.moreau import Moreau  # what few runs need is not imported by all
+
             marcher = Moreau(stage, ropes, states.stepping_notice(step.controls, procedure.integrator, len(ropes)))
         if stage.is_explicit:
+            from fem.solve.explicit.driver import Explicit
+
             marcher = Explicit(stage)
         return stage, marcher
 
@@ -198,12 +204,20 @@ class Run:
         self.take_out()
         return list(zip(self.system.element_labels[elements].tolist(), lost.tolist(), strict=True))
 
+    def _change_masses(self, step: Step) -> None:
+        """Nonstructural masses go and come; what they had of energy goes and comes as work from outside."""
+        names = [mass.name or "" for mass in self.model.nonstructural]
+        self.shed = np.isin(names, step.shed) | (self.shed & ~np.isin(names, step.put))
+        self.take_out()
+
     def take_out(self) -> None:
         """Bring the arrays of the model in line with what is gone."""
-        self.system = replace(assemble(self.model, self.gone), has_flow=self.system.has_flow)
+        self.system = replace(assemble(self.model, self.gone, self.shed), has_flow=self.system.has_flow)
         self.progress.motion.multiplier[self.system.gone_bars] = 0.0
         if self.linear_bars is not None:
-            self.linear_bars = absent(self.linear_bars, self.system.gone_bars)
+            bars = absent(self.linear_bars, self.system.gone_bars)
+            off_mass, off_damping = self.system.bars.off_mass, self.system.bars.off_damping
+            self.linear_bars = bars._replace(off_mass=off_mass, off_damping=off_damping)
         self.hold_idle()
 
     def hold_idle(self) -> None:
@@ -234,6 +248,8 @@ class Run:
         return self.linear_bars
 
     def _frequency(self, number: int, step: Step, procedure: Frequency, stage: StepSystem) -> None:
+        from fem.solve.modes.find import find_modes
+
         motion, now = self.progress.motion, self.progress.time
         instant = loading_at(stage, motion, now)
         at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
@@ -245,3 +261,20 @@ class Run:
         if notice:
             self.sink.notice(f"step {number}: {notice}")
         self.sink.modes(modes)
+
+    def _steady_state(self, number: int, step: Step, procedure: SteadyState, stage: StepSystem) -> None:
+        from fem.solve.harmonic.acting import acting_in
+        from fem.solve.harmonic.find import responses
+
+        motion, now, frequencies = self.progress.motion, self.progress.time, procedure.frequencies
+        acting = acting_in(self.system, step, self.environment, motion.u, now)
+        nodes, elements = harmonic_items(self.model, number - 1, self.wishes.record_all)
+        self.sink.begin(StepStart(number, step.name, "STEADY STATE DYNAMICS", now, 0.0, len(frequencies)))
+        for label, lost in self.fallen:
+            self.sink.event(Event(number, 0, now, label, "break", lost))
+
+        def say(text: str) -> None:
+            self.sink.notice(f"step {number}: {text}")
+
+        for response in responses(stage, motion, acting, frequencies, (number, nodes, elements), say):
+            self.sink.response(response)

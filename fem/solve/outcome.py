@@ -35,7 +35,7 @@ def rows_of(
     increments, kinematics, values = kept.increments, kept.kinematics, kept.values
     if len(rows) < len(increments):
         increments, kinematics, values = increments[rows], kinematics[rows], values[rows]
-    columns = np.moveaxis(increments, 1, 0)
+    columns = increments.swapaxes(0, 1)
     iterations, norm = columns[groups.L_ITERATIONS].astype(np.int64), columns[groups.L_NORM]
     energies = columns[groups.L_KINETIC : groups.L_FLAGS]
     found: Any = (time[rows], dt[rows], iterations, norm, np.zeros(len(rows), np.int64), *energies)
@@ -89,6 +89,10 @@ def acting_of(stage: StepSystem, step: Step) -> Acting:
         obstacle = "what *EQUATION and *MPC pass on is in no table"
     elif isinstance(step.procedure, Static) and step.procedure.riks:
         obstacle = "RIKS scales the loads"
+    elif system.model.planes:
+        obstacle = "what planes do to nodes is in no table"
+    elif system.model.runs:
+        obstacle = "what winches and pulleys do is in no table"
     elif environment.flows:
         obstacle = "what water and wind do is in no table"
     elif system.model.failures:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.constraints import reduction
+from fem.assembly.constraints import coupled_matrix, reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.equations import expand
+from fem.forces.protocol import BOOKS, WEIGHT
 from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
 from fem.solve.linear.sparse.factors import refine, solve_dense
@@ -33,16 +34,15 @@ NO_MASS = 1e-12
 
 def first_motion(system: System) -> Motion:
     """Initial conditions of the model."""
-    u, v, a, force, reaction, lagged = (groups.room(system.size) for _ in range(6))
+    u, v, a, force, reaction, lagged, origin = (groups.room(system.size) for _ in range(7))
     for condition in system.model.initial_conditions:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
     energies, memory = groups.room(groups.ENERGIES), groups.room(groups.MEMORY)
-    multiplier, origin = groups.room(len(system.bars.nodes)), groups.room(system.size)
-    flow, state = groups.room(system.size if system.has_flow else 0), groups.room(len(system.state))
+    multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
+    state, power = groups.room(len(system.state)), groups.room(BOOKS * (system.families is not None))
     state[:] = system.state
-    power = groups.room(int(system.families is not None))
     return Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
 
 
@@ -55,15 +55,15 @@ def start_supports(stage: StepSystem, motion: Motion, time: float, is_first: boo
     supports, dofs = stage.environment.supports, np.flatnonzero(stage.nodes.dof_kind == 0)
     u, v, a = supports.motion(dofs, np.array([time]), after=True)
     motion.v[dofs], motion.a[dofs] = v[0], a[0]
-    jumping = supports.jumping(motion.u, time, float(np.abs(stage.system.coordinates).max(initial=0.0)))
+    is_off = np.abs(u[0] - motion.u[dofs]) > no_length(stage.system)
     is_late = has_ropes or len(stage.bars.rods) > 0
-    if len(jumping) and not is_late:
+    if is_off.any() and not is_late:
         instant = loading_at(stage, motion, time)
         evaluate_start(stage, motion, instant)
         open_energies(stage, motion, instant, is_first)
-        motion.u[jumping] = u[0][np.searchsorted(dofs, jumping)]
+        motion.u[dofs[is_off]] = u[0][is_off]
         expand(stage.equations, motion.u)
-    return support_jump_remark(stage.system, jumping.tolist(), is_late)
+    return support_jump_remark(stage.system, dofs[is_off].tolist(), is_late)
 
 
 def no_length(system: System) -> float:
@@ -71,11 +71,11 @@ def no_length(system: System) -> float:
     return NO_LENGTH * max(1.0, float(np.abs(system.coordinates).max(initial=0.0)))
 
 
-def start_dependents(stage: StepSystem, field: Floats, what: str, least: float) -> None:
+def start_dependents(stage: StepSystem, field: Floats, what: str, period: float = 1.0) -> None:
     """Give dofs that equations make dependent what their masters have; what is not given (0) follows in silence.
 
     ModelError where an initial condition says something else: by more than 1e-9 of the terms of its equation, by more
-    than 1e-12 of the largest value anywhere, and by more than ``least``.
+    than 1e-12 of the largest value anywhere, and by more than ``no_length`` in the period.
     """
     equations = stage.equations
     if len(equations.slave) == 0:
@@ -86,7 +86,8 @@ def start_dependents(stage: StepSystem, field: Floats, what: str, least: float) 
     terms = np.abs(given)
     np.maximum.at(terms, owner, np.abs(equations.factor * field[equations.master]))
     expand(equations, field)
-    wrong = np.abs(given - field[equations.slave]) > np.maximum(1e-9 * terms, max(NO_LENGTH * largest, least))
+    least = max(NO_LENGTH * largest, no_length(stage.system) / period)
+    wrong = np.abs(given - field[equations.slave]) > np.maximum(1e-9 * terms, least)
     wrong &= given != 0.0
     if np.any(wrong):
         dof = int(stage.equations.slave[np.flatnonzero(wrong)[0]])
@@ -166,19 +167,8 @@ def mass_matrix(stage: StepSystem) -> Any:
     """Sparse mass matrix over all dofs (3n, 3n)."""
     from scipy.sparse import coo_array
 
-    count = len(stage.system.mass)
-    rows, columns, values = [np.arange(count)], [np.arange(count)], [stage.system.mass]
-    if len(stage.bars.off_mass):
-        i, j = stage.bars.nodes[:, 0], stage.bars.nodes[:, 1]
-        rows += [i, j]
-        columns += [j, i]
-        values += [stage.bars.off_mass, stage.bars.off_mass]
-    row, column, value = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
     axes = np.arange(3)
-    matrix = coo_array(
-        (np.repeat(value, 3), ((3 * row[:, None] + axes).ravel(), (3 * column[:, None] + axes).ravel())),
-        shape=(3 * count, 3 * count),
-    ).tocsr()
+    matrix = coupled_matrix(np.repeat(stage.system.mass, 3), stage.bars.off_mass, stage.bars.nodes)
     nodes, blocks = stage.directed_blocks()
     if len(blocks):
         i, j = (3 * nodes[:, :, None] + axes).transpose(1, 0, 2)
@@ -263,8 +253,8 @@ def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     work, energies, weights = stage.work, motion.energies, acting.factors[0] * acting.is_gravity
     _try(motion, work)
     now, thermal = float(acting.time[0]), acting.thermal_end[0]
-    energies[groups.STRAIN] = stored_energy(now, thermal, stage.problem, motion, work)
-    energies[groups.POTENTIAL] = -float(weights @ (acting.vectors @ motion.u)) if len(weights) else 0.0
+    energies[groups.STRAIN] = stored_energy(now, now, thermal, stage.problem, motion, work)
+    energies[groups.POTENTIAL] = work.power[WEIGHT:].sum() - weights @ (acting.vectors @ motion.u)
 
 
 def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time as wall
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,20 +19,17 @@ from fem.results.schedule import Schedule
 from fem.solve import start
 from fem.solve.advice import automatic_notice, out_of_increments, overflow_message, snap_notice, soft_bottom_notice
 from fem.solve.checkpoint import restore_step, state_of_step
-from fem.solve.clock import LONGEST_CHUNK, Clock, ErrorClock
-from fem.solve.explicit.driver import BALANCES
+from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.increment import Marcher, OneRun, Ready, WatchedRopes
 from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.groups import Loading, Record
+from fem.solve.newton.driver import iterate
+from fem.solve.newton.groups import Loading, Record, Ropes
 from fem.solve.outcome import before_overflow, frame_of, gather_reactions, jumps_of, numbers_in, remarks_of, rows_of
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
-from fem.solve.ropes.active import ActiveSet
-from fem.solve.ropes.events import Events
 from fem.solve.ropes.states import ropes_of, stages_of
-from fem.solve.ropes.watched import Failed
 from fem.solve.statics.arc import no_arc
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
@@ -41,8 +38,9 @@ from fem.solve.step_system import StepSystem, loading, loading_at, record
 from fem.solve.watch.breaks import break_off, tell_broken
 from fem.solve.watch.energy import EnergyWatch
 
-CHUNK_NUMBERS = 2_000_000
-"""A chunk keeps at most about this many numbers, whatever is recorded."""
+if TYPE_CHECKING:
+    from fem.solve.ropes.active import ActiveSet
+    from fem.solve.ropes.events import Events
 
 
 class StepRun:
@@ -66,9 +64,6 @@ class StepRun:
         if len(run.breaks.watched):
             self.elements = np.union1d(self.elements, run.breaks.watched)
         self.thermal = np.zeros(len(run.system.bars.nodes))
-        self.numbers = numbers_in(record(ready[0], 1, self.nodes, self.elements)) + 4
-        self.numbers += 3 * int(np.count_nonzero(ready[0].environment.supports.supported))
-        self.numbers += len(self.thermal) if run.system.expansions else 0
         self.notices: dict[str, None] = {}
         self.has_begun = self.has_jumped = False
         self.patience = Patience(self.notify)
@@ -82,8 +77,13 @@ class StepRun:
         extrapolation = ("NO", "LINEAR", "PARABOLIC").index(self.step.extrapolation)
         stage.coefficients = stage.coefficients._replace(extrapolation=extrapolation)
         stages = stages_of(stage, self.step.controls, self.whole.wishes.solver)
-        self.events: Events | None = Events(self, stages) if stages and stage.is_dynamic else None
-        self.active = ActiveSet(self, stages) if stages and not stage.is_dynamic else None
+        self.events: Events | None = None
+        self.active: ActiveSet | None = None
+        if stages:
+            from fem.solve.ropes import active, events  # most runs have no ropes: a start does without
+
+            self.events = events.Events(self, stages) if stage.is_dynamic else None
+            self.active = active.ActiveSet(self, stages) if not stage.is_dynamic else None
         self.watched = self.events or self.active
         self.at_start = marcher.rope_start(self) or self.events
 
@@ -109,7 +109,7 @@ class StepRun:
         stage, motion, now = self.stage, self.progress.motion, self.clock.start
         if self.clock.is_static and stage.coefficients.extrapolation:
             self.notify("EXTRAPOLATION moves along velocities, of which statics has none: it has no effect here")
-        start.start_dependents(stage, motion.u, "displacement", start.no_length(self.system))
+        start.start_dependents(stage, motion.u, "displacement")
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(procedure, now, is_first)
         if isinstance(procedure, Dynamic):
@@ -128,6 +128,8 @@ class StepRun:
         self.has_begun = True
         tell_broken(self, self.whole.fallen)
         first = record(stage, 1, self.nodes, self.elements)
+        self.numbers = numbers_in(first) + 4 + 3 * int(np.count_nonzero(stage.environment.supports.supported))
+        self.numbers += len(self.thermal) if self.system.expansions else 0
         motion.u[:] = carried  # U, E, S, N and T of increment 0 are those before the supports jump
         error, self.thermal = motion.energies[groups.ERROR0], instant.thermal_end[0]
         note_increment(0, 0, 0.0, 0.0, 0, error, shown.problem, self.thermal, motion, first)
@@ -149,7 +151,7 @@ class StepRun:
             self.notify(start.start_supports(stage, motion, now, is_first, len(ropes_of(self.system)) > 0))
             if self.events:
                 stage = self.events.start(motion, now)
-            start.start_dependents(stage, motion.v, "velocity", start.no_length(self.system) / (self.clock.end - now))
+            start.start_dependents(stage, motion.v, "velocity", self.clock.end - now)
         instant = loading_at(stage, motion, now)
         start.evaluate_start(stage, motion, instant)
         check_constraints(stage, motion)
@@ -188,8 +190,9 @@ class StepRun:
         if not self.clock.is_steady or (self.events and self.events.has_shared):
             return 1
         done = self.progress.increment
-        count = max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers))
-        count = self.marcher.length(count, done)
+        count = self.marcher.length(
+            max(1, min(self.progress.chunk, LONGEST_CHUNK, CHUNK_NUMBERS // self.numbers)), done
+        )
         following = min(self.schedule.next_field(done), self.whole.checkpoints.following(done), self.most)
         return max(1, min(count, following - done))
 
@@ -203,11 +206,10 @@ class StepRun:
         times, steps = times[: last + 1], steps[:last]
         chunk = loading(self.stage, self.progress.motion, times, steps)
         kept = record(self.stage, len(steps), self.nodes, self.elements)
-        control = np.zeros(groups.CONTROL, np.int64)
-        due = self.marcher.due(self, chunk)
+        control, due = np.zeros(groups.CONTROL, np.int64), self.marcher.due(self, chunk)
         self.watch.prepare(self.stage.limits, control, self.progress.increment)
         began = wall.perf_counter()
-        reason = self.march(control, due, chunk, kept)
+        reason = self.marcher.march(self, control, due, chunk, kept)
         spent = wall.perf_counter() - began
         done = int(control[groups.INCREMENT])
         if done:
@@ -229,6 +231,8 @@ class StepRun:
 
     def _pass_events(self, ropes: WatchedRopes, times: Floats, steps: Floats) -> tuple[int, Ints]:
         """An increment in which ropes go slack or become taut."""
+        from fem.solve.ropes.watched import Failed
+
         try:
             kept, chunk = ropes.advance(float(times[0]), float(times[1]), float(steps[0]))
         except Failed as failure:
@@ -237,9 +241,9 @@ class StepRun:
         break_off(self, self.whole.breaks.reached(self, kept, times[1:2])[1])
         return groups.DONE, np.zeros(groups.CONTROL, np.int64)
 
-    def march(self, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
-        """Through a chunk, or up to where it cannot go on; the reason."""
-        return self.marcher.march(self, control, due, chunk, kept)
+    def iterate(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """The Newton march through a chunk that counts."""
+        return iterate(self, control, chunk, kept, ropes)
 
     def _accept(self, kept: Record, due: Flags, times: Floats, steps: Floats, chunk: Loading) -> None:
         done, increments = len(due), kept.increments[: len(due)]
@@ -265,14 +269,13 @@ class StepRun:
         good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
         cutbacks, self.progress.cutbacks = self.progress.cutbacks, 0
-        self.progress.increment = int(increment[-1])
-        is_whole = len(good) == len(rows)
+        self.progress.increment, is_whole = int(increment[-1]), len(good) == len(rows)
         if len(good):
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
             found = rows_of(self.number, kept, good, increment[: len(good)], time, dt, recorded, is_end)
             found.cutbacks[0] = cutbacks
-            factor = kept.increments[good, groups.L_FACTOR] if len(self.arc.last) else None
-            self.sink.rows(replace(found, load_factor=factor))
+            factor = kept.increments[good, groups.L_FACTOR]
+            self.sink.rows(replace(found, load_factor=factor) if len(self.arc.last) else found)
         if not is_whole:
             raise ModelError(overflow_message(self.number, int(increment[len(good)]), float(time[rows[len(good)]])))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,19 +14,21 @@ from fem.assembly.system import System
 from fem.forces.bars import bar
 from fem.forces.bars.bar import STORED, Bars
 from fem.forces.equations import Equations
-from fem.forces.families import are_symmetric, have_kinks, in_step
-from fem.forces.protocol import Tangent
+from fem.forces.families import Groups, acting, are_symmetric, have_kinks, in_step
+from fem.forces.protocol import BOOKS, Tangent
 from fem.model import Controls
 from fem.model.quantities import RECORDED
 from fem.solve.linear.block import JOINED
-from fem.solve.linear.choice import UNSYMMETRIC, Choice, choose_solver, no_tree
-from fem.solve.linear.sparse.direct import DirectSolver
-from fem.solve.linear.sparse.matrix import SparseTangent
-from fem.solve.linear.sparse.saddle import SaddleSolver
+from fem.solve.linear.choice import NO_TREE, UNSYMMETRIC, Choice, choose_solver
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch, room
 from fem.solve.rods.waiting import PINNED
 from fem.solve.schemes import Coefficients, Scheme
+
+if TYPE_CHECKING:
+    from fem.solve.linear.sparse.direct import DirectSolver
+    from fem.solve.linear.sparse.matrix import SparseTangent
+    from fem.solve.linear.sparse.saddle import SaddleSolver
 
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches none."""
@@ -80,6 +82,8 @@ class StepSystem:
     def tangent(self) -> SparseTangent:
         """The sparse tangent, with its pattern."""
         if self._tangent is None:
+            from fem.solve.linear.sparse.matrix import SparseTangent  # of no use to chains: a start does without
+
             self._tangent = SparseTangent(self.system, self.nodes.dof_kind, self.equations)
         return self._tangent
 
@@ -87,12 +91,16 @@ class StepSystem:
     def direct(self) -> DirectSolver | SaddleSolver:
         """The direct solver of this step."""
         if self.opened is None and len(self.bars.rods):
+            from fem.solve.linear.sparse.saddle import SaddleSolver
+
             self.opened = SaddleSolver(self.system, self.tangent)
         if self.opened is None:
             self.opened = self._open_direct(self.is_symmetric)
         return self.opened
 
     def _open_direct(self, is_symmetric: bool) -> DirectSolver:
+        from fem.solve.linear.sparse.direct import DirectSolver
+
         return DirectSolver(self.system, self.nodes.dof_kind, self.equations, is_symmetric, self.choice.library)
 
     def directed_blocks(self) -> tuple[Ints, Floats]:
@@ -117,11 +125,11 @@ def prepare(
     """Gather what one step needs. ``wanted``: one of ``SOLVERS``."""
     system = in_step(system, environment)
     equations = eliminate(system, environment.supports.supported)
-    free = np.where(environment.supports.supported, 0, 1).astype(np.int64)
+    free = (~environment.supports.supported).astype(np.int64)
     free[equations.slave] = 2
     nodes = Nodes(
         np.repeat(system.mass, 3),
-        np.repeat(system.damping, 3) if np.any(system.damping) else np.zeros(0),
+        np.repeat(system.damping, 3) if system.damping.any() else np.zeros(0),
         system.coordinates.reshape(-1),
         free,
         (free != 0).astype(float),
@@ -138,26 +146,32 @@ def prepare(
         projects=len(bars.rods) > 0 and not is_static,
         lags=is_late and (coefficients.wm != 1.0 or coefficients.wf != 1.0),
     )
-    symmetric = not (scheme.secant or np.any(bars.constants[bar.VISCOUS])) and are_symmetric(system.families)
+    symmetric = not (scheme.secant or bars.constants[bar.VISCOUS].any()) and are_symmetric(system.families)
     if is_explicit:
         text = "central differences, lumped mass"
-        choice = Choice(groups.NO_SOLVE, no_tree(), np.zeros(0, np.int64), 0, text, "", "")
+        choice = Choice(groups.NO_SOLVE, NO_TREE, NO_TREE.pair, 0, text, "", "")
     else:
         may_iterate = not is_static and len(bars.rods) == 0
         choice = choose_solver(system, free, equations, may_iterate, wanted, is_static)
     if not symmetric:
         solver = UNSYMMETRIC.get(choice.solver, choice.solver)
         choice = replace(choice, solver=solver, reason=choice.reason.replace("symmetric", "unsymmetric"))
-    limits, loads, work = limits_of(controls, bars), load_set(system, environment), scratch(system, bars, choice)
+    limits, loads, work = (
+        limits_of(controls, bars, system.families),
+        load_set(system, environment),
+        scratch(system, bars, choice),
+    )
     if have_kinks(system.families) and not is_static and len(bars.rods) == 0:
         limits[groups.HALVES] = FIRST_HALVED
     made = system, environment, bars, nodes, equations, loads
     return StepSystem(*made, scheme, coefficients, limits, choice, work, symmetric)
 
 
-def limits_of(controls: Controls, bars: Bars) -> Floats:
+def limits_of(controls: Controls, bars: Bars, families: Groups = None) -> Floats:
     """Numbers the march tests against; a criterion not in use is negative."""
-    floor = 16.0 * np.finfo(float).eps * float((bars.constants[bar.AREA] * bars.constants[bar.YOUNG]).max(initial=0.0))
+    largest = float((bars.constants[bar.AREA] * bars.constants[bar.YOUNG]).max(initial=0.0))
+    largest = max([largest, *(family.size(own) for family, own in acting(families))])
+    floor = 16.0 * np.finfo(float).eps * largest
 
     def given(value: float | None) -> float:
         return -1.0 if value is None else value
@@ -184,7 +198,7 @@ def scratch(system: System, bars: Bars, choice: Choice) -> Scratch:
     shapes: dict[str, int | tuple[int, int]] = {
         "flow": size if system.has_flow else 0,
         "state": len(system.state),
-        "power": int(system.families is not None),
+        "power": BOOKS * (system.families is not None),
         "mass_before": (len(system.directed_mass), 9),
         "block": (count, 9),
         "inverse": (
@@ -249,6 +263,6 @@ def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record
         nodes,
         room((count, RECORDED["NODE"] + has_contacts, len(nodes), 3)),
         stage.system.family[elements],
-        room((count, len(elements), RECORDED["EL"])),
+        room((count, len(elements), RECORDED["EL"] + stage.system.model.mesh.has_pulleys)),
         touching[touching[:, 0] >= 0] if has_contacts else touching,
     )

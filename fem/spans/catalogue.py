@@ -83,9 +83,8 @@ def section(name: str) -> Section:
         own: dict[str, float] = {}
         for row in rows():
             if row["section"].lower() == part.lower():
-                own[row["quantity"]] = own.get(row["quantity"], 0.0) + float(row["factor"]) * diameter ** int(
-                    row["power"]
-                )
+                term = float(row["factor"]) * diameter ** int(row["power"])
+                own[row["quantity"]] = own.get(row["quantity"], 0.0) + term
                 sources[row["quantity"]] = row["source"]
         numbers |= own
         found.append(bool(own))

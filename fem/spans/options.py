@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 
-from fem.commands.arguments import add_force, number, positive, positive_count
+from fem.commands.arguments import add_force, add_list, positive, positive_count
 
 SECTION = "of the catalogue: R4-studless-142 (grade, chain, mm), studlink-76, wire-90, polyester-200, drake, dove, ..."
 NUMBERS = (
@@ -22,7 +21,6 @@ NUMBERS = (
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Options of ``fem line``."""
-    command._negative_number_matcher = re.compile(r"^-\.?\d")  # a place may begin with a minus sign
     add_list(command, "--last", "X,Y,Z", "end that moves, the fairlead; z up, the surface at 0 [m]", required=True)
     add_list(command, "--first", "X,Y,Z", "other end, the anchor (default: 0,0,-depth)")
     made = command.add_argument_group("what the line is made of")
@@ -47,16 +45,3 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_force(command)
     text = "also run it, into results/<deck name>, and draw the tensions"
     command.add_argument("--run", action="store_true", help=text)
-
-
-def add_list(command: argparse.ArgumentParser, option: str, form: str, text: str, required: bool = False) -> None:
-    """An option with as many numbers as its form shows."""
-    count = form.count(",") + 1
-
-    def numbers(value: str) -> tuple[float, ...]:
-        parts = value.split(",")
-        if len(parts) != count:
-            raise argparse.ArgumentTypeError(f"{value!r} is not of the form {form}")
-        return tuple(number(part) for part in parts)
-
-    command.add_argument(option, metavar=form, type=numbers, help=text, required=required)

@@ -136,10 +136,8 @@ def step_lines(span: Span) -> list[str]:
     if span.is_wet:
         lines += ["*DLOAD", f"LINE, FDD, 1., {width}, {rounded(section.drag)}"]
         lines += [f"LINE, FDT, 1., {width}, {rounded(section.axial_drag)}"] if section.axial_drag else []
-        added = (
-            f"{rounded(1.0 + section.added_mass)}, {rounded(section.added_mass)}, , {rounded(section.axial_added_mass)}"
-        )
-        lines += [f"LINE, FI, 1., {volume}, {added}"]
+        added = f"{rounded(1.0 + section.added_mass)}, {rounded(section.added_mass)}"
+        lines += [f"LINE, FI, 1., {volume}, {added}, , {rounded(section.axial_added_mass)}"]
     elif span.is_streaming:
         lines += ["*DLOAD", f"LINE, WDD, 1., {width}, {rounded(section.drag)}"]
     begin, motion = motion_lines(span)

@@ -91,7 +91,6 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
     if section is not None and numbers:
         raise CommandError(f"--section {section} has its own numbers: leave out {', '.join(numbers)}, or the section")
     if section is None and (lost := {"diameter", "mass", "stiffness"} - set(numbers)):
-        raise CommandError(
-            f"the line is made of nothing: give --section NAME, or its numbers ({', '.join(sorted(lost))})"
-        )
+        needed = ", ".join(sorted(lost))
+        raise CommandError(f"the line is made of nothing: give --section NAME, or its numbers ({needed})")
     return line(section=section or Section("of its own", **numbers), **given)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fem.model import Model
 from fem.results.history import History
 from fem.results.run_record import COMPLETED
-from fem.sweeping.row import Layout, rows_of_lanes
-from fem.sweeping.together.run import march_together
 
 
 class Question(Protocol):
@@ -32,6 +30,14 @@ class Question(Protocol):
     def columns(self) -> list[str]: ...
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """Verdict, row and (where asked for) the motion of a point; whatever goes wrong is the verdict."""
+
+
+@runtime_checkable
+class Shared(Protocol):
+    """A question that lanes can answer."""
+
+    def together(self, models: Sequence[Model], may_compile: bool) -> dict[int, tuple[int | float, ...]]:
+        """Rows, by number, of those models that march well as lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +72,12 @@ def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool =
 
 def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     """Answers by point, of those jobs that march well as lanes and whose motion is not asked for."""
-    answers: dict[int, Answer] = {}
-    wanted = [job for job in jobs if isinstance(job.layout, Layout) and not job.history]
-    for marched in march_together([job.model for job in wanted], may_compile=may_compile):
-        lanes = [(wanted[number], lane) for number, lane in marched.numbers.items()]
-        if lanes:
-            rows = rows_of_lanes(lanes[0][0].model, cast(Layout, lanes[0][0].layout), marched.rows)
-            answers |= {job.point: Answer(job.point, COMPLETED, rows[lane]) for job, lane in lanes}
-    return answers
+    wanted = [job for job in jobs if not job.history]
+    asked = wanted[0].layout if wanted else None
+    rows: dict[int, tuple[int | float, ...]] = {}
+    if isinstance(asked, Shared):
+        rows = asked.together([job.model for job in wanted], may_compile)
+    return {wanted[n].point: Answer(wanted[n].point, COMPLETED, row) for n, row in rows.items()}
 
 
 def no_answer(point: int, layout: Question, verdict: str) -> Answer:

@@ -69,9 +69,8 @@ class Cluster:
         if is_served:
             self.seen = now
         elif now - self.seen > ANSWER_SECONDS:
-            raise FemError(
-                f"the Dask scheduler at {self.address} has had no workers for {ANSWER_SECONDS} seconds; {GOES_ON}"
-            )
+            lonely = f"the Dask scheduler at {self.address} has had no workers for {ANSWER_SECONDS} seconds"
+            raise FemError(f"{lonely}; {GOES_ON}")
 
 
 @contextmanager

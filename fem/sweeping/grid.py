@@ -1,15 +1,29 @@
-"""Parameter grids: values of several ``*PARAMETER`` names, every combination, the first name varying slowest."""
+"""Parameter grids: values of several names, every combination, the first name varying slowest.
+
+A name is a ``*PARAMETER`` of the deck, or a start: ``U1_2`` displacement 1 of node 2, ``V1_2`` its velocity.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck import deck_reader
+from fem.deck.lexical.source import nearest
 from fem.errors import CommandError
+from fem.model import InitialCondition, Model
 
 MAX_POINTS = 10_000_000
 FORM = "NAME=first:last:count or NAME=value,value,..."
+START = re.compile(r"([UV])([123])_(\d+)", re.IGNORECASE)
+KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
+Reader = Callable[[Mapping[str, float]], Model]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,12 @@ class Grid:
             index, place = divmod(index, len(values))
             chosen.append(values[place])
         return dict(zip(self.names, reversed(chosen), strict=True))
+
+
+def columns_of(grid: Grid) -> dict[str, Floats]:
+    """name -> (k,) its values at all points."""
+    found = np.meshgrid(*grid.values, indexing="ij")
+    return {name: values.ravel() for name, values in zip(grid.names, found, strict=True)}
 
 
 def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
@@ -51,15 +71,47 @@ def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
     return grid
 
 
+def spelled(grid: Grid, model: Model) -> Grid:
+    """The grid with names as the deck and tables have them; CommandError: there is no such name."""
+    known = {name.upper(): name for name in model.parameters}
+    names = []
+    for name in grid.names:
+        found = START.fullmatch(name)
+        if name.upper() not in known and found and int(found[3]) in model.mesh.node_labels:
+            names.append(name.upper())
+        elif name.upper() in known:
+            names.append(known[name.upper()])
+        elif found:
+            raise CommandError(f"{name}: the deck has no node {found[3]}")
+        else:
+            guess = nearest(name, known.values())
+            raise CommandError(f"the deck has no *PARAMETER {name}" + (f"; did you mean {guess}?" if guess else ""))
+    return Grid(tuple(names), grid.values)
+
+
+def reader_of(deck: str | Path, grid: Grid, model: Model) -> Reader:
+    """Reads the deck for values of names of the grid, and of other parameters; ``model``: it with its own values."""
+    starts = [name for name in grid.names if name not in model.parameters]
+    read = deck_reader(deck, [name for name in grid.names if name in model.parameters])
+
+    def started(values: Mapping[str, float]) -> Model:
+        """Starts come after those of the deck, and so in their place."""
+        found = read({name: value for name, value in values.items() if name not in starts})
+        conditions = [InitialCondition(KINDS[n[0]], int(n[3:]), values[n], int(n[1])) for n in starts]
+        return replace(found, initial_conditions=(*found.initial_conditions, *conditions))
+
+    return started if starts else read
+
+
 def read_vary(texts: Iterable[str]) -> Grid:
     """The grid of ``--vary`` options."""
     vary: dict[str, list[float]] = {}
     for text in texts:
         name, equals, right = (part.strip() for part in text.partition("="))
         if not (name and equals and right):
-            raise CommandError(f"--vary {text!r} is not of the form {FORM}")
+            raise CommandError(f"{text!r} is not of the form {FORM}")
         if name in vary:
-            raise CommandError(f"--vary {name} is given twice")
+            raise CommandError(f"{name} is given twice")
         vary[name] = spaced(right.split(":"), text) if ":" in right else [number(v, text) for v in right.split(",")]
     return make_grid(vary)
 
@@ -67,16 +119,16 @@ def read_vary(texts: Iterable[str]) -> Grid:
 def spaced(parts: list[str], text: str) -> list[float]:
     """``first:last:count``: evenly spaced, both ends included."""
     if len(parts) != 3:
-        raise CommandError(f"--vary {text!r} is not of the form {FORM}")
+        raise CommandError(f"{text!r} is not of the form {FORM}")
     first, last = number(parts[0], text), number(parts[1], text)
     if not parts[2].strip().isdecimal() or len(parts[2]) > 9 or int(parts[2]) < 1:
-        raise CommandError(f"{parts[2]!r} in --vary {text!r} is not a number of values (1, 2, ...)")
+        raise CommandError(f"{parts[2]!r} in {text!r} is not a number of values (1, 2, ...)")
     count = int(parts[2])
     if (count == 1) != (first == last):
         what = "one value cannot have two ends" if count == 1 else "both ends are the same"
-        raise CommandError(f"--vary {text!r}: {what}")
+        raise CommandError(f"{text!r}: {what}")
     if count > MAX_POINTS:
-        raise CommandError(f"--vary {text!r}: at most {MAX_POINTS} values are possible")
+        raise CommandError(f"{text!r}: at most {MAX_POINTS} values are possible")
     between = [first + (last - first) * i / (count - 1) for i in range(count - 1)]
     return [*between, last]
 
@@ -88,5 +140,5 @@ def number(text: str, whole: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise CommandError(f"{text.strip()!r} in --vary {whole!r} is not a finite number")
+        raise CommandError(f"{text.strip()!r} in {whole!r} is not a finite number")
     return value

@@ -2,39 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.model import Frequency, Model, outputs_in_force
+from fem.model import Frequency, Model
 from fem.model.quantities import ENERGIES, QUANTITIES, Quantity
 from fem.results.history import History, HistorySink
 from fem.results.record import Modes, Rows, StepStart
 from fem.results.run_record import COMPLETED, Timing, TotalsSink
-from fem.results.schedule import printed, union
+from fem.results.schedule import printed_in_step, union
 from fem.runner import drive, verdict_of
 from fem.solve.increment import Wishes
+from fem.sweeping.recorded.record import Record, Recorder
+from fem.sweeping.together.run import march_together
 
 TOTALS = ("increments", "iterations", "cutbacks")
 ENERGY_COLUMNS = (*(f"{name}_end" for name in ENERGIES), "energy_error_largest")
+EXTREMES, SCATTER, LIFE = "extremes.png", "scatter.csv", "fatigue.csv"
+"""What is made of recorded numbers, beside the table."""
 KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table in QUANTITIES.items()}
 """What is kept of the motion of printed nodes and elements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the rows of a sweep tell of: labels of printed nodes and elements, (step, mode) of natural frequencies."""
+    """What the rows of a sweep tell of: labels of printed nodes and elements, (step, mode) of natural frequencies;
+    numbers over time that are recorded.
+    """
 
     nodes: tuple[int, ...]
     elements: tuple[int, ...]
     modes: tuple[tuple[int, int], ...]
+    record: Record | None = None
     kind: ClassVar[str] = "sweep"
-    figures: ClassVar[tuple[str, ...]] = ()
-    settings: ClassVar[Mapping[str, Any]] = {}
+    figures: ClassVar[tuple[str, ...]] = (EXTREMES, SCATTER, LIFE)
     counts: ClassVar[tuple[str, ...]] = tuple(f"{name}_total" for name in TOTALS)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {"record": self.record.settings} if self.record else {}
 
     def columns(self) -> list[str]:
         """Names of the numbers of a row, after point, parameters and verdict."""
@@ -47,7 +57,8 @@ class Layout:
             for what in quantity.swept
         ]
         frequencies = [f"frequency_{step}_{mode}" for step, mode in self.modes]
-        return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies]
+        recorded = self.record.columns() if self.record else []
+        return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded]
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """One run; whatever goes wrong in it is its verdict."""
@@ -61,15 +72,27 @@ class Layout:
             verdict = verdict_of(error)
         return verdict, sink.row(), collected.history() if collected else None
 
+    def together(self, models: Sequence[Model], may_compile: bool) -> dict[int, tuple[int | float, ...]]:
+        """Rows of those models that march well as lanes."""
+        found: dict[int, tuple[int | float, ...]] = {}
+        if self.record and self.record.is_derived():
+            return found
+        for marched in march_together(models, may_compile=may_compile):
+            rows = rows_of_lanes(models[next(iter(marched.numbers))], self, marched.rows) if marched.numbers else []
+            found |= {number: rows[lane] for number, lane in marched.numbers.items()}
+        return found
 
-def layout_of(model: Model) -> Layout:
-    """What a model prints in any of its steps."""
+
+def layout_of(model: Model, record: Record | None = None) -> Layout:
+    """What a model prints in any of its steps; ``record``: what is kept of numbers over time."""
     steps = dict(enumerate(model.steps, 1))
-    nodes, elements = (union([printed_in(model, step, f"{kind} PRINT") for step in steps]) for kind in ("NODE", "EL"))
+    nodes, elements = (
+        union([printed_in_step(model, step, f"{kind} PRINT") for step in steps]) for kind in ("NODE", "EL")
+    )
     counts = {step: its.procedure.modes for step, its in steps.items() if isinstance(its.procedure, Frequency)}
     modes = tuple((step, mode) for step, count in counts.items() for mode in range(1, count + 1))
     mesh = model.mesh
-    return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), modes)
+    return Layout(tuple(mesh.node_labels[nodes].tolist()), tuple(mesh.element_labels[elements].tolist()), modes, record)
 
 
 def prints_alike(model: Model, other: Model) -> bool:
@@ -80,11 +103,6 @@ def prints_alike(model: Model, other: Model) -> bool:
         and len(model.steps) == len(other.steps)
         and all(one.procedure is its.procedure and one.outputs is its.outputs for one, its in pairs)
     )
-
-
-def printed_in(model: Model, step: int, kind: str) -> Ints:
-    """Sorted indices that step ``step`` (from 1) prints."""
-    return union(printed(model, outputs_in_force(model.steps, step - 1), kind))
 
 
 class Watch:
@@ -107,7 +125,7 @@ class Watch:
         mesh = self._model.mesh
         for kind, labels in self._labels.items():
             places = {label: place for place, label in enumerate(labels)}
-            indices = printed_in(self._model, step, f"{kind} PRINT")
+            indices = printed_in_step(self._model, step, f"{kind} PRINT")
             its = (mesh.node_labels if kind == "NODE" else mesh.element_labels)[indices].tolist()
             known = [(i, places[n]) for i, n in zip(indices.tolist(), its, strict=True) if n in places]
             here, there = np.array(known, np.int64).reshape(-1, 2).T
@@ -135,16 +153,21 @@ class RowSink(TotalsSink):
     def __init__(self, model: Model, layout: Layout) -> None:
         super().__init__(model)
         self._layout, self._watch = layout, Watch(model, layout)
+        self._recorder = Recorder(model, layout.record) if layout.record else None
         self._frequencies: dict[tuple[int, int], float] = {}
 
     def begin(self, start: StepStart) -> None:
         super().begin(start)
         self._watch.begin(start.step)
+        if self._recorder:
+            self._recorder.begin(start.step)
 
     def rows(self, rows: Rows) -> None:
         super().rows(rows)
         if len(rows.increment):
             self._watch.add(rows)
+            if self._recorder:
+                self._recorder.add(rows)
 
     def modes(self, modes: Modes) -> None:
         pairs = zip(modes.number.tolist(), modes.frequency.tolist(), strict=True)
@@ -157,6 +180,7 @@ class RowSink(TotalsSink):
         energies = [totals.energies.get(name, np.nan) for name in ENERGIES]
         energies.append(totals.largest_energy_error if is_begun else np.nan)
         kept = [*self._watch.columns().tolist(), *(self._frequencies.get(mode, np.nan) for mode in self._layout.modes)]
+        kept += self._recorder.columns().tolist() if self._recorder else []
         counts = [getattr(totals, name) for name in TOTALS]
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
 
@@ -168,7 +192,13 @@ def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[tuple[int | 
     watch.add(rows)
     ends = [getattr(rows, name)[-1] for name in ENERGIES]
     largest = np.fmax.reduce(np.abs(rows.energy_error))
-    kept = np.concatenate([ends, largest[None], watch.columns()])
+    recorded = []
+    if layout.record:
+        recorder = Recorder(model, layout.record, rows.kinetic.shape[1:])
+        recorder.begin(rows.step)
+        recorder.add(rows)
+        recorded.append(recorder.columns())
+    kept = np.concatenate([ends, largest[None], watch.columns(), *recorded])
     iterations = rows.iterations.sum(axis=0).ravel().tolist()
     count, cutbacks, time = int(rows.increment[-1]), int(rows.cutbacks.sum()), float(rows.time[-1])
     lanes = zip(iterations, kept.reshape(len(kept), -1).T.tolist(), strict=True)

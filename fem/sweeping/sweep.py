@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,6 @@ import numpy as np
 
 import fem
 from fem.arrays import Columns, Flags, Floats
-from fem.deck import deck_reader
-from fem.deck.lexical.source import nearest
 from fem.errors import CommandError, DeckError
 from fem.files.own import OwnFolder
 from fem.model import Model
@@ -27,15 +26,16 @@ from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
 from fem.sweeping.block import Answer, Job, Question, no_answer
 from fem.sweeping.console import SweepConsole
-from fem.sweeping.grid import Grid, make_grid, read_vary
+from fem.sweeping.grid import Grid, Reader, make_grid, read_vary, reader_of, spelled
+from fem.sweeping.recorded.record import Record
 from fem.sweeping.row import Layout, layout_of, prints_alike
 from fem.sweeping.table import TABLE, SweepTable, cells_of, sweep_folder
 from fem.sweeping.workers import on_dask, on_this_machine
 
 NAMED_FAILURES = 3
-Reader = Callable[[Mapping[str, float]], Model]
 Asker = Callable[[Model], Question]
-Drawer = Callable[["Sweep", Path, Model], None]
+Drawer = Callable[["Sweep", Path, "Plan"], None]
+Computer = Callable[[list[int]], Generator[list[Answer], None, None]]
 
 
 class Sweep(Columns):
@@ -119,18 +119,21 @@ def sweep(
     output: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
+    record: Record | None = None,
     history: bool = False,
     force: bool = False,
 ) -> Sweep:
-    """Run a deck for every combination of values of some of its ``*PARAMETER`` names.
+    """Run a deck for every combination of values of ``*PARAMETER`` names, or of starts.
 
     deck        path of the ``.inp``
-    grid        name -> values; the first name varies slowest
+    grid        name -> values, the first varying slowest; ``U1_2``, unless a parameter is called so, is the start
+                displacement 1 of node 2, ``V1_2`` its velocity
     parameters  other ``*PARAMETER`` values to override, the same for all runs
     output      folder for ``sweep.csv`` and ``sweep.json``; the same sweep in the same folder goes on where it
                 stopped, another one of the same deck file is overwritten; None: no files
     workers     at most so many processes (short sweeps do without); None: one per processor
     scheduler   None: this machine; ``local``: a Dask cluster on this machine; ``tcp://host:port``: that one
+    record      numbers over time whose mean, std, extremes and fatigue damage the table has, too
     history     keep every ``History`` too (then all points are computed)
     force       replace files of our names in a folder that is not ours, too; those the deck is read from never
 
@@ -146,10 +149,10 @@ def sweep(
     >>> found["increments_total"].tolist()
     [85, 169]
     """
-    plan = make_plan(deck, make_grid(grid), parameters, history)
+    plan = make_plan(deck, make_grid(grid), parameters, history, partial(layout_of, record=record))
     own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force)
     with own or nullcontext():
-        return carry_out(plan, own, workers, scheduler, False)
+        return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False)
 
 
 def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> int:
@@ -163,9 +166,10 @@ def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Dr
     plan = make_plan(options.deck, read_vary(options.vary), dict(options.parameters), False, ask)
     own = sweep_folder(options.output, plan.model, plan.identity, plan.layout.kind, plan.layout.figures, options.force)
     with own:
-        found = carry_out(plan, own, options.workers, options.scheduler, not options.quiet)
+        compute = partial(computed, plan, workers=options.workers, scheduler=options.scheduler)
+        found = carry_out(plan, own, compute, not options.quiet)
         if draw is not None:
-            draw(found, own.path, plan.model)
+            draw(found, own.path, plan)
     if failures := found.failures():
         say(f"fem: error: {failures}", sys.stderr)
     return 3 if failures else 0
@@ -200,14 +204,10 @@ def make_plan(
         raise CommandError("a sweep needs the path of a deck; this Model has been read already")
     fixed = dict(parameters or {})
     model = load(deck, fixed)
-    spellings = {name.upper(): name for name in model.parameters}
+    grid = spelled(grid, model)
     for name in grid.names:
-        if name.upper() not in spellings:
-            guess = nearest(name, spellings.values())
-            raise CommandError(f"the deck has no *PARAMETER {name}" + (f"; did you mean {guess}?" if guess else ""))
         if name.upper() in map(str.upper, fixed):
             raise CommandError(f"parameter {name} is both varied and set")
-    grid = Grid(tuple(spellings[name.upper()] for name in grid.names), grid.values)
     layout = ask(model)
     columns = ["point", *grid.names, "verdict", *layout.columns()]
     if len(set(columns)) < len(columns):
@@ -220,25 +220,25 @@ def make_plan(
     }
     heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
     notices = list(model.notices)
+    if isinstance(layout, Layout) and layout.record:
+        layout.record.check(model)
     if isinstance(layout, Layout) and not (layout.nodes or layout.elements or layout.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
-    read = deck_reader(deck, grid.names)
-    return Plan(model, read, grid, fixed, ask, layout, identity, heads, history, notices)
+    return Plan(model, reader_of(deck, grid, model), grid, fixed, ask, layout, identity, heads, history, notices)
 
 
-def carry_out(plan: Plan, own: OwnFolder | None, workers: int | None, scheduler: str | None, is_shown: bool) -> Sweep:
+def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bool) -> Sweep:
     """Compute what the table does not have yet."""
     table = SweepTable(own, plan.identity, plan.heads, resume=not plan.history)
     if table.broken:
-        plan.notices.append(
-            f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE} are not as they were written: computed again"
-        )
+        lost = f"{table.broken} row{'s' * (table.broken != 1)} of {TABLE}"
+        plan.notices.append(f"{lost} are not as they were written: computed again")
     histories: dict[int, History | None] = {}
     missing = [point for point in range(len(plan.grid)) if point not in table.rows]
     console = SweepConsole(deck_name(plan.model), plan.grid, len(table.rows), plan.notices) if is_shown else None
     failed = sum(row[len(plan.grid.names) + 1] != COMPLETED for row in table.rows.values())
     try:
-        with closing(computed(plan, missing, workers, scheduler)) as blocks:
+        with closing(compute(missing)) as blocks:
             for answers in blocks:
                 table.add((answer.point, answer.verdict, answer.row) for answer in answers)
                 histories |= {answer.point: answer.history for answer in answers}
@@ -254,9 +254,8 @@ def carry_out(plan: Plan, own: OwnFolder | None, workers: int | None, scheduler:
         if console is not None and own is not None:
             console.close(len(table.rows), failed, own.path, plan.notices)
     kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
-    return Sweep(
-        columns_of(plan, table.rows.values()), plan.grid.names, kept, tuple(plan.notices), says_si(plan.model.heading)
-    )
+    columns, is_si = columns_of(plan, table.rows.values()), says_si(plan.model.heading)
+    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si)
 
 
 def computed(
@@ -298,10 +297,7 @@ def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
     """Arrays from the cells of the table."""
     names = plan.identity["columns"]
     cells = list(zip(*rows, strict=True)) or [()] * len(names)
-    counts = {"point", *plan.layout.counts}
-    readers: dict[str, Any] = {
-        name: (int, np.int64) if name in counts else (lambda cell: float(cell or "nan"), float) for name in names
-    }
-    readers["verdict"] = (str, None)
+    readers: dict[str, Any] = dict.fromkeys(names, (lambda cell: float(cell or "nan"), float))
+    readers |= dict.fromkeys(("point", *plan.layout.counts), (int, np.int64)) | {"verdict": (str, None)}
     columns = zip(names, cells, strict=True)
     return {name: np.array(list(map(readers[name][0], column)), readers[name][1]) for name, column in columns}

@@ -14,7 +14,7 @@ from itertools import chain, islice
 
 from fem.compiled.folder import is_first_start
 from fem.errors import FemError
-from fem.model import Frequency, Model
+from fem.model import Model, Perturbation
 from fem.sweeping.block import Answer, Job, march_block, no_answer, solve_block
 from fem.sweeping.crew import Block, Lost, Team, crew
 from fem.sweeping.table import LOST
@@ -126,7 +126,7 @@ def on_dask(jobs: Iterator[Job], left: int, workers: int | None, scheduler: str)
 
 def likely_seconds(model: Model) -> float:
     """A guess at the time a run takes, from its increments and elements."""
-    procedures = [step.procedure for step in model.steps if not isinstance(step.procedure, Frequency)]
+    procedures = [step.procedure for step in model.steps if not isinstance(step.procedure, Perturbation)]
     increments = sum(procedure.period / procedure.dt for procedure in procedures)
     return RUN_SECONDS + increments * (10 + len(model.mesh.element_labels)) * BAR_SECONDS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,14 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fem.app.data.deck import judge, write_copy
-from fem.app.data.line import Asked, along, said_of
-from fem.app.data.links import PRESETS, QUANTITIES, ROUNDING, directions, dragged, joints_of, nearest_joint
+from fem.app.data.line import along, said_of
+from fem.app.data.links import PRESETS, ROUNDING, directions, dragged, joints_of, nearest_joint
 from fem.app.data.parameters import parameters_of, with_value
 from fem.app.data.sketch import bar_tensions
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.pendulums.description import Pendulum
 from fem.pendulums.text import deck_text
+from fem.spans.catalogue import section
+from fem.spans.description import Span
+from fem.spans.text import deck_text as line_text
 
 ANGLES = st.lists(st.floats(-170.0, 170.0), min_size=1, max_size=20)
 
@@ -62,10 +66,8 @@ def test_the_nearest_joint_is_taken_the_fixed_one_never():
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_pendulums_that_can_be_run(name):
     preset = PRESETS[name]
-    columns = [tuple(map(float, preset.column(quantity))) for quantity in QUANTITIES]
-    assert [len(column) for column in columns] == [preset.links] * 4
-    pendulum = Pendulum(columns[0], columns[1], columns[2], body=preset.body, time=preset.time, dt=preset.dt)
-    assert not [found for found in judge(deck_text(pendulum)).findings if found.is_error]
+    assert len(preset.speeds) == preset.links  # the form shows all of them
+    assert not [found for found in judge(deck_text(preset)).findings if found.is_error]
 
 
 DECK = "*HEADING\nx = 1\n*PARAMETER\n** y = 2\nlength = 1.5D-1\narea=2\nboth = length*area\n*NODE\n1, 0.\n"
@@ -118,13 +120,12 @@ def test_a_copy_of_a_deck_has_its_includes(tmp_path):
     assert judge(copied.read_text(), "deck.inp", copied.parent).model == judged.model
 
 
-MOORED = Asked((0.0, 0.0, -200.0), (800.0, 0.0, -14.0), "R4-studless-142", "tension", 2e6, 200.0, 1.0, (0.0, 0.0),
-               (0.0, 0.0, 0.0), 0.0, 40)  # fmt: skip
+MOORED = Span((0.0, 0.0, -200.0), (800.0, 0.0, -14.0), section("R4-studless-142"), "tension", 2e6, 200.0, 1.0, bars=40)
 
 
 def test_a_line_at_rest_has_the_tension_asked_for():
     """Of the last bar less than at the end, by half of its weight in water at most."""
-    model = judge(MOORED.deck(), "line.inp").model
+    model = judge(line_text(MOORED), "line.inp").model
     tension = bar_tensions(model)
     assert 0.98 * 2e6 < tension[-1] < 2e6
     assert "natural length" in said_of(model)
@@ -133,9 +134,7 @@ def test_a_line_at_rest_has_the_tension_asked_for():
 
 
 def test_a_line_that_cannot_be_is_refused():
-    from dataclasses import replace
-
     with pytest.raises(CommandError, match="catalogue"):
-        replace(MOORED, section="R9-studless").deck()
+        section("R9-studless")
     with pytest.raises(CommandError, match="one place"):
-        replace(MOORED, last=MOORED.first).deck()
+        replace(MOORED, last=MOORED.first)

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -25,6 +24,7 @@ from fem.pendulums.description import Pendulum
 from fem.pendulums.text import deck_text
 from fem.pictures.folder import open_results
 from fem.results.run_record import COMPLETED, INTERRUPTED
+from tests.waiting import PATIENCE, wait_for
 
 
 def write(folder, angle=40.0, when=0.5, dt=1e-3):
@@ -112,18 +112,11 @@ def workplace():
     assert not found.folder.exists()
 
 
-def until(happens, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not happens():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def test_a_run_ends_well(workplace):
     deck = write(workplace.new_folder("swing"))
     run = workplace.solve(deck, deck.parent / "results")
     assert workplace.of_folder(deck.parent / "results") is run
-    run.wait(60.0)
+    run.wait(PATIENCE)
     progress = run.progress()
     assert (progress.fraction, progress.increment, progress.time) == (1.0, 500, pytest.approx(0.5))
     assert verdict_of(progress, run) == COMPLETED and not run.failure
@@ -133,9 +126,9 @@ def test_a_run_ends_well(workplace):
 def test_a_stopped_run_leaves_whole_files(workplace):
     deck = write(workplace.new_folder("swing"), when=1000.0)
     run = workplace.solve(deck, deck.parent / "results")
-    until(lambda: getattr(progress_of(run.folder), "increment", 0) > 0)
+    wait_for(lambda: getattr(progress_of(run.folder), "increment", 0) > 0)
     run.stop()
-    run.wait(20.0)
+    run.wait(PATIENCE)
     assert verdict_of(run.progress(), run) == INTERRUPTED and not run.failure
     assert 0 < run.progress().fraction < 1
     for table in ("nodes.csv", "increments.csv"):
@@ -146,9 +139,9 @@ def test_a_stopped_run_leaves_whole_files(workplace):
 def test_a_killed_run_says_so(workplace):
     deck = write(workplace.new_folder("swing"), when=1000.0)
     run = workplace.solve(deck, deck.parent / "results")
-    until(lambda: (run.folder / "increments.csv").exists())
+    wait_for(lambda: (run.folder / "increments.csv").exists())
     os.kill(run.number, signal.SIGKILL)
-    run.wait(20.0)
+    run.wait(PATIENCE)
     assert "SIGKILL" in run.failure and verdict_of(run.progress(), run) == "ended from outside"
 
 
@@ -156,7 +149,7 @@ def test_a_deck_that_is_wrong_says_what(workplace):
     deck = workplace.new_folder("wrong") / "wrong.inp"
     deck.write_text("*NODE\n1, a\n")
     run = workplace.solve(deck, deck.parent / "results")
-    run.wait(60.0)
+    run.wait(PATIENCE)
     assert "wrong.inp:2:4" in run.failure and verdict_of(run.progress(), run) == "ended without results"
 
 

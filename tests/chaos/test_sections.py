@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fem.chaos.exponents import lyapunov
-from fem.chaos.sections import Sections, drive_period, period_of
+from fem.chaos.sections import Sections, drive_period, period_of, strobe
 from fem.cli import main
 from fem.deck import read_deck
 from fem.errors import CommandError
@@ -99,3 +99,79 @@ def test_bifurcation_diagram_is_a_tidy_table(tmp_path, monkeypatch):
     points = rows_of(folder / "points.csv")
     assert len(points) == 10 and points[0].keys() == {"A", "n", "U3_2"}
     assert (folder / "bifurcation.png").is_file()
+
+
+OSCILLATOR = """*PARAMETER
+w = 5.0
+cycle = 2*pi/w
+dt = cycle/400
+*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+*ELEMENT, TYPE=SPRINGA, ELSET=SPRING
+1, 1, 2
+*ELEMENT, TYPE=DASHPOTA, ELSET=DASHPOT
+2, 1, 2
+*ELEMENT, TYPE=MASS, ELSET=MASS
+3, 2
+*SPRING, ELSET=SPRING
+
+50
+*DASHPOT, ELSET=DASHPOT
+
+1.2
+*MASS, ELSET=MASS
+2
+*AMPLITUDE, NAME=WAVE, DEFINITION=PERIODIC
+1, <w>, 0, 0
+0, 1
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+*NSET, NSET=TIP
+2
+*STEP
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+<dt>, 1
+*CLOAD, AMPLITUDE=WAVE
+2, 1, 3
+*NODE PRINT, NSET=TIP
+U
+*EL PRINT, ELSET=SPRING
+T
+*END STEP
+"""
+
+
+@pytest.mark.parametrize(("what", "factor"), [("U1_2", 1.0), ("T_1", 50.0)])
+def test_peaks_over_the_frequency_are_the_response_of_an_oscillator(tmp_path, monkeypatch, what, factor):
+    """|H| = F / sqrt((k - m w^2)^2 + (c w)^2); 40 periods leave exp(-0.3 t) < 1e-4, 400 increments some 1e-4."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "oscillator.inp").write_text(OSCILLATOR)
+    command = [
+        "sections",
+        "oscillator.inp",
+        "--vary",
+        "w=3:7:9",
+        "--period",
+        "cycle",
+        "--cycles",
+        "60",
+        "--points",
+        "5",
+    ]
+    assert main([*command, "--what", what, "--workers", "1", "--quiet"]) == 0
+    folder = tmp_path / "results" / "oscillator_sections"
+    rows = rows_of(folder / "sweep.csv")
+    w, greatest, least = (np.array([float(row[name]) for row in rows]) for name in ("w", "greatest", "least"))
+    expected = factor * 3.0 / np.hypot(50.0 - 2.0 * w**2, 1.2 * w)
+    assert greatest == pytest.approx(expected, rel=1e-3) and least == pytest.approx(-expected, rel=1e-3)
+    assert {row["period"] for row in rows} == {"1"} and (folder / "peaks.png").is_file()
+
+
+def test_a_period_by_name_is_a_parameter(tmp_path):
+    deck = read_deck(RIGID)
+    assert strobe(deck, "Cycle") == strobe(deck, None) and strobe(deck, "cycle")[1] == 400
+    for name in ("nothing", "rate0"):
+        with pytest.raises(CommandError, match=f"{name} is neither"):
+            strobe(deck, name)

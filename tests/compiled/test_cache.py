@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from fem.compiled import folder, store
 from fem.compiled.safe import files, notices
 from fem.compiled.store import Unit, find, keep, seal, sealed, unsealed
+from tests.trees import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 UNIT = Unit("fem_some_kernel_0123", "dq?", (), ("sin", "cos"), bytes(range(256)) * 3)
@@ -377,7 +378,7 @@ def test_every_file_with_a_kernel_is_in_the_key() -> None:
     """And every file of ours that a kernel takes a name from: constants become part of the code, types do not."""
     hashed, found = {*folder.kernel_files(), ROOT / "fem" / "arrays.py"}, 0
     for path in (ROOT / "fem").rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path.read_text(encoding="utf-8"))
         functions = kernels_in(tree)
         found += len(functions)
         assert path in hashed or not functions, f"{path} holds kernels that the cache does not know"

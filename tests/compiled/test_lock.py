@@ -67,8 +67,8 @@ def holder(folder: Path) -> Iterator[subprocess.Popen[str]]:
 def test_who_comes_second_waits_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with holder(tmp_path) as process:
         assert process.stdin is not None
-        threading.Timer(0.3, process.stdin.close).start()
         began = time.monotonic()
+        threading.Timer(0.3, process.stdin.close).start()
         with turn(tmp_path):
             assert time.monotonic() - began > 0.25
     said = capsys.readouterr().err

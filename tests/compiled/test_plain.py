@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,13 @@ def undecided(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for decision in decisions:
         decision.cache_clear()
+
+
+def test_versions_are_those_of_the_metadata() -> None:
+    assert choose.installed("nothing_of_this_name") == ""
+    assert {name: choose.installed(name) for name in ("numpy", "numba")} == {
+        name: version(name) for name in ("numpy", "numba")
+    }
 
 
 @pytest.mark.parametrize("version", ["0.59.1", "0.69.0", "0.70.0rc1", "1.0", "1.61.2"])

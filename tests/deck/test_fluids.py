@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import fem
-from fem.deck import parse_deck
+from fem.deck import deck_reader, parse_deck
 from fem.errors import DeckError
+from fem.model import Airy, Jonswap
 from tests.deck.decks import MATERIAL, MESH
 
 HEAD = MESH + MATERIAL + "*AMPLITUDE, NAME=TIDE\n0, 1\n"
@@ -64,3 +65,28 @@ def test_mistakes_that_leave_no_nodes_are_told_where_there_is_buoyancy():
             "*AQUA\n-9., 0., 9.81, 1000.\n*STEP\n*STATIC\n*DLOAD\n"
             "ROD, PB, 1., 0.1\n*END STEP\n"
         )
+
+
+WAVES = "*WAVE, TYPE=AIRY, WAVE PERIOD, RAMP=5\n1.5, 8, 30, 0, 1\n.5, 6\n*WAVE, TYPE=JONSWAP, SEED=3\n<Hs>, <Tp>\n"
+STANDING = "*PARAMETER\nHs = 2\nTp = 8\n" + HEAD + "*AQUA\n-9, 0, 9.81, 1025\n" + WAVES
+
+
+def test_waves_have_defaults_and_are_written_as_they_are_read():
+    model = parse_deck(STANDING + DYNAMIC.format("", ""))
+    assert model.waves[0] == Airy(((1.5, 8.0, 30.0, 0.0, 1.0), (0.5, 6.0, 0.0, 1.0, 0.0)), True, 5.0)
+    assert model.waves[1] == Jonswap(2.0, 8.0, 3, 200, 3.3, (1.0, 0.0), 0.5, 4.0)
+    assert parse_deck(fem.write_deck(model)) == model
+
+
+def test_sea_states_are_put_into_a_model_that_was_read_once(tmp_path):
+    (tmp_path / "sea.inp").write_text(STANDING + DYNAMIC.format("", ""))
+    read = deck_reader(tmp_path / "sea.inp", ["HS", "TP"])
+    for values in ({"HS": 1.0, "TP": 7.0}, {"HS": 3.0, "TP": 12.0}):
+        assert read(values) == fem.read_deck(tmp_path / "sea.inp", values)
+
+
+def test_amplitudes_of_waves_say_so_where_there_are_none():
+    loads = "*DLOAD\nBARS, FDD, 1, 0.1, 1, 1, , TIDE\n"
+    still, moving = (parse_deck(head + DYNAMIC.format("", loads)) for head in (STANDING.split("*WAVE")[0], STANDING))
+    assert any("there are no waves" in text for text in still.notices)
+    assert not any("there are no waves" in text for text in moving.notices)

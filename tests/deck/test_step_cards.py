@@ -13,9 +13,11 @@ from fem.model import (
     DistributedLoad,
     Dynamic,
     Frequency,
+    FrequencyRange,
     NodalLoad,
     OutputRequest,
     Static,
+    SteadyState,
     Temperature,
 )
 from tests.deck.decks import MODEL, parse, problems
@@ -59,6 +61,8 @@ def step(procedure: str, head: str = "*STEP, NLGEOM", cards: str = "") -> object
          Dynamic(0.1, 2.0, integrator="GENERALIZED ALPHA", rho=0.0)),
         ("*DYNAMIC, TIME INTEGRATOR=BACKWARD EULER\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="BACKWARD EULER")),
         ("*FREQUENCY, EIGENSOLVER=LANCZOS\n5\n", Frequency(5)),
+        ("*STEADY STATE DYNAMICS, DIRECT, INTERVAL=RANGE\n1, 0\n1, 2, 1\n*CLOAD\n3, 3, 1\n",
+         SteadyState((FrequencyRange(1.0, 1.0), FrequencyRange(1.0, 2.0)))),
     ],
 )  # fmt: skip
 def test_procedures(text: str, expected: object) -> None:

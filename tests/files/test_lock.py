@@ -19,7 +19,7 @@ from fem.files.lock import LOCK, FolderLock
 from tests.files.test_own import DECK
 
 HOLDER = "import sys, time\nfrom pathlib import Path\nfrom fem.files.lock import FolderLock\n"
-HOLDER += "held = FolderLock(Path(sys.argv[1]))\nheld.acquire()\nprint('held', flush=True)\ntime.sleep(60)\n"
+HOLDER += "held = FolderLock(Path(sys.argv[1]))\nheld.acquire()\nprint('held', flush=True)\ntime.sleep(600)\n"
 
 
 def other_process(folder: Path) -> subprocess.Popen[str]:

@@ -175,7 +175,8 @@ def test_strains_agree_with_their_definitions():
         bars = one_bar(kind)
         u = np.concatenate([np.zeros(3), (stretch - 1) * bars.constants[:3, 0]])
         values = np.zeros((1, 4))
-        element_values(np.array([[0, 0]]), u, np.zeros(6), bars, springs, None, np.zeros(1), np.zeros(1), values)
+        nothing = np.zeros(1), np.zeros(1), np.zeros(0)
+        element_values(np.array([[0, 0]]), u, np.zeros(6), bars, springs, None, *nothing, values)
         stress = 250.0 * strain + 3.0
         assert values[0] == pytest.approx([strain, stress, 0.4 * stress * conjugate, 0.4 * stress * along], rel=1e-14)
         force, _ = evaluate(bars, u, u, np.zeros(6))

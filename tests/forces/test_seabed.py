@@ -138,6 +138,26 @@ def test_friction_is_for_statics_where_it_is_asked_for():
     assert pulls == pytest.approx([0.0, 0.5 * 2 * WEIGHT], abs=1e-6 * WEIGHT)
 
 
+def test_a_line_laid_exactly_on_the_bottom_has_its_stiffness():
+    """Statics begin with no depth at all; the line sinks by w/K."""
+    text = chain(bottom="1e6, 0., 0.1").replace("*STEP, NLGEOM", "*BOUNDARY\nALL, 1, 2\n*STEP, NLGEOM")
+    text = text.replace("*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK\n0.001, 0.3", "*STATIC\n1., 1.")
+    assert run_text(text).u[-1, 2::3] == pytest.approx(-WEIGHT / STIFFNESS, rel=1e-9)
+
+
+def test_explicit_increments_are_short_enough_for_what_sticks():
+    """The spring mu N/gamma of 6e4 N/m at a node of 10 kg, not the soft bottom's K a = 5e3, limits the increment."""
+    sunk, speed, mu = WEIGHT / 5e3, 0.6, 0.3
+    rows = f"1, 1, {speed}\n2, 1, {speed}\n3, 1, {speed}"
+    text = chain(rows, -sunk, bottom=f"5e4, 0., 0.1\n{mu}, {mu}, 5e-4", integrator="EXPLICIT", period=1.0)
+    text = text.replace("TIME INTEGRATOR=EXPLICIT", "EXPLICIT").replace(
+        "*STEP, NLGEOM", "*BOUNDARY\nALL, 2\n*STEP, NLGEOM"
+    )
+    history = run_text(text.replace("0.001, 1.0", ", 1.0"))
+    assert history.time[1] < 2.0 / math.sqrt(mu * WEIGHT / 5e-4 / 10.0)
+    assert history.of_node(2)[-1, 0] == pytest.approx(speed**2 / (2 * mu * 10.0), abs=1e-3)
+
+
 SLOPED = """*NODE
 1, 0., 0., 0.
 41, 62., 18., 21.

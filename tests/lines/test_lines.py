@@ -81,6 +81,12 @@ def test_hanging_lines_are_in_equilibrium(given_line):
     check_bars(line, shape)
 
 
+def test_a_bar_that_all_but_lies_level_leans_as_it_must():
+    """Its force is 1e-10 of the weight, and 2e-5 of that points down, as much as the other bar is stretched."""
+    line = Line(np.full(2, 2.5), np.full(2, 1e5), np.array([1.25, 2.5, 1.25]), np.zeros(2, bool), np.zeros(2, bool))
+    assert hang(line, 2.5, 2.5).places[-1] == pytest.approx([2.5, 2.5], abs=1e-13)
+
+
 @given(hanging())
 @settings(max_examples=15, deadline=None)
 def test_a_line_begins_at_either_end(given_line):

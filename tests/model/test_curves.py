@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+from fem.errors import ModelError
 from fem.model import Amplitude
 from fem.model.curves import Constant, Follow, Ramp, evaluate
 
@@ -22,6 +23,8 @@ CURVES = {
         Amplitude("A", "PERIODIC", omega=3.0, start=0.4, mean=0.7, fourier=((1.0, 0.3), (0.0, -0.8))), 0.1
     ),
 }
+SWEEP = {"start": 0.4, "mean": 0.7, "fourier": ((1.0, 0.3),), "omega": 3.0, "omega_end": 7.0, "duration": 1.5}
+SWEEPS = [Follow(Amplitude("A", "SWEEP", **SWEEP, is_logarithmic=shape), 0.1) for shape in (False, True)]
 
 
 @pytest.mark.parametrize("curve", CURVES.values(), ids=CURVES)
@@ -48,6 +51,45 @@ def test_derivatives_and_integrals(curve, time):
         limit=200,
     )[0]
     assert evaluate(curve, at, -2, since=since)[0] == pytest.approx(twice, abs=1e-9)
+
+
+@pytest.mark.parametrize("curve", SWEEPS, ids=["linear", "logarithmic"])
+@given(time=st.floats(-1.0, 4.0))
+@settings(max_examples=40, deadline=None)
+def test_derivatives_of_sweeps(curve, time):
+    """Central differences, as above, away from both ends; the frequency is that of a phase found by quad."""
+    of, h, at = curve.amplitude, 1e-5, np.array([time])
+    if min(abs(time - 0.5), abs(time - 2.0)) < 2 * h:
+        return
+    for order in (1, 2):
+        ahead, behind = evaluate(curve, at + h, order - 1), evaluate(curve, at - h, order - 1)
+        assert evaluate(curve, at, order) == pytest.approx((ahead - behind) / (2 * h), rel=1e-7, abs=2e-5)
+
+    def frequency(t):
+        part = min(t / of.duration, 1.0)
+        grown = of.omega * (of.omega_end / of.omega) ** part
+        return grown if of.is_logarithmic else of.omega + (of.omega_end - of.omega) * part
+
+    local = time - 0.5
+    phase = quad(frequency, 0.0, local, points=[1.5])[0] if local > 0.0 else 0.0
+    wave = np.cos(phase) + 0.3 * np.sin(phase) if local > 0.0 else 0.0
+    assert evaluate(curve, at)[0] == pytest.approx(0.7 + wave, abs=1e-10)
+
+
+@pytest.mark.parametrize("shape", [False, True])
+def test_a_sweep_between_equal_frequencies_is_periodic(shape):
+    sweep = Follow(Amplitude("A", "SWEEP", **{**SWEEP, "omega_end": 3.0}, is_logarithmic=shape), 0.1)
+    wave = Follow(Amplitude("A", "PERIODIC", omega=3.0, start=0.4, mean=0.7, fourier=((1.0, 0.3),)), 0.1)
+    time = np.linspace(-1.0, 9.0, 101)
+    for order in (0, 1, 2):
+        for after in (False, True):
+            expected = evaluate(wave, time, order, after)
+            assert evaluate(sweep, time, order, after) == pytest.approx(expected, abs=1e-12 * 3.0**order * 30)
+
+
+def test_a_sweep_has_no_integral():
+    with pytest.raises(ModelError, match="no integral"):
+        evaluate(SWEEPS[0], np.ones(1), -1)
 
 
 def test_derivative_at_a_break_belongs_to_the_segment_before_unless_asked_for_after():

@@ -17,13 +17,16 @@ from fem.pictures.figures.nodes import displacements
 from fem.pictures.figures.phase import moving_support
 from fem.pictures.folder import open_results
 from fem.pictures.motion import plane_of
-from tests.pictures.runs import SIDEWAYS, chain
+from tests.pictures.runs import ALL, SIDEWAYS, chain
 
 
 @pytest.fixture(scope="module")
 def swing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results of a chain of three bars in the x-z plane above a bottom, everything printed."""
-    return chain(tmp_path_factory.mktemp("swing"), extra="*SEABED, ELEVATION=-9.\n1e3, 0., 0.1")
+    shaken = "*END STEP\n*STEP, NLGEOM\n*STEADY STATE DYNAMICS, DIRECT\n1., 9., 4\n*CLOAD\n4, 3, 1."
+    return chain(
+        tmp_path_factory.mktemp("swing"), extra="*SEABED, ELEVATION=-9.\n1e3, 0., 0.1", output=f"{ALL}\n{shaken}"
+    )
 
 
 def png_size(path: Path) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from fem.pictures.animate import Scene, Window
-from fem.pictures.figures.scenery import BOTTOM, WATER, corners_of, planes_of, with_planes
+from fem.pictures.figures.scenery import BOTTOM, WATER, corners_of, planes_of, upright, with_planes
 from fem.pictures.figures.tension import shapes, tension
 from fem.pictures.folder import Results, open_results
 from fem.pictures.tension import Tensions, slack_bar
@@ -32,6 +32,19 @@ def placed(results: Results, level: float = 0.5, bed: dict[str, float] = BED) ->
 @pytest.fixture(scope="module")
 def swing(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return open_results(chain(tmp_path_factory.mktemp("plane")))
+
+
+def test_planes_are_drawn_where_they_are(swing: Results) -> None:
+    """Through the place of their node, across their normal; walls are not."""
+    record, up = copy.deepcopy(swing.record), upright(swing)
+    label, place = swing.mesh.node_labels[1], swing.mesh.coordinates[1]
+    normal, wall = np.array([-0.6, -0.6, -0.6]), np.eye(3)[(up + 1) % 3]
+    normal[up] = 1.6
+    record["settings"]["planes"] = [{"node": int(label), "normal": way.tolist()} for way in (normal, wall)]
+    (plane,) = planes_of(replace(swing, record=record))
+    low, high = np.zeros(3), np.ones(3)
+    corners = corners_of(plane, up, (0, 1, 2), low, high)
+    np.testing.assert_allclose((corners - place) @ normal, 0.0, atol=1e-12)
 
 
 @pytest.fixture(scope="module")

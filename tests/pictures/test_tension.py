@@ -103,6 +103,14 @@ def test_spells_follow_from_events(swing: Results, tmp_path: Path, events: str, 
     assert slack_spells(replace(swing, folder=tmp_path), 0.0, 10.0) == expected
 
 
+def test_stops_and_planes_are_never_slack(swing: Results, tmp_path: Path) -> None:
+    (tmp_path / "events.csv").write_text(
+        HEAD + "1,1,0.5,7,impact,0\n1,1,0.6,0,impact,0\n1,2,2.0,8,impact,0\n1,3,3.0,8,slack,0\n"
+    )
+    record = {**swing.record, "settings": {**swing.settings, "stops": [7]}}
+    assert slack_spells(replace(swing, folder=tmp_path, record=record), 0.0, 4.0) == {8: [(0.0, 2.0), (3.0, 4.0)]}
+
+
 def test_one_spike_does_not_make_the_scale() -> None:
     force = np.random.default_rng(2).uniform(0.0, 10.0, (300, 7))
     calm, _ = tension_scale(force)

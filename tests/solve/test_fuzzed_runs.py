@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.model import Frequency
+from fem.model import Perturbation
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 NUMBER = re.compile(r"[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?")
@@ -36,7 +36,7 @@ def mutated(text: str, draw: random.Random) -> str:
 
 
 def is_short(model: fem.Model) -> bool:
-    procedures = [step.procedure for step in model.steps if not isinstance(step.procedure, Frequency)]
+    procedures = [step.procedure for step in model.steps if not isinstance(step.procedure, Perturbation)]
     return sum(procedure.period / procedure.dt for procedure in procedures) <= MOST_INCREMENTS
 
 

@@ -200,10 +200,11 @@ def test_energies_and_velocities_beyond_1e300_are_overflow(size, is_finite):
 def test_a_slack_rope_has_left_its_length_beyond_round_off(gap, has_left, monkeypatch):
     """From then on it may not be too long any more: what it was allowed ends."""
     monkeypatch.setattr(slack, "gap_of", lambda e, u, bars: gap)
+    monkeypatch.setattr(slack, "rate_of", lambda e, u, v, bars: 0.0)
     constants = np.ones((40, 1))
     ropes = group(bars=np.zeros(1, np.int64), allowance=np.full(1, 1e-10))
     bars = group(kinds=np.array([[0, laws.BILINEAR]]), constants=constants)
-    assert not slack.changes(ropes, bars, np.zeros(6), np.zeros(1))
+    assert not slack.changes(ropes, bars, 1.0, *np.zeros((4, 6)), np.zeros(1))
     assert ropes.allowance[0] == (0.0 if has_left else 1e-10)
 
 

@@ -185,8 +185,9 @@ def test_models_that_cannot_be_lanes_run_alone():
     assert "more than one step" in can_run_in_lanes(dataclasses.replace(model, steps=(step, step)))
     explicit = dataclasses.replace(step, procedure=dataclasses.replace(step.procedure, integrator="CENTRAL DIFFERENCE"))
     assert "EXPLICIT" in can_run_in_lanes(dataclasses.replace(model, steps=(explicit,)))
-    rigid = {name: dataclasses.replace(one, is_inextensible=True) for name, one in model.materials.items()}
-    assert "rods" in can_run_in_lanes(dataclasses.replace(model, materials=rigid))
+    ropes = {"is_inextensible": True, "compression_ratio": 0.0}
+    slack = {name: dataclasses.replace(one, **ropes) for name, one in model.materials.items()}
+    assert "ropes" in can_run_in_lanes(dataclasses.replace(model, materials=slack))
     result = run_ensemble([dataclasses.replace(model, steps=(step, step))], 40)[0]
     assert not result.in_lanes
     assert result.rows.increment.tolist() == [0, 40, 80, 0, 40, 80]

@@ -102,7 +102,7 @@ class Pushed(Instant):
         self.network: Any = SimpleNamespace(compliance=np.eye(1), change=lambda pull: np.array([-pull[0], 0.0]))
         self.mine, self.at, self.one_sided = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.bool_)
         self.taut, self.basis, self.hidden = np.zeros(1, np.bool_), np.zeros(1, np.bool_), 0.0
-        self.is_stop = np.zeros(1, np.bool_)
+        self.is_stop, self.blows = np.zeros(1, np.bool_), []
 
     def _kinetic(self) -> float:
         return 0.0
@@ -170,7 +170,7 @@ def test_tensions_are_interpolated_below_a_hundredth_of_an_increment(instant):
     events.states = SimpleNamespace(basis=np.ones(1, np.bool_), held=np.zeros(1))
     events.ropes = SimpleNamespace(allowance=np.zeros(1))
     events.step_run.progress = SimpleNamespace(motion=groups_of_nothing())
-    events._march = lambda begin, end, step, ropes: marched.append(step)
+    events._march = lambda begin, end, step, ropes, is_trial: marched.append(step)
 
     def excess(motion: Any) -> np.ndarray:
         now = marched[-1]
@@ -275,6 +275,7 @@ def test_taut_ropes_push_and_slack_ones_are_too_long_beyond_round_off(push, gap,
 def test_time_stepping_knows_no_impact_slower_than_a_ten_billionth_of_the_motion(rate, arrives):
     lengths: Any = SimpleNamespace(
         gradients=lambda near, u: (np.array([[1.0, 0.0]]), None),
+        slips=lambda near, size: SimpleNamespace(contact=near[:0]),
         square=np.ones(1),
         relative=lambda near, u: np.zeros(3),
     )

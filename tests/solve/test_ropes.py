@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import fem
 from fem.deck import write_deck
@@ -196,6 +197,23 @@ def test_bounces_follow_the_geometric_sequence(integrator):
     assert abs(history.events[-1].time - end) < 1e-5
     assert abs(history.positions(2)[-1, 2] + 1.0) < 1e-9
     assert np.abs(history.energy_error).max() < 1e-10
+
+
+def test_rope_too_long_within_one_increment_alone_meets_an_impact():
+    """Thrown up past the pin, and 0.4 mm beyond the length for 18 ms: no increment ends there."""
+    start, speed = np.array([-0.2, -0.5]), np.array([0.4, np.sqrt(2 * GRAVITY * 1.5002)])
+    deck = (
+        hung(0.0, dt=0.1, period=0.7).replace("2, 1, 2\n", "2, 2\n").replace("2, 3, 0.5\n", "2, 1, -0.2\n2, 3, 0.5\n")
+    )
+    thrown = f"*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 1, {float(speed[0])}\n2, 3, {float(speed[1])}\n*STEP"
+    history = run_text(deck.replace("*STEP", thrown, 1))
+
+    def beyond(t):
+        return float(np.hypot(*(start + speed * t - [0.0, 0.5 * GRAVITY * t * t]))) - 1.0
+
+    (impact,) = (event.time for event in history.events if event.event == "impact")
+    assert beyond(0.5) < 0.0 < beyond(0.5535) < 5e-4 and beyond(0.6) < 0.0
+    assert abs(impact - brentq(beyond, 0.5, 0.5535, xtol=1e-14)) < 1e-9
 
 
 def test_elastic_bounces_keep_the_energy():

@@ -7,27 +7,35 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import fem
 from fem.cli import main
+from fem.sweeping.table import SweepTable
 from tests.sweeping.swings import write_swing
+from tests.waiting import wait_for
 
 pytest.importorskip("distributed")
 ROOT = Path(__file__).resolve().parents[2]
 POINTS, INCLUDED = 24, "gravity = 9.81"
 
 
-def wait_for(answer: Callable[[], object], seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not answer():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.01)
+def kill_at_first_rows(monkeypatch: pytest.MonkeyPatch, victims: list[subprocess.Popen[bytes]], seconds: int) -> None:
+    """As soon as something has been computed; from then on the cluster has so long to answer."""
+    add = SweepTable.add
+
+    def add_and_kill(table: SweepTable, answers: Any) -> None:
+        add(table, answers)
+        monkeypatch.setattr(SweepTable, "add", add)
+        monkeypatch.setattr("fem.sweeping.cluster.ANSWER_SECONDS", seconds)  # not before: the workers have to start
+        for process in victims:
+            process.kill()
+            process.wait()
+
+    monkeypatch.setattr(SweepTable, "add", add_and_kill)
 
 
 @pytest.fixture
@@ -54,7 +62,7 @@ def cluster(tmp_path):
         for process in reversed(running):
             process.kill()
         for process in reversed(running):
-            process.wait(timeout=30)
+            process.wait()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills a process at once")
@@ -65,20 +73,11 @@ def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
     grid = {"end": [100.0 + point for point in range(POINTS)]}
     expected = fem.sweep(deck, grid, output="here", workers=1)
     address, _, (first, _) = cluster
-    path, seen = tmp_path / "there" / "sweep.csv", []
-
-    def kill() -> None:
-        wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") > 1)
-        first.send_signal(signal.SIGKILL)
-        seen.append(path.read_bytes().count(b"\n") - 1)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
+    kill_at_first_rows(monkeypatch, [first], 300)
     found = fem.sweep(deck, grid, output="there", scheduler=address)
-    killer.join()
-    assert first.wait(timeout=10) == -signal.SIGKILL and 0 < seen[0] < POINTS // 2
+    assert first.returncode == -signal.SIGKILL
     assert found["point"].tolist() == list(range(1, POINTS + 1)) and not found.failed.any()
-    assert path.read_bytes() == (tmp_path / "here" / "sweep.csv").read_bytes()
+    assert (tmp_path / "there" / "sweep.csv").read_bytes() == (tmp_path / "here" / "sweep.csv").read_bytes()
     assert found["U1_2_end"].tolist() == expected["U1_2_end"].tolist()
 
 
@@ -90,22 +89,10 @@ def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
     monkeypatch.chdir(tmp_path)
     write_swing(tmp_path)
     address, scheduler, workers = cluster
-    path, seen = tmp_path / "there" / "sweep.csv", []
-
-    def kill() -> None:
-        wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") > 1)
-        if victims == "workers":
-            monkeypatch.setattr("fem.sweeping.cluster.ANSWER_SECONDS", 2)  # not before: the workers have to start
-        for process in [scheduler] if victims == "scheduler" else workers:
-            process.send_signal(signal.SIGKILL)
-        seen.append(time.monotonic())
-
-    killer = threading.Thread(target=kill)
-    killer.start()
+    path = tmp_path / "there" / "sweep.csv"
+    kill_at_first_rows(monkeypatch, [scheduler] if victims == "scheduler" else workers, 2)
     command = ["sweep", "swing.inp", "--vary", f"end=400:800:{POINTS}", "--quiet", "--output"]
     assert main([*command, "there", "--scheduler", address]) == 1
-    killer.join()
-    assert time.monotonic() - seen[0] < 60.0
     errors = capfd.readouterr().err
     assert errors.startswith(f"fem: error: the Dask scheduler at {address} {message}") and errors.count("\n") == 1
     assert 1 < path.read_bytes().count(b"\n") <= POINTS

@@ -39,7 +39,7 @@ def test_ends_are_exact_and_steps_are_equal(text):
         (["A=1:2:2.5"], "not a number of values"),
         (["A=1:2:1"], "one value cannot have two ends"),
         (["A=1:1:3"], "both ends are the same"),
-        (["A=1:fast:3"], "'fast' in --vary 'A=1:fast:3' is not a finite number"),
+        (["A=1:fast:3"], "'fast' in 'A=1:fast:3' is not a finite number"),
         (["A=1,inf"], "not a finite number"),
         (["A=1,2,1"], "the same value twice"),
         (["A=1,,2"], "not a finite number"),

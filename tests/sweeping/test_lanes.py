@@ -19,7 +19,8 @@ def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
     deck = write_swing(tmp_path, "1e6", "1e4")  # forces of stiff bars have the round-off of EA
     text = deck.read_text().replace("gravity = 9.81\n", "gravity = 9.81\nrest = 0.99*length\n")
     deck.write_text(text.replace("*BOUNDARY\n", "*REST LENGTH\nBAR, <rest>\n*BOUNDARY\n"))
-    alone = fem.sweep(deck, GRID, workers=1, history=True)
+    record = fem.Record("T_e1,U2_n2", start=0.02, slope=3.0, constant=1e6)
+    alone = fem.sweep(deck, GRID, workers=1, history=True, record=record)
     marched = []
 
     def counted(jobs, may_compile):
@@ -29,15 +30,16 @@ def test_a_sweep_in_lanes_gives_the_rows_of_single_runs(tmp_path, monkeypatch):
 
     monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)
     monkeypatch.setattr(workers, "march_block", counted)
-    together = fem.sweep(deck, GRID, workers=1)
+    together = fem.sweep(deck, GRID, workers=1, record=record)
     assert len(marched) > 40
     assert (together["verdict"] == alone["verdict"]).all() and together.failed.sum() == 6
     for name in set(alone) - {"verdict"}:
         mine, its = together[name][~together.failed], alone[name][~alone.failed]
-        size = np.abs(its).max()
+        size = np.nanmax(np.abs(its))
         if name.startswith("energy_error"):  # a difference of energies
             size = np.abs(alone["potential_end"][~alone.failed]).max()
-        assert mine == pytest.approx(its, rel=1e-12, abs=1e-12 * size), name
+        crosses = not name.endswith("_Tz")  # so short a swing crosses its mean once
+        assert mine == pytest.approx(its, rel=1e-11, abs=1e-12 * size, nan_ok=not crosses), name
 
 
 def test_a_shape_that_is_not_worth_its_compilation_does_not_march():
@@ -70,3 +72,85 @@ def test_only_models_whose_nodes_have_the_same_labels_march_together(tmp_path, m
     together = fem.sweep(deck, grid, workers=1)
     assert np.isnan(alone["U2_2_end"][40:]).all() and not alone.failed.any()
     assert together["U2_2_end"] == pytest.approx(alone["U2_2_end"], rel=1e-12, nan_ok=True)
+
+
+RODS = """*PARAMETER
+speed = 1.0
+slip = 0.0
+width = 0.3
+across = speed*1.0
+*NODE
+1, 0, 0, 0
+2, 0.6, 0, -0.8
+3, 0.6, 0, -1.8
+*ELEMENT, TYPE=T3D2, ELSET=RODS
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=MASS, ELSET=BOBS
+3, 2
+4, 3
+*SOLID SECTION, ELSET=RODS, MATERIAL=RIGID
+1
+*MATERIAL, NAME=RIGID
+*INEXTENSIBLE
+*MASS, ELSET=BOBS, ALPHA=0.1
+1
+*AMPLITUDE, NAME=SWAY, DEFINITION=PERIODIC
+1, 3, 0, 1
+-1, 0
+*BOUNDARY
+1, 1, 3
+*INITIAL CONDITIONS, TYPE=VELOCITY
+3, 1, <across>
+3, 3, <slip>
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+0.01, 2
+*CONTROLS, RESI_GLOB_RELA=1e-10
+*BOUNDARY, AMPLITUDE=SWAY
+1, 1, 1, <width>
+*DLOAD
+BOBS, GRAV, 9.81, 0, 0, -1
+*NODE PRINT
+U, V, RF
+*EL PRINT
+T
+*END STEP
+"""
+
+
+def test_rods_march_in_lanes_as_they_do_alone(tmp_path, monkeypatch):
+    """Two rods under a support that sways; those whose velocities would stretch a rod are left to their own runs."""
+    deck = tmp_path / "rods.inp"
+    deck.write_text(RODS)
+    grid = {"speed": np.linspace(-2.0, 2.0, 24), "slip": [0.0, 0.1], "width": [0.1, 0.3]}
+    alone = fem.sweep(deck, grid, workers=1, history=True)
+    monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)
+    marched = []
+
+    def counted(jobs, may_compile):
+        found = march_block(jobs, may_compile)
+        marched.extend(found)
+        return found
+
+    monkeypatch.setattr(workers, "march_block", counted)
+    together = fem.sweep(deck, grid, workers=1)
+    assert len(marched) >= 46 and (alone.failed == (alone["slip"] != 0.0)).all()
+    assert (together["verdict"] == alone["verdict"]).all()
+    for name in set(alone) - {"verdict"}:
+        mine, its = together[name][~together.failed], alone[name][~alone.failed]
+        size = np.abs(alone["kinetic_end"][~alone.failed]).max() if "energy" in name else np.abs(its).max()
+        assert mine == pytest.approx(its, rel=1e-8, abs=1e-9 * size), name
+
+
+def test_starts_are_varied_as_parameters_are(tmp_path):
+    """A start displacement and a start velocity in place of what the deck says; lengths stay those of the deck."""
+    deck = write_swing(tmp_path, "*STEP", "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 1, 0.5\n*STEP")
+    found = fem.sweep(deck, {"V1_2": [0.25, 0.5], "u1_2": [0.0, 0.01], "gravity": [5.0]}, workers=1)
+    assert found.names == ("V1_2", "U1_2", "gravity") and not found.failed.any()
+    its = fem.sweep(deck, {"gravity": [5.0]}, workers=1)
+    same = np.flatnonzero((found["V1_2"] == 0.5) & (found["U1_2"] == 0.0))
+    assert found["U2_2_end"][same] == its["U2_2_end"] and len(set(found["U2_2_end"])) == 4
+    said = "*INITIAL CONDITIONS, TYPE=VELOCITY\n2, 1, 0.25\n*INITIAL CONDITIONS, TYPE=DISPLACEMENT\n2, 1, 0.01\n*STEP"
+    other = fem.sweep(write_swing(tmp_path, "*STEP", said), {"gravity": [5.0]}, workers=1)
+    assert found["U2_2_end"][1] == other["U2_2_end"][0]

@@ -20,6 +20,7 @@ from fem.cli import main
 from fem.sweeping import block, console, row, workers
 from fem.sweeping.grid import read_vary
 from tests.sweeping.swings import write_swing
+from tests.waiting import PATIENCE, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 VARY = ["--vary", "length=1,2", "--vary", "gravity=1:9:3"]
@@ -289,26 +290,19 @@ def test_a_killed_sweep_leaves_whole_lines_and_no_processes(deck, sent):
     )
     path = Path("results/swing_sweep/sweep.csv")
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    deadline, found = time.monotonic() + 120, []
-    while time.monotonic() < deadline and process.poll() is None:
-        if path.exists() and path.read_bytes().count(b"\n") > 2:
-            found = children.read_text().split() if children.exists() else []
-            break
-        time.sleep(0.01)
+    wait_for(lambda: process.poll() is not None or (path.exists() and path.read_bytes().count(b"\n") > 2))
+    found = children.read_text().split() if children.exists() else []
     if sent == signal.SIGINT:
         os.killpg(process.pid, sent)  # a terminal sends it to all
     else:
         process.send_signal(sent)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert errors.count("\n") == (sent == signal.SIGINT), errors
     assert process.returncode == (130 if sent == signal.SIGINT else -signal.SIGKILL), errors
     rows = path.read_bytes()
     assert 3 <= rows.count(b"\n") < 41 and rows.endswith(b"\n")
     assert len(found) >= 2 or not children.parent.parent.parent.exists()
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and any(alive(pid) for pid in found):
-        time.sleep(0.05)
-    assert not any(alive(pid) for pid in found)
+    wait_for(lambda: not any(alive(pid) for pid in found))
 
 
 def alive(pid: str) -> bool:

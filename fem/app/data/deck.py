@@ -1,13 +1,11 @@
-"""Decks as text: what is wrong with them, line by line; the deck of a folder of results; a copy with its files."""
+"""Decks as text: what is wrong with them, line by line; a copy with its files."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fem.app.progress import record_of
 from fem.checking import check
 from fem.deck import parse_deck
 from fem.errors import DeckError, FemError
@@ -58,29 +56,15 @@ def judge(text: str, name: str = "deck.inp", folder: Path | None = None) -> Judg
     return Judged(tuple(found))
 
 
-def deck_of(folder: Path) -> Path | None:
-    """The deck that gave the results in a folder, where it still is."""
-    record = record_of(folder) or {}
-    try:
-        path = folder / record["deck_folder"] / record["deck"]["file"]
-    except (KeyError, TypeError):
-        return None
-    return path if path.is_file() else None
-
-
 def write_copy(text: str, place: Path, name: str, model: Model | None, source: Path | None) -> Path:
-    """Write a deck into a folder, with the files that it includes from the folder of its source."""
-    deck = place / name
+    """Write a deck into a folder, and beside it, at the same places, the files that it includes from its source's."""
     if source is not None and model is not None:
-        copy_files(model.files, source.resolve(), place)
+        source = source.resolve()
+        for file in map(Path, model.files):
+            if file != source and file.is_relative_to(source.parent):
+                target = place / file.relative_to(source.parent)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
+    deck = place / name
     deck.write_text(text, encoding="utf-8", newline="")
     return deck
-
-
-def copy_files(files: Sequence[str], source: Path, place: Path) -> None:
-    """Those that a deck includes, at the same places beside it."""
-    for file in map(Path, files):
-        if file != source and file.is_relative_to(source.parent):
-            target = place / file.relative_to(source.parent)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)

@@ -1,8 +1,6 @@
-"""The numbers of the form of a line, its deck, and what it does at rest."""
+"""What a line does at rest."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,37 +8,8 @@ from fem.app.data.panels import Panel
 from fem.arrays import Floats
 from fem.checking.bars import collect_bars
 from fem.model import Model
-from fem.spans.catalogue import section
-from fem.spans.description import Span
-from fem.spans.text import deck_text
 
 REST = "natural length from the anchor"
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """As ``fem.line`` takes it; ``section`` is a name of the catalogue."""
-
-    first: tuple[float, ...]
-    last: tuple[float, ...]
-    section: str
-    measure: str
-    value: float
-    depth: float | None
-    friction: float
-    stream: tuple[float, ...]
-    motion: tuple[float, ...]
-    period: float
-    bars: int
-    time: float = 0.0
-    dt: float = 0.0
-
-    def deck(self) -> str:
-        """Text. CommandError: there is no such line."""
-        first, last, motion = ((x, y, z) for x, y, z in (self.first, self.last, self.motion))
-        made = section(self.section), self.measure, self.value, self.depth, self.friction
-        moved = (self.stream[0], self.stream[1]), motion, self.period, None, self.bars
-        return deck_text(Span(first, last, *made, *moved, time=self.time, dt=self.dt))
 
 
 def along(model: Model, tension: Floats) -> Panel:

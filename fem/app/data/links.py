@@ -4,39 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import accumulate
+
+from fem.pendulums.description import Pendulum
 
 MOST_LINKS = 20
 MOST_INCREMENTS = 1_000_000
-QUANTITIES = ("length", "mass", "angle", "speed")
 ROUNDING = 0.5
 """Degrees to which a dragged link is turned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """Numbers of the form; a single number stands for all links. body: as in ``fem pendulum``, without stiffness."""
-
-    links: int
-    length: tuple[float, ...] = (1.0,)
-    mass: tuple[float, ...] = (1.0,)
-    angle: tuple[float, ...] = (30.0,)
-    speed: tuple[float, ...] = (0.0,)
-    body: str = "bar"
-    time: float = 10.0
-    dt: float = 1e-3
-
-    def column(self, quantity: str) -> list[str]:
-        """Texts of a quantity, one for each link."""
-        given: tuple[float, ...] = getattr(self, quantity)
-        return [f"{value:g}" for value in (given * self.links if len(given) == 1 else given)]
-
-
 PRESETS = {
-    "Five links": Preset(5),
-    "Double pendulum": Preset(2, angle=(130.0, 0.0), body="point"),
-    "Chain of 20": Preset(20, (0.1,), (0.05,), (60.0, *19 * (0.0,)), dt=5e-4, time=5.0),
-    "SDNL100": Preset(1, (0.5,), (1.0,), (90.0,), body="point", time=1.6744, dt=0.04186),
+    "Five links": Pendulum(5 * (1.0,), 5 * (1.0,), 5 * (30.0,), 5 * (0.0,)),
+    "Double pendulum": Pendulum((1.0, 1.0), (1.0, 1.0), (130.0, 0.0), (0.0, 0.0), body="point"),
+    "Chain of 20": Pendulum(20 * (0.1,), 20 * (0.05,), (60.0, *19 * (0.0,)), 20 * (0.0,), time=5.0, dt=5e-4),
+    "SDNL100": Pendulum((0.5,), (1.0,), (90.0,), (0.0,), body="point", time=1.6744, dt=0.04186),
 }
 """Five equal links of 1 m and 1 kg, each turned from the one before, are the demonstration of the N-link program of two
 students of mechanics. SDNL100's bar, with its mass in the middle, swings as a point mass on half its length."""
@@ -44,10 +26,7 @@ students of mechanics. SDNL100's bar, with its mass in the middle, swings as a p
 
 def directions(angles: Sequence[float], is_absolute: bool) -> list[float]:
     """Of the links from the downward vertical, counter-clockwise [degrees]."""
-    found: list[float] = []
-    for angle in angles:
-        found.append(angle if is_absolute or not found else found[-1] + angle)
-    return found
+    return list(angles if is_absolute else accumulate(angles))
 
 
 def joints_of(lengths: Sequence[float], angles: Sequence[float], is_absolute: bool) -> list[tuple[float, float]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fem.arrays import Floats
 from fem.errors import CommandError
-from fem.model.quantities import ELEMENTAL, NODAL
+from fem.model.quantities import ELEMENTAL, NODAL, Quantity
 from fem.pictures.columns import Table, extremes
+from fem.pictures.figures.increments import energy_curves
 from fem.pictures.figures.joints import joint_forces
 from fem.pictures.figures.links import angles_of, frame_of, read_links
 from fem.pictures.folder import Missing, Results
@@ -56,18 +57,12 @@ def curves(time: Floats, values: Floats, names: list[str]) -> tuple[tuple[str, F
 
 def energies(results: Results) -> list[Panel]:
     """Energies of the model, and the error of their balance."""
-    time, numbers = results.increments[:, 2], results.increments[:, 5:]
-    kinetic, strain, potential, work, dissipated, error = numbers.T
-    named = {"kinetic": kinetic, "potential": potential, "strain": strain, "total": kinetic + potential + strain}
-    named |= {name: part for name, part in (("external work", work), ("dissipated", dissipated)) if part.any()}
-    unit = results.unit("energy") if results.is_si else ""
-    lines = []
-    for name, part in named.items():
-        # As on paper: stored energies of prestress and position have no zero of their own.
-        start = part[0] if name in ("potential", "strain", "total") else 0.0
-        lines.append((f"{name} (less {start:.4g})" if start else name, points(time, part - start)))
-    both = Panel("energy", unit, tuple(lines))
-    return [both, Panel("error of the balance", unit, (("error", points(time, error)),))]
+    time, error, unit = results.increments[:, 2], results.increments[:, 10], results.symbol("energy")
+    lines = [
+        (f"{name} (less {start:.4g})" if start else name, points(time, values - start))
+        for name, values, start in energy_curves(results)
+    ]
+    return [Panel("energy", unit, tuple(lines)), Panel("error of the balance", unit, (("error", points(time, error)),))]
 
 
 def newton(results: Results) -> list[Panel]:
@@ -99,10 +94,8 @@ def links(results: Results) -> list[Panel]:
     for quantity, values in found.centre.items():
         word = "position" if quantity == "U" else NODES[quantity].field
         for axis in plane_of(results):
-            unit = results.unit(NODES[quantity].unit)
-            panels.append(
-                Panel(f"{word} {AXES[axis]} of the centre", unit, curves(found.time, values[..., axis], names))
-            )
+            title, unit = f"{word} {AXES[axis]} of the centre", results.unit(NODES[quantity].unit)
+            panels.append(Panel(title, unit, curves(found.time, values[..., axis], names)))
     return panels
 
 
@@ -118,23 +111,19 @@ def joints(results: Results) -> list[Panel]:
 
 def nodes(results: Results) -> list[Panel]:
     """What was printed of nodes."""
-    return printed(results, results.nodes, "node", {of.name: (of.columns, of.field, of.unit) for of in NODAL})
+    return printed(results, results.nodes, "node", NODAL)
 
 
 def elements(results: Results) -> list[Panel]:
     """What was printed of elements."""
-    known = {of.name: (of.columns, of.field, of.unit) for of in reversed(ELEMENTAL)}
-    return printed(results, results.elements, "element", known)
+    return printed(results, results.elements, "element", ELEMENTAL[::-1])
 
 
-def printed(
-    results: Results, table: Table, kind: str, known: dict[str, tuple[tuple[str, ...], str, str]]
-) -> list[Panel]:
+def printed(results: Results, table: Table, kind: str, quantities: Sequence[Quantity]) -> list[Panel]:
     """Columns of a table, of some of its labels. Missing: nothing is printed over time."""
     labels = [label for label, lines in table.lines_of.items() if lines > 1]
     labels = [labels[place] for place in some_of(labels, MOST_CURVES)]
-    found = [(column, word, unit) for columns, word, unit in known.values() for column in columns]
-    found = [entry for entry in found if entry[0] in table.columns]
+    found = [(column, of.field, of.unit) for of in quantities for column in of.columns if column in table.columns]
     if not labels or not found:
         raise Missing(f"nothing of {kind}s is printed over time: request *{'NODE' if kind == 'node' else 'EL'} PRINT")
     rows = table.curves([column for column, _, _ in found], labels)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?"
-ASSIGNMENT = re.compile(rf"(\s*([A-Za-z_]\w*)\s*=\s*)({NUMBER})(\s*)")
+from fem.deck.lexical.fields import NUMBER
+from fem.spans.text import rounded
+
+ASSIGNMENT = re.compile(rf"(\s*([A-Za-z_]\w*)\s*=\s*)({NUMBER.pattern})(\s*)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,9 @@ def with_value(text: str, name: str, value: float) -> str:
             end = lines[parameter.line][len(lines[parameter.line].rstrip("\r\n")) :]
             match = ASSIGNMENT.fullmatch(lines[parameter.line].rstrip("\r\n"))
             assert match is not None
-            lines[parameter.line] = f"{match[1]}{shown(value)}{match[4]}{end}"
+            lines[parameter.line] = f"{match[1]}{rounded(value)}{match[4]}{end}"
             return "".join(lines)
     raise KeyError(name)
-
-
-def shown(value: float) -> str:
-    """A number as decks have it."""
-    return repr(float(f"{value:.12g}"))
 
 
 def slider_range(value: float) -> tuple[float, float]:

@@ -12,10 +12,9 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.pictures.animate import even_times
-from fem.pictures.fields import read_field
 from fem.pictures.figures.scenery import planes_of, upright
 from fem.pictures.folder import Missing, Results
-from fem.pictures.motion import Motion, Pick, at_keys, common, plane_of
+from fem.pictures.motion import Motion, Pick, field_values, plane_of, table_values
 from fem.pictures.tension import bars_of, break_times, tension_scale, whole_motion
 
 MOST_NUMBERS = 3_000_000
@@ -36,7 +35,7 @@ class Scene:
 
     time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
     axes      two of the plane in which everything stays, or all three; up: the one against gravity
-    unit      as ``unit_of``, without brackets
+    unit      as ``Results.symbol``
     values    name -> (k, bars), NaN where unknown;  breaks (bars,) times at which bars go
     supports, traced  node indices;  loads: node index -> direction;  planes: height, colour, is_bottom
     sets      name -> node indices
@@ -81,18 +80,13 @@ class Scene:
         return json.dumps(content, allow_nan=False).encode()
 
 
-def picks(results: Results, most: int) -> Pick:
-    """Which instants of a run are shown."""
-    return even_times(results.boundaries, most)
-
-
 def motion_of(results: Results) -> tuple[Motion, Pick]:
     """The whole motion, at so many instants as a browser can hold. Missing: there is none, or too large a model."""
     count = len(results.mesh.node_labels)
     frames = min(MOST_FRAMES, MOST_NUMBERS // (3 * max(count, 1)))
     if frames < LEAST_FRAMES:
         raise Missing(f"{count} nodes are too many to be shown in a browser: ParaView opens {results.name}.pvd")
-    pick = picks(results, frames)
+    pick = even_times(results.boundaries, frames)
     return whole_motion(results, pick), pick
 
 
@@ -112,20 +106,15 @@ def scene_of(results: Results) -> bytes:
         [*labels, *mesh.element_labels[others].tolist()],
         np.concatenate([bars, mesh.ends[others]]),
         plane_of(results),
-        units_of(results),
+        results.symbol,
         up=up,
         values=values_of(results, motion, pick, labels),
         dashed=int(others.sum()),
-        supports=np.flatnonzero(held & used(mesh.ends, len(held))).tolist(),
+        supports=np.flatnonzero(held & used(mesh.legs[0], len(held))).tolist(),
         traced=free_ends(bars, held),
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
         breaks=break_times(results),
     ).text()
-
-
-def units_of(results: Results) -> Callable[[str], str]:
-    """Symbols of units where the heading says SI, else nothing."""
-    return lambda formula: results.unit(formula) if results.is_si else ""
 
 
 def still(u: Floats) -> Flags:
@@ -149,27 +138,9 @@ def free_ends(bars: Ints, held: Flags, most: int = 4) -> list[int]:
 def values_of(results: Results, motion: Motion, pick: Pick, labels: list[int]) -> dict[str, Floats]:
     """T, N and E of all bars at the instants of a motion, as far as they were written: name -> (k, bars)."""
     if motion.keys is None:
-        return from_fields(results, pick)
+        elements = results.mesh.bars[1]
+        return field_values(results, pick, {name: (array, elements) for name, (array, _) in VALUES.items()})[1]
     table = results.elements
     names = [name for name in VALUES if name in table.columns]
-    if not names or set(labels) - set(table.lines_of):
-        return {}
-    curves = table.curves(names, labels, motion.keys)
-    if not labels or len(common(list(curves.values()))) < len(motion.keys):
-        return {}
-    rows = np.stack([at_keys(curves[label], motion.keys)[:, 3:] for label in labels], axis=1)
-    return {name: rows[:, :, place] for place, name in enumerate(names)}
-
-
-def from_fields(results: Results, pick: Pick) -> dict[str, Floats]:
-    """The same from the fields."""
-    mesh = results.mesh
-    chosen = mesh.is_bar & (mesh.ends[:, 0] != mesh.ends[:, 1])
-    places = pick(np.array([time for time, _ in results.fields])).tolist()
-    arrays = [array for array, _ in VALUES.values()]
-    fields = [read_field(results.fields[place][1], arrays, "CellData") for place in places]
-    return {
-        name: np.stack([field[array][chosen] for field in fields])
-        for name, (array, _) in VALUES.items()
-        if all(array in field for field in fields)
-    }
+    found = table_values(table, names, labels, motion.keys) if names else None
+    return {} if found is None else {name: found[:, :, place] for place, name in enumerate(names)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fem.app.data.panels import GROUPS, Group, group_of
 from fem.app.data.parting import DISTANCE, distances, parting_of
-from fem.app.data.scene import scene_of, units_of
+from fem.app.data.scene import scene_of
 from fem.errors import CommandError
 from fem.pictures.folder import Missing, Results, open_results
 
@@ -21,7 +21,7 @@ class Seen:
     def __init__(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> None:
         results = [open_results(folder) for folder in folders]
         self.groups = {name: group_of(results[0], name) for name in names if name in GROUPS}
-        self.unit = units_of(results[0])("time")
+        self.unit = results[0].symbol("time")
         self.scenes: list[bytes] = []
         self.remarks: list[str] = []
         if has_scenes:
@@ -38,9 +38,8 @@ class Seen:
 
     def _compare(self, results: list[Results]) -> None:
         found = parting_of(*results)
-        length = units_of(results[0])("length")
-        group: Group = distances(found, length)
-        self.groups[group.name] = group
+        length = results[0].symbol("length")
+        self.groups[DISTANCE] = distances(found, length)
         self.remarks.append(found.said(self.unit, length))
 
 

@@ -9,23 +9,21 @@ from fem.arrays import Floats
 from fem.checking.bars import collect_bars
 from fem.checking.findings import supports
 from fem.model import Model
+from fem.model.mesh import BARS, REEVED
+from fem.pictures.folder import Missing
 from fem.results.frames.units import says_si, unit_of
 
 MOST_NODES = 20_000
 FLAT = 1e-9
 
 
-class TooLarge(Exception):
-    """A model that no browser should draw."""
-
-
 def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
-    """The mesh as it is in the deck; tension (bars,) colours it. TooLarge: it has too many nodes."""
+    """The mesh as it is in the deck; tension (bars,) colours one without pulleys. Missing: it has too many nodes."""
     mesh = model.mesh
     if len(mesh.node_labels) > MOST_NODES:
-        raise TooLarge(f"{len(mesh.node_labels)} nodes are too many to be shown here before a run")
-    ends, lines = mesh.element_nodes, mesh.element_nodes[:, 0] != mesh.element_nodes[:, 1]
-    is_bar = mesh.is_of("T3D2", "T2D2")
+        raise Missing(f"{len(mesh.node_labels)} nodes are too many to be shown here before a run")
+    ends, elements = mesh.legs
+    lines, is_bar = ends[:, 0] != ends[:, 1], mesh.is_of(*BARS, *REEVED)[elements]
     bars, others = np.flatnonzero(lines & is_bar), np.flatnonzero(lines & ~is_bar)
     order = np.concatenate([bars, others])
     axes, held = plane_of(model), np.zeros((len(mesh.node_labels), 3), bool)
@@ -33,14 +31,13 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
         held[mesh.nodes_of(each.target), each.dof - 1] = True
     fixed = np.flatnonzero(held[:, axes].all(axis=1)).tolist()
     is_si = says_si(model.heading)
-    sets = mesh.node_sets | {
-        f"{name} (elements)": np.unique(ends[elements]) for name, elements in mesh.element_sets.items()
-    }
+    sets = mesh.element_sets.items()
+    of_elements = {f"{name} (elements)": np.unique(ends[np.isin(elements, each)]) for name, each in sets}
     return Scene(
         np.zeros(1),
         mesh.coordinates[None],
         mesh.node_names.tolist(),
-        mesh.element_names[order].tolist(),
+        mesh.element_names[elements[order]].tolist(),
         ends[order],
         axes,
         lambda formula: unit_of(formula, is_si) if is_si else "",
@@ -50,7 +47,7 @@ def sketch_of(model: Model, tension: Floats | None = None) -> bytes:
         supports=fixed,
         loads=point_loads(model),
         planes=planes_of(model),
-        sets=sets,
+        sets=mesh.node_sets | of_elements,
     ).text()
 
 

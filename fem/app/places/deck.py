@@ -11,13 +11,14 @@ from nicegui import ui
 
 from fem.app.data.deck import Judged, judge, write_copy
 from fem.app.data.parameters import Parameter, parameters_of, slider_range, with_value
-from fem.app.data.sketch import TooLarge, sketch_of
+from fem.app.data.sketch import sketch_of
 from fem.app.solver import Workplace
 from fem.app.views.fields import read_number
 from fem.app.views.outcome import Outcome
 from fem.app.views.player import Player
 from fem.commands.example import shipped
 from fem.model import Model
+from fem.pictures.folder import Missing
 
 PAUSE = 0.35
 """Seconds after the last key before the text is read."""
@@ -26,52 +27,7 @@ MOST_SLIDERS = 40
 STEPS = 200
 MOST_FINDINGS = 20
 SKETCH = "Drag to turn; hover for labels. Triangles are held, green arrows are loads of the first step."
-EXAMPLE = """\
-*HEADING
-A string that is plucked. SI units
-*PARAMETER
-length = 1.
-tension = 100.
-pull = 5.
-stress = tension/1.e-6
-*NODE
-1, 0., 0., 0.
-11, <length>, 0., 0.
-*NGEN, NSET=ALL
-1, 11
-*ELEMENT, TYPE=T3D2
-1, 1, 2
-*ELGEN, ELSET=STRING
-1, 10
-*MATERIAL, NAME=STEEL
-*ELASTIC
-2.E11
-*DENSITY
-7850.
-*SOLID SECTION, ELSET=STRING, MATERIAL=STEEL, STRAIN=ENGINEERING
-1.E-6
-*INITIAL CONDITIONS, TYPE=STRESS
-STRING, <stress>
-*BOUNDARY
-1, 1, 3
-11, 1, 3
-ALL, 2
-*STEP, NLGEOM
-*STATIC
-0.25, 1.
-*CLOAD
-4, 3, <pull>
-*END STEP
-*STEP, NLGEOM
-*DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM
-1.E-4, 0.1
-*CLOAD, OP=NEW
-*NODE PRINT, NSET=ALL
-U, V, A, RF
-*EL PRINT, ELSET=STRING
-E, N, T
-*END STEP
-"""
+EXAMPLE = Path(__file__).with_name("string.inp")
 
 
 class DeckPlace:
@@ -108,7 +64,7 @@ class DeckPlace:
         if deck:
             self._load(deck)
         if self._source is None:
-            self._set(EXAMPLE, "string.inp")
+            self._set(EXAMPLE.read_text(encoding="utf-8"), EXAMPLE.name)
 
     def _build_open(self) -> None:
         with ui.row().classes("w-full items-center gap-2"):
@@ -132,8 +88,7 @@ class DeckPlace:
                 raise ValueError(f"{path} is larger than {MOST_TEXT / 1e6:g} MB: run it on the command line")
             text = path.read_bytes().decode("utf-8")
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            self._wrong.text = f"{path}: {reason}" if isinstance(error, OSError) else str(reason)
+            self._wrong.text = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
             return
         self._source = path
         self._path.value = str(path)
@@ -208,7 +163,7 @@ class DeckPlace:
         try:
             self._player.show([sketch_of(model)])
             self._sketch.text = SKETCH
-        except TooLarge as error:
+        except Missing as error:
             self._player.show([])
             self._sketch.text = str(error)
 
@@ -259,10 +214,8 @@ class DeckPlace:
     def _start(self) -> None:
         if self._judged is None or self._outcome.is_running:
             return
-        stem = Path(self._name).stem
-        deck = write_copy(
-            str(self._editor.value), self._workplace.new_folder(stem), self._name, self._judged.model, self._source
-        )
+        place, text = self._workplace.new_folder(Path(self._name).stem), str(self._editor.value)
+        deck = write_copy(text, place, self._name, self._judged.model, self._source)
         kept = str(self._keep.value or "").strip()
         folder = Path(kept).expanduser().absolute() if kept else deck.parent / "results"
         self._outcome.show([folder], [self._workplace.solve(deck, folder)])

@@ -9,7 +9,7 @@ from nicegui import run as threads
 from nicegui import ui
 
 from fem.app.data.deck import Judged, judge
-from fem.app.data.line import REST, Asked, along, said_of
+from fem.app.data.line import REST, along, said_of
 from fem.app.data.links import MOST_INCREMENTS
 from fem.app.data.sketch import bar_tensions, sketch_of
 from fem.app.solver import Workplace
@@ -18,7 +18,9 @@ from fem.app.views.fields import NumberField, not_negative, positive, whole
 from fem.app.views.outcome import Outcome
 from fem.app.views.player import Player
 from fem.errors import CommandError
-from fem.spans.description import MEASURES
+from fem.spans.catalogue import section
+from fem.spans.description import MEASURES, Span
+from fem.spans.text import deck_text
 
 PAUSE = 0.25
 UNITS = {"length": "m", "tension": "N", "sag": "m"}
@@ -31,7 +33,6 @@ class LinePlace:
     def __init__(self, workplace: Workplace) -> None:
         self._workplace = workplace
         self._due: float | None = 0.0
-        self._asked: Asked | None = None
         self._text = ""
         with ui.element("div").classes("fem-two"):
             with ui.column().classes("w-full gap-3"):
@@ -53,12 +54,9 @@ class LinePlace:
     def _build(self) -> None:
         ui.label("Ends: z upwards, the surface of the water at z = 0").classes("fem-quiet")
         with ui.element("div").classes("fem-three"):
-            self._first = [
-                self._field(f"anchor {axis}", text) for axis, text in zip("xyz", ("0", "0", "-200"), strict=True)
-            ]
-            self._last = [
-                self._field(f"fairlead {axis}", text) for axis, text in zip("xyz", ("800", "0", "-14"), strict=True)
-            ]
+            anchor, fairlead = {"x": "0", "y": "0", "z": "-200"}, {"x": "800", "y": "0", "z": "-14"}
+            self._first = [self._field(f"anchor {axis}", text) for axis, text in anchor.items()]
+            self._last = [self._field(f"fairlead {axis}", text) for axis, text in fairlead.items()]
         with ui.element("div").classes("fem-three"):
             self._measure = ui.select(list(MEASURES), value="length", label="given by its", on_change=self._measured)
             self._measure.props("dense outlined")
@@ -85,8 +83,8 @@ class LinePlace:
     def _typed(self, *_: object) -> None:
         self._due = time.monotonic() + PAUSE
 
-    def _read(self) -> Asked:
-        """CommandError: a field is wrong."""
+    def _read(self) -> Span:
+        """CommandError: a field is wrong, or there is no such line."""
         fields = [*self._first, *self._last, self._value, self._depth, self._friction, self._bars]
         fields += [*self._stream, *self._motion, self._period, self._time, self._dt]
         for field in fields:
@@ -97,24 +95,23 @@ class LinePlace:
         if self._time.value and self._dt.value and self._time.value / self._dt.value > MOST_INCREMENTS:
             raise CommandError(f"at most {MOST_INCREMENTS:,} increments: raise dt or shorten the time")
 
-        def vector(three: list[NumberField]) -> tuple[float, ...]:
-            return tuple(field.value or 0.0 for field in three)
+        def vector(fields: list[NumberField]) -> Any:
+            return tuple(field.value or 0.0 for field in fields)
 
-        return Asked(
-            vector(self._first), vector(self._last), str(self._section.value), str(self._measure.value),
+        return Span(
+            vector(self._first), vector(self._last), section(str(self._section.value)), str(self._measure.value),
             self._value.value, self._depth.value, self._friction.value or 0.0, vector(self._stream),
-            vector(self._motion), self._period.value or 0.0, int(self._bars.value or 50), self._time.value or 0.0,
-            self._dt.value or 0.0,
+            vector(self._motion), self._period.value or 0.0, bars=int(self._bars.value or 50),
+            time=self._time.value or 0.0, dt=self._dt.value or 0.0,
         )  # fmt: skip
 
     async def _look(self) -> None:
         """Lay the line anew where the numbers are other."""
         if self._due is None or time.monotonic() < self._due:
             return
-        self._due, self._asked = None, None
+        self._due, self._text = None, ""
         try:
-            asked = self._read()
-            text = asked.deck()
+            text = deck_text(self._read())
             judged = await threads.io_bound(judge, text, "line.inp")
             errors = [finding.text for finding in judged.findings if finding.is_error]
             if errors or judged.model is None:
@@ -122,7 +119,7 @@ class LinePlace:
         except CommandError as error:
             self._wrong.text = str(error)
         else:
-            self._asked, self._text, self._wrong.text = asked, text, ""
+            self._text, self._wrong.text = text, ""
             self._show(judged)
         self._follow()
 
@@ -137,10 +134,10 @@ class LinePlace:
             chart(along(judged.model, tension), "m", REST)
 
     def _follow(self) -> None:
-        self._run.set_enabled(self._asked is not None and not self._outcome.is_running)
+        self._run.set_enabled(bool(self._text) and not self._outcome.is_running)
 
     def _start(self) -> None:
-        if self._asked is None or self._outcome.is_running:
+        if not self._text or self._outcome.is_running:
             return
         deck = self._workplace.new_folder("line") / "line.inp"
         deck.write_text(self._text, encoding="utf-8", newline="")

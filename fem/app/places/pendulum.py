@@ -9,19 +9,20 @@ from typing import Any
 
 from nicegui import ui
 
-from fem.app.data.links import MOST_INCREMENTS, MOST_LINKS, PRESETS, QUANTITIES
+from fem.app.data.links import MOST_INCREMENTS, MOST_LINKS, PRESETS
 from fem.app.places.drawing import Drawing
 from fem.app.solver import Solver, Workplace
 from fem.app.views.fields import NumberField, not_negative, positive, read_number, whole
 from fem.app.views.outcome import Outcome
 from fem.errors import CommandError
-from fem.pendulums.description import Pendulum
+from fem.pendulums.description import QUANTITIES, Pendulum
 from fem.pendulums.text import INTEGRATOR, deck_text
 
 HEADS = {"length": "length [m]", "mass": "mass [kg]", "angle": "angle [°]", "speed": "speed [°/s]"}
 CHECKS = {"length": positive, "mass": positive, "angle": None, "speed": None}
 BODIES = {"bar": "slender bars", "point": "point masses on massless rods"}
 INTEGRATORS = (INTEGRATOR, "NEWMARK", "GENERALIZED ALPHA", "HHT", "BACKWARD EULER")
+DRAG = "Drag a joint to turn its link. Angles are counter-clockwise from the downward vertical."
 ANGLES = {False: "from the previous link", True: "from the vertical"}
 
 
@@ -42,9 +43,7 @@ class PendulumPlace:
                 self._build_run()
             with ui.column().classes("w-full gap-2 items-center"):
                 self._drawing = Drawing(self._turn)
-                ui.label(
-                    "Drag a joint to turn its link. Angles are counter-clockwise from the downward vertical."
-                ).classes("fem-quiet")
+                ui.label(DRAG).classes("fem-quiet")
         self._outcome = Outcome(workplace, self._follow)
         self._take("Five links")
 
@@ -57,27 +56,24 @@ class PendulumPlace:
 
     def _build_table(self) -> None:
         with ui.row().classes("w-full items-start gap-3"):
-            self._links = NumberField(
-                "number of links", "5", check=whole(1, MOST_LINKS, "links"), on_change=self._resize
-            )
+            check = whole(1, MOST_LINKS, "links")
+            self._links = NumberField("number of links", "5", check=check, on_change=self._resize)
             self._absolute = ui.select(ANGLES, value=False, label="angles and speeds", on_change=self._changed)
             self._absolute.props("dense outlined").classes("fem-choice")
         self._table = ui.element("div").classes("fem-links")
 
     def _build_numbers(self) -> None:
         with ui.element("div").classes("fem-grid"):
-            self._body = ui.select(BODIES, value="bar", label="body", on_change=self._changed).props("dense outlined")
-            hint = "axial stiffness E A of every link; empty: links keep their length"
             given: dict[str, Any] = {"on_change": self._changed}
+            self._body = ui.select(BODIES, value="bar", label="body", **given).props("dense outlined")
+            hint = "axial stiffness E A of every link; empty: links keep their length"
             self._stiffness = NumberField(
                 "stiffness EA", check=positive, unit="N", is_optional=True, hint=hint, **given
             )
             self._gravity = NumberField("gravity", "9.81", check=not_negative, unit="m/s²", **given)
             self._time = NumberField("time", "10", check=positive, unit="s", **given)
             self._dt = NumberField("increment dt", "0.001", check=positive, unit="s", **given)
-            self._integrator = ui.select(
-                list(INTEGRATORS), value=INTEGRATOR, label="integrator", on_change=self._changed
-            )
+            self._integrator = ui.select(list(INTEGRATORS), value=INTEGRATOR, label="integrator", **given)
             self._integrator.props("dense outlined")
 
     def _build_run(self) -> None:
@@ -102,7 +98,8 @@ class PendulumPlace:
         """Fill in a preset."""
         preset = PRESETS[name]
         self._is_filling = True
-        self._texts = {quantity: preset.column(quantity) for quantity in QUANTITIES}
+        columns = zip(QUANTITIES, (preset.lengths, preset.masses, preset.angles, preset.speeds), strict=True)
+        self._texts = {quantity: [f"{value:g}" for value in values] for quantity, values in columns}
         self._links.set(str(preset.links))
         self._absolute.value, self._body.value, self._integrator.value = False, preset.body, INTEGRATOR
         self._stiffness.set("")

@@ -19,9 +19,7 @@ class ResultsPlace:
         self._workplace = workplace
         with ui.row().classes("w-full items-center gap-2 no-wrap"):
             self._folder = ui.input("folder of results", value=str(folder or ""), placeholder="results/sdnl100")
-            self._folder.props("dense outlined").classes("grow").props("data-testid=folder").on(
-                "keydown.enter", self._open
-            )
+            self._folder.props("dense outlined data-testid=folder").classes("grow").on("keydown.enter", self._open)
             ui.button("Open", on_click=self._open).props("no-caps").props("data-testid=open")
         self._wrong = ui.label().classes("fem-failure").props("data-testid=folder-wrong")
         with ui.expansion("Runs of this program, of all its pages").props("dense").classes("w-full") as self._list:

@@ -48,12 +48,8 @@ def series_of(curve: tuple[str, Any]) -> dict[str, Any]:
     name, points = curve
     rows = ",".join(f"[{time:.8g},{value:.7g}]" for time, value in points.tolist() if math.isfinite(value))
     look = {"type": "line", "showSymbol": False, "lineStyle": {"width": 1.4}}
-    return {
-        "id": name,
-        "name": name,
-        **look,
-        ":data": f"[{rows}]",
-    }  # as text: NiceGUI would watch every pair of numbers
+    # As text: NiceGUI would watch every pair of numbers.
+    return {"id": name, "name": name, **look, ":data": f"[{rows}]"}
 
 
 def now() -> dict[str, Any]:

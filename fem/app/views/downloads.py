@@ -7,10 +7,10 @@ from pathlib import Path
 
 from nicegui import ui
 
-from fem.app.data.deck import deck_of
 from fem.app.solver import Workplace
+from fem.pictures.folder import open_results
 
-TABLES = ("nodes.csv", "elements.csv", "increments.csv", "events.csv", "touchdown.csv", "frequencies.csv")
+TABLES = ("nodes.csv", "elements.csv", "increments.csv", "events.csv", "touchdown.csv", "waves.csv", "frequencies.csv")
 FILMS = {"GIF": ".gif", "MP4": ".mp4", "HTML page": ".html"}
 
 
@@ -33,7 +33,8 @@ class Downloads:
 
     def show(self, folder: Path, deck: Path | None) -> None:
         """Of another run."""
-        self._folder, self._deck = folder, deck or deck_of(folder)
+        found = deck or open_results(folder).deck
+        self._folder, self._deck = folder, found if found.is_file() else None
         self._button.visible = self._deck is not None
         self._said.text = ""
 

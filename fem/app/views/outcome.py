@@ -165,7 +165,7 @@ class Outcome:
         group = self._groups.get(str(self._tabs.value))
         self._reason.text = group.reason if group else "reading ..."
         if group is None:
-            if [name for name, _ in self._charts] and self._charts[0][0].split(":")[0] != self._tabs.value:
+            if self._charts and self._charts[0][0].split(":")[0] != self._tabs.value:
                 self._panels.clear()
                 self._charts = []
             return
@@ -178,9 +178,8 @@ class Outcome:
             return
         self._panels.clear()
         with self._panels:
-            self._charts = [
-                (title, chart(panel, self._unit)) for title, panel in zip(titles, group.panels, strict=True)
-            ]
+            pairs = zip(titles, group.panels, strict=True)
+            self._charts = [(title, chart(panel, self._unit)) for title, panel in pairs]
         self._player.follow([each for _, each in self._charts])
 
 

@@ -22,7 +22,7 @@ def carry(every: int, unit: float, control: Ints, arc: Arc, through: Passage, va
     """``march`` with perturbations, orthonormal again after ``every`` increments; returns why it stopped.
 
     unit   time in which displacements are counted as velocities; no exponent depends on it
-    ropes  none: impacts have no tangent map
+    Up to an increment with an event of ropes, which are watched as ``march`` does (``saltation.py`` goes past it).
     Needs a compiled linear solver: NEED_SOLVE means that there is none, or that it met no safe pivot.
     """
     dt = through.loading.dt
@@ -72,7 +72,7 @@ def orthonormalise(row: int, unit: float, vectors: Floats, growth: Floats) -> No
         square = 0.0
         for dof in range(vectors.shape[2]):
             square += inverse * vectors[j, DU, dof] ** 2 + vectors[j, DV, dof] ** 2
-        growth[row, j] = 0.5 * math.log(square)
+        growth[row, j] = 0.5 * math.log(square) if square > 0.0 else -math.inf
         scale = 1.0 / math.sqrt(square) if square > 0.0 else 0.0
         for c in range(vectors.shape[1]):
             for dof in range(vectors.shape[2]):

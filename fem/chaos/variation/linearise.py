@@ -127,7 +127,7 @@ def linearise(k: int, through: Passage, variation: Variation) -> None:
             pace = 2.0 * rate
         trial = Trial(
             secant, scheme.wf, pace, scheme.wm * scheme.au / (dt * dt), scheme.onset * dt, loading.time[k],
-            loading.time[k + 1], u0, v1, u1, v1, motion.a,
+            loading.time[k + 1], 0.0, u0, v1, motion.a, u1, v1, motion.a,
             loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)], work.multiplier, problem.nodes.place,
             motion.state, work.state, work.power,
         )  # fmt: skip

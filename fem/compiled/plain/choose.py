@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from fem.compiled.safe.notices import tell_once
 from fem.errors import CommandError
@@ -39,12 +40,26 @@ def is_plain() -> bool:
 
 
 @cache
-def numba_version() -> str:
-    """The installed one, without importing it; empty: there is none."""
+def installed(package: str) -> str:
+    """The version of a package, without importing it; empty: it is not installed.
+
+    As the folder is named that installers make; to import ``importlib.metadata``, which reads it, takes as long as a
+    small run.
+    """
+    for folder in sys.path:
+        for found in Path(folder).glob(f"{package}-*.dist-info"):
+            return found.name.removeprefix(f"{package}-").removesuffix(".dist-info")
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
-        return version("numba")
+        return version(package)
     except PackageNotFoundError:
         return ""
+
+
+def numba_version() -> str:
+    """That of numba."""
+    return installed("numba")
 
 
 @cache

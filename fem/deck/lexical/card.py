@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 from typing import NamedTuple
 
 from fem.deck.lexical.fields import Field, Labels, Row, read_row
@@ -40,6 +41,7 @@ class Card:
     broken      its keyword line has mistakes, already reported
     instances   by name, for ``INSTANCE.label`` in its data lines
     file        that INPUT= names: its lines are the first of the data lines
+    mesh        the file of an ``*INCLUDE`` that is for meshio
     """
 
     keyword: str
@@ -50,6 +52,7 @@ class Card:
     broken: bool = False
     instances: Mapping[str, Labels] | None = None
     file: Field | None = None
+    mesh: Path | None = None
 
     def all_rows(self) -> Iterator[Row]:
         """Every data line, blank ones too."""

@@ -222,6 +222,14 @@ class Row:
         field = self.field(index)
         return default if default is not None and not field.text else field.number(what)
 
+    def amount(self, index: int, what: str, default: float | None = None, *, positive: bool = False) -> float:
+        """Entry ``index`` as a number that is not negative, or that is positive."""
+        value = self.number(index, what, default)
+        if value < 0.0 or (positive and value == 0.0):
+            rule = "be positive" if positive else "not be negative"
+            raise Mistake(self.field(index).place, f"{what} must {rule}, got {value:g}")
+        return value
+
     def integer(self, index: int, what: str, low: int = 1, high: int = MAX_LABEL, default: int | None = None) -> int:
         """Entry ``index`` as an integer; ``default`` when it is blank."""
         field = self.field(index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ class Scanner:
     """Collects ``cards`` and the ``parameters`` of a deck; mistakes go to ``report``, scanning goes on.
 
     overrides  values of parameters by name in upper case, traced ones of ``course`` among them
-    keywords   all that has an answer, without blanks: after one asterisk and a blank anything else is a comment
+    keywords   all that has an answer, by name without blanks: after one asterisk and a blank anything else is a comment
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Scanner:
         report: Callable[[Mistake], None],
         overrides: Mapping[str, float],
         course: Course,
-        keywords: Container[str],
+        keywords: Mapping[str, str],
     ) -> None:
         self.files, self.report, self.course, self.keywords = files, report, course, keywords
         self.cards: list[Card] = []
@@ -41,7 +41,6 @@ class Scanner:
         self.values = Known(self.table)
         self.spellings: dict[str, str] = {}
         self.overrides = overrides
-        self.mesh_paths: dict[Place, Path] = {}
         self.open: Card | None = None
         self.pieces: list[Piece] = []
         self.stray = False
@@ -74,11 +73,6 @@ class Scanner:
         self.remarks += 1
         return True
 
-    def finish(self) -> None:
-        """Call once after the outermost file."""
-        self.close()
-        self.unused_overrides = [name for name in self.overrides if name not in self.values]
-
     def data(self, source: Source, start: int, stop: int) -> None:
         """Lines without keywords belong to the open card."""
         if start >= stop:
@@ -93,7 +87,7 @@ class Scanner:
             self.report(Mistake(place, "data before the first keyword", "keyword lines start with *"))
 
     def close(self) -> None:
-        """The open card is complete."""
+        """The open card is complete. Call once after the outermost file."""
         if self.open is None:
             return
         card = replace(self.open, pieces=tuple(self.pieces)) if self.pieces else self.open
@@ -141,8 +135,7 @@ class Scanner:
         if self.files.is_mesh(resolved):
             self.files.read_mesh(resolved, field)
             self.close()
-            self.mesh_paths[place] = resolved
-            self.cards.append(card)
+            self.cards.append(replace(card, mesh=resolved))
             return
         self.follow(resolved, field, place)
 
@@ -214,10 +207,11 @@ def keyword_line(source: Source, number: int) -> tuple[Place, str, list[Field], 
             entries.append(Field(bare, Place(source, number, start), quoted))
         continued = len(pieces) > 1 and not pieces[-1][0].strip()
         number += 1
-        while number <= len(source.lines) and source.lines[number - 1].lstrip().startswith("**"):
-            number += 1
-        following = source.lines[number - 1].strip() if number <= len(source.lines) else ""
-        continued &= following != "" and not following.startswith("*")
+        if continued:
+            while number <= len(source.lines) and source.lines[number - 1].lstrip().startswith("**"):
+                number += 1
+            following = source.lines[number - 1].strip() if number <= len(source.lines) else ""
+            continued = following != "" and not following.startswith("*")
     word = " ".join(entries.pop(0).text[1:].split()).upper()
     entries = [entry for entry in entries if entry.text or entry.quoted]
     if not word or not word[0].isalpha():

@@ -74,6 +74,22 @@ class Mistake(Exception):
         return Problem(source.name, line, column, self.message, text[:LONGEST_LINE_SHOWN], hint, source.chain)
 
 
+class Guard:
+    """Of a block: a mistake inside is reported, and what follows the block goes on."""
+
+    def __init__(self, report: Callable[[Mistake], None]) -> None:
+        self.report = report
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> bool:
+        if isinstance(error, Mistake):
+            self.report(error)
+            return True
+        return False
+
+
 def shown(text: str) -> str:
     """A piece of a deck as quoted in a message: short and printable."""
     clean = "".join(c if c.isprintable() else "?" for c in text[: LONGEST_SHOWN + 1])
@@ -90,6 +106,11 @@ def listing(words: Iterable[str], last: str = "or") -> str:
     """``A, B or C``."""
     items = list(words)
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}" if items else "nothing"
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The names in ``A, B, C``."""
+    return tuple(" ".join(text.split()).split(", "))
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
@@ -13,8 +14,9 @@ from fem.deck.lexical.fields import Field, Row
 from fem.deck.lexical.source import Mistake, listing, squeezed
 from fem.model import Amplitude
 
-DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "SPLINE", "PERIODIC")
+DEFINITIONS = ("TABULAR", "EQUALLY SPACED", "SMOOTH STEP", "SPLINE", "PERIODIC", "SWEEP")
 OF_FILES = ("COLUMN", "TIME COLUMN", "PAST END")
+OWN = ("SPACING", *OF_FILES)
 OTHERS = ("DECAY", "MODULATED", "USER", "ACTUATOR", "SOLUTIONDEPENDENT", "BUBBLE", "SPECTRUM", "PSDDEFINITION", "RAMP")
 """Of Abaqus, without blanks."""
 MAX_INSTANTS = 100_000
@@ -26,8 +28,8 @@ TIMES = ("STEP TIME", "TOTAL TIME")
     "anywhere",
     needs=("NAME",),
     ignores=("VARIABLE",),
-    takes=("DEFINITION", "TIME", "VALUE", "SMOOTH", "FIXED INTERVAL", "BEGIN", "SHIFTX", "SHIFTY", *OF_FILES),
-    plus=OF_FILES,
+    takes=("DEFINITION", "TIME", "VALUE", "SMOOTH", "FIXED INTERVAL", "BEGIN", "SHIFTX", "SHIFTY", *OWN),
+    plus=OWN,
     unsupported=("USER",),
 )
 def amplitude(card: Card, draft: Draft) -> None:
@@ -39,9 +41,12 @@ def amplitude(card: Card, draft: Draft) -> None:
         raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
     definition, time = card.word("DEFINITION", DEFINITIONS, "TABULAR"), card.word("TIME", TIMES, "STEP TIME")
     check_options(card, definition)
-    if definition == "PERIODIC":
-        refuse(card, ("SHIFTX", "SHIFTY"), "belongs to tables, not to DEFINITION=PERIODIC")
-        draft.amplitudes[name] = periodic(card, name, time, fields_of(card, draft))
+    if definition in ("PERIODIC", "SWEEP"):
+        refuse(card, ("SHIFTX", "SHIFTY"), f"belongs to tables, not to DEFINITION={definition}")
+        wave = periodic if definition == "PERIODIC" else swept
+        draft.amplitudes[name] = wave(card, name, time, fields_of(card, draft))
+        if definition == "SWEEP":
+            draft.extension("*AMPLITUDE, DEFINITION=SWEEP")
         return
     if definition == "EQUALLY SPACED":
         points = equally_spaced(card, fields_of(card, draft))
@@ -74,7 +79,9 @@ def check_options(card: Card, definition: str) -> None:
         raise Mistake(card.field("SMOOTH").place, "SMOOTH= other than 0 is not supported", hint)
     if definition != "EQUALLY SPACED":
         refuse(card, ("FIXED INTERVAL", "BEGIN"), "belongs to DEFINITION=EQUALLY SPACED")
-    if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC"):
+    if definition != "SWEEP":
+        refuse(card, ("SPACING",), "belongs to DEFINITION=SWEEP")
+    if card.file is None or definition in ("EQUALLY SPACED", "PERIODIC", "SWEEP"):
         refuse(card, OF_FILES, "belongs to the columns of a file: INPUT=, DEFINITION=TABULAR, SMOOTH STEP or SPLINE")
     card.word("PAST END", ("HOLD",), "HOLD")
 
@@ -151,6 +158,23 @@ def periodic(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude
         raise Mistake(fields[1].place, f"omega must be positive, got {omega:g}")
     pairs = tuple(zip(terms[::2], terms[1::2], strict=True))
     return Amplitude(name, "PERIODIC", time, omega=omega, start=start, mean=mean, fourier=pairs)
+
+
+def swept(card: Card, name: str, time: str, fields: list[Field]) -> Amplitude:
+    """``omega at t0, omega at its end, duration, t0, A0``, then ``A, B``; 0, but for B = 1, unless given."""
+    if len(fields) < 3:
+        raise card.mistake("DEFINITION=SWEEP needs a line: omega at the start, omega at the end, duration")
+    if len(fields) > 7:
+        raise Mistake(fields[7].place, "expected omega, omega, duration, t0, A0, A, B, got more numbers")
+    whats = ("omega at the start", "omega at the end", "the duration", "t0", "A0", "A", "B")
+    numbers = [field.number(what) for field, what in zip(fields, whats, strict=False)]
+    for field, what, number in zip(fields[:3], whats, numbers, strict=False):
+        if number <= 0.0:
+            raise Mistake(field.place, f"{what} must be positive, got {number:g}")
+    first, last, duration, start, mean, a, b = [*numbers, *(0.0, 0.0, 0.0, 1.0)[len(numbers) - 3 :]]
+    is_logarithmic = card.word("SPACING", ("LINEAR", "LOGARITHMIC"), "LINEAR") == "LOGARITHMIC"
+    wave: dict[str, Any] = {"omega": first, "omega_end": last, "duration": duration, "is_logarithmic": is_logarithmic}
+    return Amplitude(name, "SWEEP", time, start=start, mean=mean, fourier=((a, b),), **wave)
 
 
 @keyword("anywhere", needs=("NAME",), takes=("GENERATE", "TIME"))

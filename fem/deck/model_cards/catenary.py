@@ -22,7 +22,7 @@ from fem.deck.surroundings.weighing import Bars, upwards, weights
 from fem.lines.hanging import hang
 from fem.lines.length import MEASURES, horizontal_tension, natural_length
 from fem.lines.line import Line, LineError, Shape
-from fem.model import BarSection, RestLength, Static
+from fem.model import BarSection, Material, RestLength, Static
 from fem.model.mesh import BARS
 
 PASSES = 4
@@ -56,12 +56,7 @@ def read_catenary(card: Card, draft: Draft, pieces: Iterable[tuple[Row, Ints]]) 
 
 def length_of(row: Row) -> float | None:
     """The natural length of a piece, None where it is blank."""
-    if not row.field(3).text:
-        return None
-    length = row.number(3, "the natural length")
-    if length <= 0.0:
-        raise Mistake(row.field(3).place, f"the natural length must be positive, got {length:g}")
-    return length
+    return row.amount(3, "the natural length", positive=True) if row.field(3).text else None
 
 
 def lay_lines(draft: Draft) -> None:
@@ -184,12 +179,22 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     sections = [section_of.get(label) for label in found.tolist()]
     made = [draft.materials.get(section.material) if section else None for section in sections]
     numbers = [entry.numbers for entry in made if entry is not None and not entry.broken]
-    young = [np.inf if given.get("is_inextensible") else given.get("young") for given in numbers]
+    if any("uniaxial" in given for given in numbers):
+        message = "LINE=CATENARY needs bars with a modulus: *UNIAXIAL has a table"
+        raise Mistake(
+            catenary.pieces[0].row.place, message, "lay the line straight and let a *STATIC step find its shape"
+        )
+    young = [modulus_of(given) for given in numbers]
     if len(numbers) < len(found) or None in young:
         return None
     area, strain = zip(*((section.area, section.strain) for section in sections if section), strict=True)
     density = np.array([given.get("density", 0.0) for given in numbers], float)
     return Bars(found, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
+
+
+def modulus_of(given: dict[str, object]) -> float | None:
+    """That of long times; infinite where the length is kept, None where there is none."""
+    return np.inf if given.get("is_inextensible") else Material("", **given).static_modulus  # type: ignore[arg-type]
 
 
 def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: float) -> None:

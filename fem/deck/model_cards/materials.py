@@ -44,9 +44,10 @@ def density(card: Card, draft: Draft) -> None:
     put(card, draft, density=value)
 
 
-@keyword("material", takes=("TYPE",), refuses=NO_FIELDS, unsupported=("MODULI",))
+@keyword("material", takes=("TYPE", "MODULI"), refuses=NO_FIELDS)
 def elastic(card: Card, draft: Draft) -> None:
     """``E[, nu[, temperature]]``."""
+    is_instant = card.word("MODULI", ("LONG TERM", "INSTANTANEOUS"), "LONG TERM") == "INSTANTANEOUS"
     if card.has("TYPE"):
         field = card.field("TYPE")
         if squeezed(field.text) not in ("ISO", "ISOTROPIC"):
@@ -63,7 +64,7 @@ def elastic(card: Card, draft: Draft) -> None:
         raise Mistake(rows[0].place, f"the modulus E must be positive, got {young:g}")
     if not -1.0 < poisson <= 0.5:
         raise Mistake(rows[0].field(1).place, f"Poisson's ratio must lie between -1 and 0.5, got {poisson:g}")
-    put(card, draft, young=young, poisson=poisson)
+    put(card, draft, young=young, poisson=poisson, is_instant=is_instant)
 
 
 @keyword("material", takes=("ZERO", "TYPE"), refuses=NO_FIELDS, unsupported=("USER",))

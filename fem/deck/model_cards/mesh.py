@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from fem.deck.handler import keyword
 from fem.deck.lexical.blocks import integers, labelled_numbers
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake, did_you_mean, listing, shown, squeezed
-from fem.model.mesh import AXIAL, KINDS, nodes_per_element
+from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 
 OTHER_ELEMENTS = "beams, shells, solids, connectors and user elements are not"
 
@@ -51,17 +52,20 @@ def node_rows(card: Card, draft: Draft) -> tuple[Ints, Floats, Sequence[int]]:
 
 @keyword("model", takes=("ELSET",), needs=("TYPE",))
 def element(card: Card, draft: Draft) -> None:
-    """``label, node[, node]``."""
+    """``label, node[, node[, node]]``."""
     kind = element_kind(card)
+    if kind in REEVED:
+        draft.extension(f"*ELEMENT, TYPE={kind}")
     name = card.name("ELSET")
     count = nodes_per_element(kind)
     table = integers(card, 1 + count)
     table, rows = (table, range(len(table))) if table is not None else element_rows(card, draft, kind, count)
     labels, nodes = np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1:])
-    if kind in AXIAL:
-        for row in np.nonzero(nodes[:, 0] == nodes[:, 1])[0][:20].tolist():
-            place = card.row(rows[row]).field(2).place
-            draft.report(Mistake(place, f"element {labels[row]} names node {nodes[row, 0]} twice: it has no length"))
+    for first, second in combinations(range(count), 2) if kind in (*AXIAL, *REEVED) else ():
+        why = "it has no length" if kind in AXIAL else "a rope over a pulley has three"
+        for row in np.nonzero(nodes[:, first] == nodes[:, second])[0][:20].tolist():
+            place = card.row(rows[row]).field(1 + second).place
+            draft.report(Mistake(place, f"element {labels[row]} names node {nodes[row, first]} twice: {why}"))
     draft.report(*draft.elements.add(kind, labels, nodes, lambda row: card.row(rows[row]).place))
     if name is not None:
         draft.element_sets.add(name, labels)
@@ -80,7 +84,8 @@ def element_kind(card: Card) -> str:
 def element_rows(card: Card, draft: Draft, kind: str, count: int) -> tuple[Ints, Sequence[int]]:
     """The careful reader of ``*ELEMENT``."""
     table, kept = [], []
-    names = ("the element label", "node 1", "node 2")[: 1 + count]
+    nodes = ("node 1", "the pulley node", "node 2") if kind in REEVED else ("node 1", "node 2")[:count]
+    names = ("the element label", *nodes)
     for number, row in enumerate(draft.rows(card)):
         with draft.guard():
             row.end(1 + count, f"label and {count} node{'s' * (count > 1)} of {kind}")

@@ -11,12 +11,12 @@ from fem.deck.draft import Draft
 from fem.deck.handler import Handler, keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import NUMBER, Row
-from fem.deck.lexical.source import Mistake, did_you_mean
+from fem.deck.lexical.source import Mistake, did_you_mean, words
 from fem.deck.part_draft import OPENING, Instance, Position
 
-INSIDE = (
-    "NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, SPRING, DASHPOT, MASS, EQUATION, MPC, INCLUDE"
-).split(", ")
+INSIDE = words("""
+    NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, SPRING, DASHPOT, MASS, EQUATION, MPC, INCLUDE
+""")
 """What may stand in a part or an instance."""
 CONSEQUENCES = ("NODE", "ELEMENT", "PROPERTY", "NSET", "ELSET")
 """Cards on which nothing is blamed that may follow from a mistake in a part."""

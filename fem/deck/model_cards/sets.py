@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fem.arrays import Ints
+from fem.arrays import Ints, distinct
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.blocks import listed_integers
@@ -24,7 +24,7 @@ def nset(card: Card, draft: Draft) -> None:
         draft.no_rows(card)
         elements = earlier_set(card.field("ELSET"), draft.element_sets, "element").tolist()
         nodes = [draft.elements.find(label)[1] for label in elements if label in draft.elements.rows]
-        draft.node_sets.add(card.needed("NSET"), np.unique(np.concatenate([np.zeros(0, np.int64), *nodes])))
+        draft.node_sets.add(card.needed("NSET"), distinct(np.concatenate([np.zeros(0, np.int64), *nodes])))
         return
     define(card, draft, draft.node_sets, "NSET", "node")
 

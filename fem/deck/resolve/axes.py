@@ -26,8 +26,7 @@ class _Nodes:
         count = len(mesh.node_labels)
         self.place = np.arange(count)
         self.place[self.own] = count + np.arange(len(self.own))
-        self.labels = mesh.node_labels.max() + 1 + np.arange(len(self.own))
-        labels = np.concatenate([mesh.node_labels, self.labels])
+        labels = np.append(mesh.node_labels, mesh.node_labels.max() + 1 + np.arange(len(self.own)))
         coordinates = np.concatenate([mesh.coordinates, mesh.coordinates[self.own]])
         self.mesh = replace(mesh, node_labels=labels, coordinates=coordinates, node_sets=dict(mesh.node_sets))
 
@@ -67,18 +66,15 @@ def in_axes(model: Model, axes: dict[int, Floats]) -> Model:
     ]
     for node in nodes.own.tolist():
         for k in range(3):
-            turned = tuple(
-                (int(nodes.place[node]), i + 1, -float(axes[node][i, k])) for i in range(3) if axes[node][i, k]
-            )
-            equations.append(Equation(((node, k + 1, 1.0), *turned)))
-    steps = tuple(nodes.step(step) for step in model.steps)
+            parts = [(int(nodes.place[node]), i + 1, -float(axes[node][i, k])) for i in range(3) if axes[node][i, k]]
+            equations.append(Equation(((node, k + 1, 1.0), *parts)))
     return replace(
         model,
         mesh=nodes.mesh,
         equations=tuple(equations),
         boundaries=nodes.moved(model.boundaries),
         initial_conditions=tuple(initial_in_axes(model, nodes, axes)),
-        steps=steps,
+        steps=tuple(map(nodes.step, model.steps)),
     )
 
 

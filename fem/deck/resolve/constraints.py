@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from fem.arrays import Ints
+from fem.arrays import Flags, Ints, distinct
 from fem.deck.draft import Draft, EquationTerm
-from fem.deck.lexical.source import Mistake, Place, listing
+from fem.deck.lexical.source import Mistake, Place, did_you_mean, listing
 from fem.deck.model_cards.conditions import FREE_BODY
 from fem.deck.resolve.mesh import Lookup
 from fem.deck.step_draft import StepDraft
 from fem.model import Boundary, Equation, InitialCondition, Mesh, RestLength, RigidBody
-from fem.model.mesh import BARS
-
-
-def members(sets: Mapping[str, Ints], labels: Lookup, target: str | int) -> Ints:
-    """Indices of a set or label, none if it does not exist (which is reported elsewhere)."""
-    if isinstance(target, str):
-        return sets.get(target, np.zeros(0, np.int64))
-    index, found = labels.find(np.array([target], dtype=np.int64))
-    return index[found]
+from fem.model.mesh import BARS, REEVED
 
 
 def check_supports(draft: Draft, mesh: Mesh) -> None:
     """Model supports among themselves, then those of each step."""
-    nodes = Lookup(mesh.node_labels)
+    nodes = Lookup(mesh.node_labels, mesh.node_sets)
     for group in (draft.boundaries, *(step.boundaries for step in draft.steps)):
         owner = np.full(6 * len(mesh.node_labels), -1, dtype=np.int64)
         for number, (entry, place) in enumerate(group):
-            dofs = 6 * members(mesh.node_sets, nodes, entry.target) + entry.dof - 1
-            for earlier in np.unique(owner[dofs]).tolist():
+            dofs = 6 * nodes.members(entry.target) + entry.dof - 1
+            for earlier in distinct(owner[dofs]).tolist():
                 if earlier >= 0 and contradict(entry, group[earlier][0]):
                     node, axis = divmod(int(dofs[owner[dofs] == earlier][0]), 6)
-                    what = f"node {draft.as_written(int(mesh.node_labels[node]))}, dof {axis + 1}"
-                    message = f"{what} is prescribed twice in different ways"
+                    message = f"node {written(draft, mesh, node)}, dof {axis + 1} is prescribed twice in different ways"
                     draft.report(Mistake(place, message, f"first at {group[earlier][1]}"))
                     break
             owner[dofs] = number
@@ -51,27 +41,26 @@ def contradict(one: Boundary, other: Boundary) -> bool:
 
 def build_equations(draft: Draft, mesh: Mesh) -> tuple[Equation, ...]:
     """Node indices; an equation over sets becomes one per member."""
-    nodes = Lookup(mesh.node_labels)
+    nodes = Lookup(mesh.node_labels, mesh.node_sets)
     equations: list[Equation] = []
     eliminated: dict[tuple[int, int], Place] = {}
     for terms in draft.equations:
         with draft.guard():
-            for equation in expand(draft, mesh, nodes, terms):
+            for equation in expand(draft, nodes, terms):
                 dofs = [(node, dof) for node, dof, _ in equation.terms]
                 if len(set(dofs)) < len(dofs):
                     raise Mistake(terms[0].place, "the equation names the same dof of the same node twice")
                 if dofs[0] in eliminated:
-                    node, dof = draft.as_written(int(mesh.node_labels[dofs[0][0]])), dofs[0][1]
-                    message = f"node {node}, dof {dof} comes first in two equations"
+                    message = f"node {written(draft, mesh, dofs[0][0])}, dof {dofs[0][1]} comes first in two equations"
                     raise Mistake(terms[0].place, message, f"the other is at {eliminated[dofs[0]]}")
                 eliminated[dofs[0]] = terms[0].place
                 equations.append(equation)
     return tuple(equations)
 
 
-def expand(draft: Draft, mesh: Mesh, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list[Equation]:
+def expand(draft: Draft, nodes: Lookup, terms: tuple[EquationTerm, ...]) -> list[Equation]:
     """Sets of equal size run side by side, in their order; a single node stays."""
-    columns = [column(draft, mesh, nodes, term.target) for term in terms]
+    columns = [column(draft, nodes, term.target) for term in terms]
     if not all(map(len, columns)):
         return []
     sizes = {len(found) for term, found in zip(terms, columns, strict=True) if isinstance(term.target, str)}
@@ -88,11 +77,11 @@ def expand(draft: Draft, mesh: Mesh, nodes: Lookup, terms: tuple[EquationTerm, .
 
 def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
     """Pairs of node indices; those of two sets run side by side, in the sets' order."""
-    nodes = Lookup(mesh.node_labels)
+    nodes = Lookup(mesh.node_labels, mesh.node_sets)
     pairs: list[tuple[int, int]] = []
     for *targets, place in draft.links:
         with draft.guard():
-            columns = [column(draft, mesh, nodes, target) for target in targets]
+            columns = [column(draft, nodes, target) for target in targets]
             if len(columns[0]) != len(columns[1]) and min(map(len, columns)) > 0:
                 raise Mistake(place, f"the sets of *MPC have different sizes: {len(columns[0])} and {len(columns[1])}")
             for pair in zip(columns[0].tolist(), columns[1].tolist(), strict=False):
@@ -106,13 +95,13 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
 
 def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
     """Rigid bodies; what is said of rotations goes to those of their reference nodes."""
-    nodes, bodies, owner = Lookup(mesh.node_labels), [], dict[int, str]()
+    nodes, bodies, owner = Lookup(mesh.node_labels, mesh.node_sets), [], dict[int, str]()
     busy = busy_nodes(draft, mesh, nodes)
-    turned = {node for name, _ in draft.axes for node in members(mesh.node_sets, nodes, name).tolist()}
+    turned = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}
     for each in draft.bodies:
         with draft.guard():
-            found = members(mesh.node_sets, nodes, each.node).tolist()
-            pinned = members(mesh.node_sets, nodes, each.pinned).tolist()
+            found = nodes.members(each.node).tolist()
+            pinned = nodes.members(each.pinned).tolist()
             place = each.card.field("REF NODE").place
             if len(found) > 1:
                 raise Mistake(place, f"REF NODE= takes one node, {each.node} has {len(found)}")
@@ -128,7 +117,7 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
                     if owner.setdefault(other, draft.as_written(label)) != draft.as_written(label):
                         what = f"node {written(draft, mesh, other)} is pinned to two bodies"
                         raise Mistake(each.card.field("PIN NSET").place, what)
-    given: dict[int, set[int]] = {int(nodes.find(np.array([body.node]))[0][0]): set() for body in bodies}
+    given: dict[int, set[int]] = {int(nodes.members(body.node)[0]): set() for body in bodies}
     parts: list[Draft | StepDraft] = [draft, *draft.steps]
     for part in parts:
         split_supports(draft, part, mesh, nodes, given, owner)
@@ -151,8 +140,8 @@ def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
     loaded = [load.target for step in draft.steps for load in step.nodal_loads]
     found: dict[int, str] = {}
     for targets, what in ((loaded, f"is loaded: that {FREE_BODY}"), (tied, "belongs to an equation or a link")):
-        found |= {node: what for target in targets for node in members(mesh.node_sets, nodes, target).tolist()}
-    found |= dict.fromkeys(mesh.element_nodes.ravel().tolist() if draft.bodies else (), "belongs to an element")
+        found |= {node: what for target in targets for node in nodes.members(target).tolist()}
+    found |= dict.fromkeys(mesh.legs[0].ravel().tolist() if draft.bodies else (), "belongs to an element")
     return found
 
 
@@ -168,7 +157,7 @@ def split_supports(
         if entry.dof <= 3 and not given:
             kept.append((entry, place))
             continue
-        named = members(mesh.node_sets, nodes, entry.target).tolist()
+        named = nodes.members(entry.target).tolist()
         for node in [node for node in named if node in owner][:1]:
             what = f"node {written(draft, mesh, node)} is pinned to a rigid body: it moves with node {owner[node]}"
             draft.report(Mistake(place, what, "leave it out of *BOUNDARY"))
@@ -186,23 +175,21 @@ def split_supports(
     part.boundaries[:] = kept
 
 
-def column(draft: Draft, mesh: Mesh, nodes: Lookup, target: str | int) -> Ints:
+def column(draft: Draft, nodes: Lookup, target: str | int) -> Ints:
     """Node indices of a label, or of a set in the order in which it was written."""
-    if not isinstance(target, str):
-        return members(mesh.node_sets, nodes, target)
-    index, found = nodes.find(draft.node_sets.ordered(target))
-    return index[found]
+    return nodes.known(draft.node_sets.ordered(target)) if isinstance(target, str) else nodes.members(target)
 
 
 def check_removals(draft: Draft, mesh: Mesh) -> None:
     """An element is removed once, and breaks by itself only before that; one failure of each kind."""
-    elements, begin, last = Lookup(mesh.element_labels), 0.0, np.full(len(mesh.element_labels), np.inf)
+    elements = Lookup(mesh.element_labels, mesh.element_sets)
+    begin, last = 0.0, np.full(len(mesh.element_labels), np.inf)
     for number, step in enumerate(draft.steps):
         if draft.failures and getattr(step.procedure, "riks", None) and step.procedure_place:
             hint = "leave out RIKS: then each part of the load waits for what breaks"
             draft.report(Mistake(step.procedure_place, "*STATIC, RIKS does not follow *FAILURE", hint))
         for target, place in step.removals:
-            index = members(mesh.element_sets, elements, target)
+            index = elements.members(target)
             for element in index[last[index] < np.inf][:1]:
                 gone = f"element {draft.as_written(int(mesh.element_labels[element]))} has been removed before"
                 draft.report(Mistake(place, gone))
@@ -210,7 +197,7 @@ def check_removals(draft: Draft, mesh: Mesh) -> None:
         begin += getattr(step.procedure, "period", 0.0)
     known: set[tuple[str, int]] = set()
     for entry, place in draft.failures:
-        index = members(mesh.element_sets, elements, entry.target)
+        index = elements.members(entry.target)
         for element in index.tolist():
             name = f"element {draft.as_written(int(mesh.element_labels[element]))}"
             if (entry.kind, element) in known:
@@ -225,20 +212,67 @@ def check_removals(draft: Draft, mesh: Mesh) -> None:
             break
 
 
+def check_masses(draft: Draft) -> None:
+    """Nonstructural masses go that are there, and come back that have gone."""
+    there = dict.fromkeys((entry.name for entry, _ in draft.nonstructural if entry.name), True)
+    for step in draft.steps:
+        for names, goes in ((step.shed, True), (step.put, False)):
+            for name, place in names:
+                if name not in there:
+                    hint = did_you_mean(name, there, "NAME= of *NONSTRUCTURAL MASS gives it one")
+                    draft.report(Mistake(place, f"there is no nonstructural mass {name}", hint))
+                elif there[name] is not goes:
+                    what = "has been removed before" if goes else "is there already"
+                    draft.report(Mistake(place, f"nonstructural mass {name} {what}"))
+                else:
+                    there[name] = not goes
+
+
 def check_bars(draft: Draft, mesh: Mesh) -> None:
-    """Initial stresses and rest lengths are those of bars; a bar has one rest length."""
-    is_bar = mesh.is_of(*BARS)
-    elements, has_length = Lookup(mesh.element_labels), np.zeros(len(is_bar), bool)
+    """Initial stresses and what is carried are those of bars, rest lengths also of ropes over pulleys; one for each."""
+    is_bar, is_reeved = mesh.is_of(*BARS), mesh.is_of(*REEVED)
+    for mass, place in draft.nonstructural:
+        carriers = mesh.element_sets.get(mass.element_set, np.zeros(0, np.int64))
+        if not is_bar[carriers].all():
+            what = "*NONSTRUCTURAL MASS is carried by bars, *MASS is a point"
+            draft.report(Mistake(place, f"{mass.element_set} has elements other than T3D2 and T2D2: {what}"))
+    elements, has_length = Lookup(mesh.element_labels, mesh.element_sets), np.zeros(len(is_bar), bool)
     entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial, *draft.rest_lengths]
     for entry, place in entries:
         is_length, target = isinstance(entry, RestLength), entry.target
         if isinstance(entry, InitialCondition) and entry.kind != "STRESS":
             continue
-        index = members(mesh.element_sets, elements, target)
-        if not is_bar[index].all():
-            what = "have no length of their own" if is_length else "carry no stress"
-            draft.report(Mistake(place, f"{target} has elements other than T3D2 and T2D2: they {what}"))
+        index = elements.members(target)
+        if not (is_bar | is_reeved if is_length else is_bar)[index].all():
+            others = "T3D2 and T2D2: they carry no initial stress"
+            others = "T3D2, T2D2 and PULLEY: they have no length of their own" if is_length else others
+            draft.report(Mistake(place, f"{target} has elements other than {others}"))
         elif is_length and has_length[index].any():
             label = draft.as_written(int(mesh.element_labels[index[has_length[index]][0]]))
             draft.report(Mistake(place, f"element {label} gets a second rest length"))
         has_length[index] |= is_length
+
+
+def check_pulleys(draft: Draft, mesh: Mesh) -> None:
+    """What only ropes over pulleys have, once, and what they do not do."""
+    is_reeved, elements = mesh.is_of(*REEVED), Lookup(mesh.element_labels, mesh.element_sets)
+    rubs = np.zeros(len(is_reeved), np.bool_)
+    asked: list[tuple[str | int, Place, Flags, str]] = []
+    for pulley, place in draft.pulleys:
+        index = elements.members(pulley.element_set)
+        asked += [(pulley.element_set, place, ~is_reeved, "is no PULLEY: only these rub, by *PULLEY, on theirs")]
+        asked += [(pulley.element_set, place, rubs.copy(), "gets a second *PULLEY")]
+        rubs[index] = True
+    for rest, place in draft.rest_lengths:
+        if rest.second is not None:
+            asked.append((rest.target, place, ~is_reeved, "is no PULLEY: it has one rest length, not two"))
+    asked += [(entry.target, place, is_reeved, "is a PULLEY, which does not break") for entry, place in draft.failures]
+    for step in draft.steps:
+        asked += [(target, place, is_reeved, "is a PULLEY, which is not removed") for target, place in step.removals]
+        for load in step.distributed_loads:
+            if load.kind != "GRAV" and load.target is not None:
+                asked.append((load.target, step.place, is_reeved, f"is a PULLEY: {load.kind} acts on bars"))
+    for target, place, wrong, what in asked:
+        index = elements.members(target)
+        for element in index[wrong[index]][:1]:
+            draft.report(Mistake(place, f"element {draft.as_written(int(mesh.element_labels[element]))} {what}"))

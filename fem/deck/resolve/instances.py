@@ -129,8 +129,10 @@ def with_targets(model: Model, final: Callable[[int], int]) -> Model:
         model,
         boundaries=changed(model.boundaries),
         rotations=changed(model.rotations),
+        rest_lengths=changed(model.rest_lengths),
         failures=changed(model.failures),
         bodies=tuple(replace(body, node=final(body.node)) for body in model.bodies),
+        planes=tuple(replace(plane, node=final(plane.node)) for plane in model.planes),
         initial_conditions=changed(model.initial_conditions),
         steps=tuple(steps),
     )

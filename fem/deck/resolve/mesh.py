@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, distinct
 from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import MAX_PER_CARD, Chunk, SetTable
 from fem.model import ElementBlock, Mesh
-from fem.model.mesh import AXIAL
+from fem.model.mesh import AXIAL, REEVED
 
 NODE_CARDS = ("NODE", "NGEN", "NFILL", "INCLUDE")
 ELEMENT_CARDS = ("ELEMENT", "ELGEN", "INCLUDE")
 
 
 class Lookup:
-    """label -> index for whole arrays."""
+    """label -> index for whole arrays; name of a set -> indices."""
 
-    def __init__(self, labels: Ints) -> None:
+    def __init__(self, labels: Ints, sets: Mapping[str, Ints] | None = None) -> None:
         self.order = np.argsort(labels, kind="stable")
         self.sorted = labels[self.order]
+        self.sets = sets or {}
 
     def find(self, wanted: Ints) -> tuple[Ints, Flags]:
         """Indices (0 where there is none) and whether the label exists."""
@@ -29,6 +32,17 @@ class Lookup:
         at = np.minimum(np.searchsorted(self.sorted, wanted), len(self.sorted) - 1)
         found = self.sorted[at] == wanted
         return np.where(found, self.order[at], 0), found
+
+    def known(self, wanted: Ints) -> Ints:
+        """Indices of those that exist."""
+        index, found = self.find(wanted)
+        return index[found]
+
+    def members(self, target: str | int) -> Ints:
+        """Indices of a set or label, none if it does not exist (which is reported elsewhere)."""
+        if isinstance(target, str):
+            return self.sets.get(target, np.zeros(0, np.int64))
+        return self.known(np.array([target], dtype=np.int64))
 
 
 def build_mesh(draft: Draft) -> Mesh:
@@ -57,7 +71,7 @@ def build_blocks(draft: Draft, nodes: Lookup, coordinates: Floats) -> tuple[Elem
         connectivity, found = nodes.find(chunk.numbers)
         if not found.all():
             blame_unknown_nodes(draft, chunk, found)
-        elif chunk.kind in AXIAL:
+        elif chunk.kind in (*AXIAL, *REEVED):
             blame_no_length(draft, chunk, coordinates[connectivity])
             if chunk.kind == "T2D2":
                 blame_not_flat(draft, chunk, coordinates[connectivity, 2])
@@ -80,12 +94,16 @@ def blame_unknown_nodes(draft: Draft, chunk: Chunk, found: Flags) -> None:
         draft.report(Mistake(place, message, draft.hint_at_instances(node, "node")))
 
 
-def blame_no_length(draft: Draft, chunk: Chunk, ends: Floats) -> None:
-    """Axial elements need two different points; nodes named twice have been blamed before."""
-    coincident = (ends[:, 0] == ends[:, 1]).all(axis=1) & (chunk.numbers[:, 0] != chunk.numbers[:, 1])
-    for row in np.nonzero(coincident)[0][:MAX_PER_CARD].tolist():
-        label, first, second = map(draft.as_written, (int(chunk.labels[row]), *chunk.numbers[row].tolist()))
-        message = f"element {label} has no length: nodes {first} and {second} lie at the same point"
+def blame_no_length(draft: Draft, chunk: Chunk, places: Floats) -> None:
+    """Axial elements and branches beside pulleys need two points; nodes named twice have been blamed before.
+
+    places  (m, 2 or 3, 3) of their nodes
+    """
+    coincident = (places[:, 1:] == places[:, :-1]).all(axis=2) & (chunk.numbers[:, 1:] != chunk.numbers[:, :-1])
+    for row, leg in np.argwhere(coincident)[:MAX_PER_CARD].tolist():
+        label, *nodes = map(draft.as_written, (int(chunk.labels[row]), *chunk.numbers[row].tolist()))
+        what = f"element {label}" if chunk.kind in AXIAL else f"a branch of element {label}"
+        message = f"{what} has no length: nodes {nodes[leg]} and {nodes[leg + 1]} lie at the same point"
         draft.report(Mistake(chunk.where(row), message))
 
 
@@ -111,5 +129,5 @@ def build_sets(draft: Draft, table: SetTable, lookup: Lookup, family: str, cards
                 label = int(chunk.labels[row])
                 message = f"set {name}: there is no {family} {draft.as_written(label)}"
                 draft.report(Mistake(chunk.where(row), message, draft.hint_at_instances(label, family)))
-        sets[name] = np.unique(joined(members))
+        sets[name] = distinct(joined(members))
     return sets

@@ -15,14 +15,26 @@ from fem.deck.resolve.constraints import (
     build_equations,
     build_links,
     check_bars,
+    check_masses,
+    check_pulleys,
     check_removals,
     check_supports,
 )
 from fem.deck.resolve.mesh import build_mesh
 from fem.deck.resolve.properties import build_materials, build_properties
 from fem.deck.resolve.references import check_uses
-from fem.deck.resolve.steps import blame_perturbations, blame_short_files, blame_steps_without_ropes, build_step
+from fem.deck.resolve.steps import (
+    blame_integrals,
+    blame_perturbations,
+    blame_short_files,
+    blame_steps_without_ropes,
+    build_step,
+)
+from fem.deck.rope_laws.checks import blame_rope_laws
+from fem.deck.step_cards.winches import check_winches
+from fem.deck.surroundings.cylinders import build_cylinders
 from fem.deck.surroundings.loads import check_fluids
+from fem.deck.surroundings.planes import build_planes
 from fem.deck.surroundings.seabed import build_seabeds
 from fem.model import BarSection, Dashpot, Mesh, Model, PointMass, Spring
 
@@ -44,20 +56,26 @@ def build_model(draft: Draft, end: Place) -> Model:
     of_bars = [material for name, material in materials.items() if name in used]
     blame_steps_without_ropes(draft, of_bars)
     blame_perturbations(draft, of_bars, springs)
+    blame_rope_laws(draft, of_bars)
     blame_short_files(draft)
+    blame_integrals(draft)
     equations = build_equations(draft, mesh)
     links = build_links(draft, mesh)
     check_supports(draft, mesh)
     bodies = build_bodies(draft, mesh)
     check_bars(draft, mesh)
+    check_pulleys(draft, mesh)
+    check_winches(draft, mesh, materials)
+    check_masses(draft)
     check_removals(draft, mesh)
     check_fluids(draft, mesh)
-    seabeds = build_seabeds(draft, mesh)
+    seabeds, cylinders, planes = build_seabeds(draft, mesh), build_cylinders(draft, mesh), build_planes(draft, mesh)
     if not draft.mistakes:
         blame_missing(draft, mesh, end)
     draft.raise_problems()
     coupled = {term[0] for equation in equations for term in equation.terms} | {node for pair in links for node in pair}
-    coupled |= {int(mesh.nodes_of(body.node)[0]) for body in bodies}
+    references = [*(body.node for body in bodies), *(plane.node for plane in planes)]
+    coupled |= {int(mesh.nodes_of(node)[0]) for node in references}
     notice_idle_nodes(draft, mesh, coupled)
     model = Model(
         mesh=mesh,
@@ -67,11 +85,15 @@ def build_model(draft: Draft, end: Place) -> Model:
         springs=springs,
         dashpots=tuple(entry for entry in properties if isinstance(entry, Dashpot)),
         masses=tuple(entry for entry in properties if isinstance(entry, PointMass)),
+        nonstructural=tuple(entry for entry, _ in draft.nonstructural),
         rest_lengths=tuple(entry for entry, _ in draft.rest_lengths),
+        pulleys=tuple(entry for entry, _ in draft.pulleys),
         failures=tuple(entry for entry, _ in draft.failures),
         seabeds=seabeds,
+        cylinders=cylinders,
         water=draft.water,
         wind=draft.wind,
+        waves=tuple(entry for entry, _ in draft.waves),
         drag_laws=draft.drag_laws,
         growths=tuple(entry for entry, _ in draft.growths),
         amplitudes=draft.amplitudes,
@@ -81,6 +103,7 @@ def build_model(draft: Draft, end: Place) -> Model:
         boundaries=tuple(entry for entry, _ in draft.boundaries),
         rotations=tuple(draft.rotations),
         bodies=bodies,
+        planes=planes,
         time_points=draft.time_points,
         restart_every=draft.restart_every,
         earlier=draft.earlier,

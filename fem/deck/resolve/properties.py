@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem.arrays import distinct
 from fem.deck.draft import Draft, MaterialDraft, Property
+from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake, listing
 from fem.deck.resolve.springs import read_dashpot, read_spring
+from fem.deck.rope_laws.checks import ROPE_LAWS, rope_law_mistakes
 from fem.model import BarSection, Dashpot, Material, Mesh, PointMass, Spring
-from fem.model.mesh import BARS
+from fem.model.mesh import BARS, REEVED
 
 KINDS_OF = {
-    "SOLID SECTION": BARS,
+    "SOLID SECTION": (*BARS, *REEVED),
     "SPRING": ("SPRINGA", "SPRING1", "SPRING2"),
     "DASHPOT": ("DASHPOTA", "DASHPOT1", "DASHPOT2"),
     "MASS": ("MASS",),
 }
 NO_STRAIN = "a bar that keeps its length has no strain"
-BESIDE_RODS = {
-    "ELASTIC": "a bar is elastic or keeps its length, not both",
-    "EXPANSION": NO_STRAIN,
-}
+BESIDE_RODS = {"ELASTIC": "a bar is elastic or keeps its length, not both", "EXPANSION": NO_STRAIN}
 """Cards that make no sense in a material of rods."""
+OF_BARS = ("INEXTENSIBLE", "NO TENSION", "EXPANSION")
+"""Cards in a material of bars alone: ropes over pulleys have none of them."""
 CARD_OF = {kind: card for card, kinds in KINDS_OF.items() for kind in kinds}
 
 
@@ -36,19 +38,19 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
             draft.failed.add("PROPERTY")
         with draft.guard():
             members = mesh.element_sets.get(entry.element_set, np.zeros(0, np.int64))
-            names = [mesh.blocks[at].kind for at in np.unique(kinds[members]).tolist()]
+            names = [mesh.blocks[at].kind for at in distinct(kinds[members]).tolist()]
             wanted = KINDS_OF[entry.card.keyword]
             for name in (name for name in names if name not in wanted):
                 hint = f"*{entry.card.keyword} is for {listing(wanted, 'and')}; {name} takes *{CARD_OF[name]}"
-                raise Mistake(entry.card.place, f"element set {entry.element_set} has elements of type {name}", hint)
+                raise entry.card.mistake(f"element set {entry.element_set} has elements of type {name}", hint)
             taken = members[owner[members] >= 0]
             owner[members] = number
             if len(taken):
                 label = draft.as_written(int(mesh.element_labels[taken[0]]))
                 message = f"element {label} gets a second property by *{entry.card.keyword}"
-                raise Mistake(
-                    entry.card.place, message, f"{len(taken)} elements of {entry.element_set} have one already"
-                )
+                raise entry.card.mistake(message, f"{len(taken)} elements of {entry.element_set} have one already")
+            if isinstance(entry.value, BarSection) and not set(names).isdisjoint(REEVED):
+                refuse_on_pulleys(draft, entry.card, entry.value)
             if names or entry.value is not None:
                 found.append(entry.value or read_text(entry, names, draft))
     draft.card = None
@@ -56,11 +58,27 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
     return found
 
 
+def refuse_on_pulleys(draft: Draft, card: Card, section: BarSection) -> None:
+    """Mistake where a section has what ropes over pulleys have not."""
+    beside = f"is for bars, and element set {section.element_set} has elements of type {listing(REEVED, 'and')}"
+    for name, has_it in (
+        ("STRAIN", section.strain == "LOG"),
+        ("MASS", section.mass_rule != "LUMPED"),
+    ):
+        if has_it:
+            field = card.field(name)
+            raise Mistake(field.place, f"{name}={field.text.upper()} {beside}")
+    material = draft.materials.get(section.material)
+    for name, place in material.cards.items() if material else ():
+        if name in OF_BARS:
+            raise Mistake(place, f"*{name} {beside}", f"made of material {section.material}")
+
+
 def read_text(entry: Property, names: list[str], draft: Draft) -> Spring | Dashpot:
     """A spring or dashpot, now that the kind of its elements is known."""
     if len(names) > 1:
         message = f"element set {entry.element_set} mixes {listing(names, 'and')}"
-        raise Mistake(entry.card.place, message, "give each kind a set and a card of its own")
+        raise entry.card.mistake(message, "give each kind a set and a card of its own")
     reader = read_spring if entry.card.keyword == "SPRING" else read_dashpot
     return reader(entry.card, entry.element_set, names[0], draft)
 
@@ -94,9 +112,16 @@ def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
     """A bar has a modulus, or keeps its length."""
     if entry.broken:
         return
+    if any(card in entry.cards for card in ROPE_LAWS):
+        for card, message, hint in rope_law_mistakes(entry):
+            draft.report(Mistake(entry.cards[card], message, hint))
+        return
     if "INEXTENSIBLE" not in entry.cards:
         if "ELASTIC" not in entry.cards:
             draft.report(Mistake(entry.place, f"material {entry.name} has neither *ELASTIC nor *INEXTENSIBLE"))
+        elif entry.numbers.get("is_instant"):
+            message = f"MODULI=INSTANTANEOUS in material {entry.name}, which has no *VISCOELASTIC"
+            draft.report(Mistake(entry.cards["ELASTIC"], message))
         return
     beside = f"beside *INEXTENSIBLE in material {entry.name}"
     for card, why in BESIDE_RODS.items():

@@ -9,7 +9,7 @@ from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake
 from fem.deck.step_cards.controls import in_force
 from fem.deck.step_draft import StepDraft
-from fem.model import Dynamic, Frequency, Material, Spring, Static, Step
+from fem.model import Dynamic, Material, Perturbation, Spring, Static, SteadyState, Step
 
 EXPLICIT_HINT = (
     "leave out EXPLICIT: every other TIME INTEGRATOR finds the instants of few ropes (IMPACT=EVENT of *CONTROLS), "
@@ -24,19 +24,16 @@ ROUNDED = 1e-6
 
 def blame_steps_without_ropes(draft: Draft, materials: Iterable[Material]) -> None:
     """EXPLICIT and RIKS follow neither ropes nor stops. materials: those of sections"""
-    name = next(
-        (m.name for m in materials if m.is_inextensible and 0.0 in (m.compression_ratio, m.tension_ratio)), None
-    )
-    for step in draft.steps if name is not None else ():
+    limits = (m for m in materials if m.is_inextensible and 0.0 in (m.compression_ratio, m.tension_ratio))
+    whose = [f"material {material.name}" for material in limits] + ["*STOP PLANE"] * bool(draft.planes)
+    for step in draft.steps if whose else ():
         procedure, what, hint = step.procedure, "", ""
         if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
             what, hint = "*DYNAMIC, EXPLICIT", EXPLICIT_HINT
         elif isinstance(procedure, Static) and procedure.riks:
             what, hint = "*STATIC, RIKS", RIKS_HINT
         if what and step.procedure_place:
-            draft.report(
-                Mistake(step.procedure_place, f"{what} does not follow ropes and stops (material {name})", hint)
-            )
+            draft.report(Mistake(step.procedure_place, f"{what} does not follow ropes and stops ({whose[0]})", hint))
 
 
 def blame_perturbations(draft: Draft, materials: Collection[Material], springs: Collection[Spring]) -> None:
@@ -44,11 +41,11 @@ def blame_perturbations(draft: Draft, materials: Collection[Material], springs: 
 
     materials: those of sections. The response of any other linear perturbation would not enter the steps after it.
     """
-    is_linear = len(draft.steps) == 1 and not any(spring.table for spring in springs)
+    is_linear = len(draft.steps) == 1 and not any(spring.table for spring in springs) and not draft.planes
     is_linear &= all(m.compression_ratio == m.tension_ratio == 1.0 and not m.is_inextensible for m in materials)
     for step in draft.steps:
         is_static = isinstance(step.procedure, Static) and not step.procedure.riks
-        is_harmless = isinstance(step.procedure, Frequency) or (is_static and is_linear)
+        is_harmless = isinstance(step.procedure, Perturbation) or (is_static and is_linear)
         if step.perturbation is not None and not step.blamed and not is_harmless:
             draft.report(Mistake(step.perturbation, REFUSED, MODES_HINT))
 
@@ -57,7 +54,10 @@ def blame_short_files(draft: Draft) -> None:
     """Amplitudes from files last as long as the steps they act in: those of total time to the end of the last step."""
     periods = [getattr(step.procedure, "period", 0.0) for step in draft.steps]
     for step, period in zip(draft.steps, periods, strict=True):
+        if isinstance(step.procedure, SteadyState):  # its amplitudes are functions of the frequency
+            continue
         entries: list[Any] = [entry for entry, _ in step.boundaries]
+        entries += [entry for entry, _ in step.winches]
         entries += [*step.nodal_loads, *step.distributed_loads, *step.temperatures]
         for name in sorted({entry.amplitude for entry in entries} & draft.ends.keys()):
             place, last = draft.ends[name]
@@ -65,6 +65,16 @@ def blame_short_files(draft: Draft) -> None:
             if last < end * (1.0 - ROUNDED):
                 message = f"the file of amplitude {name} ends at {last:g}, {of} at {end:g}"
                 draft.report(Mistake(place, message, "PAST END=HOLD holds the last value"))
+
+
+def blame_integrals(draft: Draft) -> None:
+    """A SWEEP has no integral in closed form: it moves supports by their displacements alone."""
+    for step in draft.steps:
+        for entry, place in step.boundaries:
+            amplitude = draft.amplitudes.get(entry.amplitude or "")
+            if entry.kind in ("VELOCITY", "ACCELERATION") and amplitude and amplitude.definition == "SWEEP":
+                message = f"amplitude {amplitude.name} is a SWEEP, which TYPE={entry.kind} cannot follow"
+                draft.report(Mistake(place, message, "TYPE=DISPLACEMENT has exact velocities and accelerations"))
 
 
 def build_step(draft: StepDraft) -> Step:
@@ -80,5 +90,8 @@ def build_step(draft: StepDraft) -> Step:
         replaced=frozenset(draft.replaced),
         boundaries=tuple(entry for entry, _ in draft.boundaries),
         removals=tuple(target for target, _ in draft.removals),
+        winches=tuple(entry for entry, _ in draft.winches),
+        shed=tuple(name for name, _ in draft.shed),
+        put=tuple(name for name, _ in draft.put),
         fluid_loads=tuple(entry for entry, _ in draft.fluid_loads),
     )

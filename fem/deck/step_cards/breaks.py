@@ -1,4 +1,4 @@
-"""Elements that leave the model: ``*MODEL CHANGE, REMOVE`` and ``*FAILURE``."""
+"""What leaves the model: ``*MODEL CHANGE``, of elements and of masses that these carry, and ``*FAILURE``."""
 
 from __future__ import annotations
 
@@ -9,20 +9,27 @@ from fem.deck.lexical.source import Mistake
 from fem.model import Failure
 from fem.model.properties import FAILURES
 
-NO_ADD = {"ADD": "is not supported: what has been removed does not come back"}
+ELEMENTS, CARRIED = "ELEMENT", "NONSTRUCTURAL MASS"
 NO_CONTACT = {"MECHANICAL": "belongs to contact pairs, which are not supported"}
 
 
-@keyword("step", takes=("REMOVE", "TYPE"), refuses=NO_ADD | NO_CONTACT)
+@keyword("step", takes=("REMOVE", "ADD", "TYPE"), refuses=NO_CONTACT)
 def model_change(card: Card, draft: Draft) -> None:
-    """Elements or sets of them, gone from the start of the step on."""
-    card.word("TYPE", ("ELEMENT",), "ELEMENT")
-    if not card.flag("REMOVE"):
-        raise card.mistake("*MODEL CHANGE needs REMOVE", "*MODEL CHANGE, REMOVE takes elements out of the model")
+    """Elements or sets of them, or names of nonstructural masses, that go (of masses: or come) as the step starts."""
+    kind, removes, adds = card.word("TYPE", (ELEMENTS, CARRIED), ELEMENTS), card.flag("REMOVE"), card.flag("ADD")
+    if removes == adds:
+        raise card.mistake("*MODEL CHANGE needs REMOVE or ADD", "*MODEL CHANGE, REMOVE takes out of the model")
+    if adds and kind == ELEMENTS:
+        what = "ADD of *MODEL CHANGE is not supported: what has been removed does not come back"
+        raise Mistake(card.field("ADD").place, what, f"but what is carried does: TYPE={CARRIED}")
+    step = draft.open_step
     for row in draft.rows(card):
         for at, field in enumerate(row.fields()):
             with draft.guard():
-                draft.open_step.removals.append((draft.target(row, at, "element"), field.place))
+                if kind == ELEMENTS:
+                    step.removals.append((draft.target(row, at, "element"), field.place))
+                else:
+                    (step.shed if removes else step.put).append((field.name("the name of a mass"), field.place))
 
 
 @keyword("model", needs=("TYPE",))
@@ -33,7 +40,5 @@ def failure(card: Card, draft: Draft) -> None:
     for row in draft.rows(card):
         with draft.guard():
             row.end(2, "elements, value")
-            target, value = draft.target(row, 0, "element"), row.number(1, f"the {kind.lower()}")
-            if value <= 0.0:
-                raise Mistake(row.field(1).place, f"the {kind.lower()} must be positive, got {value:g}")
+            target, value = draft.target(row, 0, "element"), row.amount(1, f"the {kind.lower()}", positive=True)
             draft.failures.append((Failure(target, kind, value), row.place))

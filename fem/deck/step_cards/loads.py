@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake, Place, did_you_mean, listing, shown
+from fem.deck.lexical.source import Mistake, Place, did_you_mean, listing, shown, words
 from fem.deck.model_cards.conditions import dof_of, translation
+from fem.deck.step_cards.harmonic import PHASES, is_imaginary
 from fem.deck.surroundings.loads import FIELDS, fluid_load
 from fem.model import Boundary, DistributedLoad, FluidLoad, NodalLoad, Temperature
 
@@ -26,17 +28,7 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
 }
 LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
-UNSUPPORTED = (
-    "LOAD CASE",
-    "USER",
-    "SUBMODEL",
-    "SECTOR",
-    "REGION TYPE",
-    "ORIENTATION",
-    "REAL",
-    "IMAGINARY",
-    "MASS FLOW",
-)
+UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
 KEPT = "loads keep their direction"
 
 
@@ -65,7 +57,11 @@ def loads(card: Card, draft: Draft) -> Iterator[tuple[Row, str | None]]:
         yield row, amplitude
 
 
-@keyword("anywhere", takes=("OP", "AMPLITUDE", "TYPE", "FIXED"), unsupported=(*UNSUPPORTED, "STEP", "DATA SET", "INC"))
+@keyword(
+    "anywhere",
+    takes=("OP", "AMPLITUDE", "TYPE", "FIXED", "REAL", "IMAGINARY"),
+    unsupported=(*UNSUPPORTED, "LOAD CASE", "STEP", "DATA SET", "INC"),
+)
 def boundary(card: Card, draft: Draft) -> None:
     """``set or label, first dof[, last dof[, value]]`` or ``set or label, ENCASTRE``."""
     kind = card.word("TYPE", KINDS, "DISPLACEMENT")
@@ -76,10 +72,11 @@ def boundary(card: Card, draft: Draft) -> None:
         kind = "FIXED"
     elif draft.step is None and kind != "DISPLACEMENT":
         raise Mistake(card.field("TYPE").place, f"TYPE={kind} before the first step", "put it into the step it acts in")
-    found = draft.boundaries if draft.step is None else draft.step.boundaries
+    found, late = draft.boundaries if draft.step is None else draft.step.boundaries, is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            found += supports(row, kind, amplitude, draft)
+            given = supports(row, kind, amplitude, draft)
+            found += [(replace(each, is_imaginary=late), place) for each, place in given]
 
 
 def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[tuple[Boundary, Place]]:
@@ -110,14 +107,15 @@ def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[t
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
 
 
-@keyword("step", takes=("OP", "AMPLITUDE"), refuses=PLANNED, unsupported=UNSUPPORTED)
+@keyword("step", takes=("OP", "AMPLITUDE", *PHASES), refuses=PLANNED, unsupported=UNSUPPORTED)
 def cload(card: Card, draft: Draft) -> None:
     """``set or label, dof, force``."""
+    late = is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
             row.end(3, "nodes, dof, force")
             target, value = draft.target(row, 0, "node"), row.number(2, "the force")
-            draft.open_step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude))
+            draft.open_step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude, late))
 
 
 DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
@@ -125,7 +123,7 @@ DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
 
 @keyword(
     "step",
-    takes=("OP", "AMPLITUDE", "LENGTH"),
+    takes=("OP", "AMPLITUDE", "LENGTH", *PHASES),
     plus=("LENGTH",),
     refuses=DEAD,
     unsupported=(*UNSUPPORTED, "CONSTANT RESULTANT"),
@@ -133,14 +131,14 @@ DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
 def dload(card: Card, draft: Draft) -> None:
     """``elements, GRAV, g, nx, ny, nz``, ``elements, BX, force per volume``, or loads of water and wind."""
     is_current = card.word("LENGTH", ("REFERENCE", "CURRENT"), "REFERENCE") == "CURRENT"
-    step = draft.open_step
+    step, late = draft.open_step, is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
             load = load_of(row, amplitude, is_current, draft)
             if isinstance(load, FluidLoad):
                 step.fluid_loads.append((load, row.place))
             else:
-                step.distributed_loads.append(load)
+                step.distributed_loads.append(replace(load, is_imaginary=late))
 
 
 def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> DistributedLoad | FluidLoad:
@@ -174,7 +172,7 @@ def unit(components: list[float]) -> tuple[float, float, float]:
     return components[0], components[1], components[2]
 
 
-@keyword("step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, "FILE", "BSTEP"))
+@keyword("step", takes=("OP", "AMPLITUDE"), unsupported=(*UNSUPPORTED, *PHASES, "FILE", "BSTEP"))
 def temperature(card: Card, draft: Draft) -> None:
     """``nodes, temperature``."""
     for row, amplitude in loads(card, draft):

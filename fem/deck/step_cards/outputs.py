@@ -8,10 +8,10 @@ from dataclasses import replace
 from fem.deck.draft import Draft
 from fem.deck.handler import Handler, keyword
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.source import listing
+from fem.deck.lexical.source import listing, words
 from fem.deck.step_draft import Given, StepDraft
-from fem.model import EarlierState, OutputRequest
-from fem.model.quantities import ENERGIES, QUANTITIES
+from fem.model import EarlierState, OutputRequest, SteadyState
+from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
 
 VARIABLES = {kind: tuple(quantity.name for quantity in table) for kind, table in QUANTITIES.items()}
 VARIABLES["ENERGY"] = tuple(name for name in ENERGIES.values() if name)
@@ -25,10 +25,10 @@ COMPONENTS = {
 CADENCE = ("FREQUENCY", "TIME POINTS")
 HISTORY = ("VARIABLE", "TIME INTERVAL", "NUMBER INTERVAL", "TIME MARKS")
 """Parameters of ``*OUTPUT`` that fields leave aside."""
-PRINT_NOISE = (
-    *("TOTALS", "TOTAL", "GLOBAL", "SUMMARY", "POSITION", "OUTPUT", "CONTACT ELEMENTS", "SECTION FORCES", "2D", "3D"),
-    *("LAST ITERATIONS", "LAST ITERATION", "FREQUENCYF", "DIRECTIONS", "ELEMENT OUTPUT", "NODE OUTPUT"),
-)
+PRINT_NOISE = words("""
+    TOTALS, TOTAL, GLOBAL, SUMMARY, POSITION, OUTPUT, CONTACT ELEMENTS, SECTION FORCES, 2D, 3D, LAST ITERATIONS,
+    LAST ITERATION, FREQUENCYF, DIRECTIONS, ELEMENT OUTPUT, NODE OUTPUT
+""")
 OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
 
 
@@ -46,6 +46,7 @@ def request(card: Card, draft: Draft, given: OutputRequest) -> None:
     variables: dict[str, None] = {}
     names = [field.text.upper() for row in draft.rows(card, needed=False) for field in row.fields()]
     for name in names:
+        name = PHASED.get(name, name) if isinstance(draft.open_step.procedure, SteadyState) else name
         if COMPONENTS.get(name, name) in VARIABLES[family]:
             variables[COMPONENTS.get(name, name)] = None
         else:
@@ -53,8 +54,8 @@ def request(card: Card, draft: Draft, given: OutputRequest) -> None:
     kept = tuple(variables)
     if names and not kept:
         return
-    own = [quantity.name for quantity in QUANTITIES.get(family, ()) if quantity.is_extension]
-    if set(own) & set(kept):
+    own = [each.name for each in QUANTITIES.get(family, ()) if each.is_extension and each.name in kept]
+    if own:
         draft.extension(f"*{card.keyword} of {', '.join(own)}")
     draft.open_step.outputs.append(replace(given, variables=kept))
 

@@ -1,4 +1,4 @@
-"""``*STATIC``, ``*DYNAMIC``, ``*FREQUENCY``."""
+"""``*STATIC``, ``*VISCO``, ``*DYNAMIC``, ``*FREQUENCY``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake
+from fem.deck.lexical.source import Mistake, words
 from fem.model import ArcEnd, Dynamic, Frequency, Static
 from fem.model.steps import MOST_INCREMENTS, Procedure
 
@@ -21,6 +21,7 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
 }
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
 INTEGRATORS = ("NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", *EXPLICIT)
+OF_DYNAMIC = words("DIRECT, EXPLICIT, APPLICATION, ALPHA, BETA, GAMMA, INITIAL, SINGULAR MASS, TIME INTEGRATOR, RHO")
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
 HALF_INCREMENT = ("HAFTOL", "HALFINC SCALE FACTOR")
 """Abaqus' bounds of the residual in the middle of an automatic increment."""
@@ -68,9 +69,7 @@ def times_of(card: Card, draft: Draft, is_fixed: str, most: int = 4) -> Times | 
     row.end(most, what if most == 4 else f"{what}, largest load factor, node, dof, displacement")
     times: list[float | None] = []
     for at, what in enumerate(TIME_ENTRIES):
-        value = row.number(at, what, 0.0)
-        if value < 0.0:
-            raise Mistake(row.field(at).place, f"{what} must not be negative, got {value:g}")
+        value = row.amount(at, what, 0.0)
         times.append(value if value > 0.0 else None)
     if is_fixed and (times[2] or times[3]):
         draft.ignore(f"limits of the increment of *{card.keyword}, {is_fixed}")
@@ -113,11 +112,30 @@ def static(card: Card, draft: Draft) -> None:
     set_procedure(card, draft, Static(first, period, times.smallest, times.largest, direct, end))
 
 
+@keyword(
+    "step",
+    takes=("DIRECT", "CETOL"),
+    ignores=("SOLVER",),
+    refuses={"STABILIZE": "is not supported: it would add artificial damping"},
+    unsupported=("CREEP", "FACTOR", "ALLSDTOL", "CONTINUE"),
+)
+def visco(card: Card, draft: Draft) -> None:
+    """``dt0, T, dtmin, dtmax``: statics in which time passes."""
+    direct = card.flag("DIRECT")
+    if card.has("CETOL"):
+        card.positive("CETOL")
+        draft.notice("*VISCO, CETOL: increments are those of the data line, as long as they converge, in its place")
+    times = times_of(card, draft, "DIRECT" if direct else "")
+    if times is None or times.first is None or times.period is None:
+        raise card.mistake("*VISCO needs a data line with the first increment and the period, in time")
+    check_times(times, times.first, times.period)
+    own = Static(times.first, times.period, times.smallest, times.largest, direct, creeps=True)
+    set_procedure(card, draft, own)
+
+
 def arc_end(row: Row, draft: Draft) -> ArcEnd:
     """Largest load factor, node, dof, displacement: entries 5 to 8 of ``*STATIC, RIKS``."""
-    factor = row.field(4).number("the largest load factor") if row.field(4).text else None
-    if factor is not None and factor <= 0.0:
-        raise Mistake(row.field(4).place, f"the largest load factor must be positive, got {factor:g}")
+    factor = row.amount(4, "the largest load factor", positive=True) if row.field(4).text else None
     if not any(row.field(at).text for at in (5, 6, 7)):
         return ArcEnd(1.0 if factor is None else factor)
     target = draft.target(row, 5, "node")
@@ -132,19 +150,7 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
 
 @keyword(
     "step",
-    takes=(
-        "DIRECT",
-        "EXPLICIT",
-        "APPLICATION",
-        "ALPHA",
-        "BETA",
-        "GAMMA",
-        "INITIAL",
-        "SINGULAR MASS",
-        "TIME INTEGRATOR",
-        "RHO",
-        *HALF_INCREMENT,
-    ),
+    takes=(*OF_DYNAMIC, *HALF_INCREMENT),
     plus=("TIME INTEGRATOR", "RHO"),
     ignores=("SOLVER", "NOHAF"),
     unsupported=("ADIABATIC", "SUBSPACE", "IMPACT", "TIME RESET"),

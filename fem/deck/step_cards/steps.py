@@ -6,9 +6,10 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake
+from fem.deck.step_cards.harmonic import check_harmonic
 from fem.deck.step_cards.outputs import add_default_output
 from fem.deck.step_draft import StepDraft
-from fem.model import Dynamic, Frequency, Static
+from fem.model import Dynamic, Frequency, Static, SteadyState
 from fem.model.steps import EXTRAPOLATIONS
 
 
@@ -61,13 +62,15 @@ def close_step(draft: Draft) -> None:
     step.controls = draft.controls
     add_default_output(step)
     if step.procedure_place is None and not step.blamed:
-        hint = "a step needs one of *STATIC, *DYNAMIC, *FREQUENCY"
+        hint = "a step needs one of *STATIC, *VISCO, *DYNAMIC, *FREQUENCY, *STEADY STATE DYNAMICS"
         draft.report(Mistake(step.place, "the step has no procedure", hint))
     flows = [load for load, _ in step.fluid_loads if load.kind != "ADDED MASS"]
-    acts = flows or step.nodal_loads or step.distributed_loads or step.temperatures
+    acts = flows or step.winches or step.nodal_loads or step.distributed_loads or step.temperatures
     if isinstance(step.procedure, Frequency) and acts:
         hint = "put loads into a *STATIC step before it"
         draft.report(Mistake(step.place, "loads have no meaning in a *FREQUENCY step", hint))
+    if isinstance(step.procedure, SteadyState):
+        check_harmonic(step, draft)
     if isinstance(step.procedure, Static) and step.procedure.riks and step.amplitude == "STEP":
         draft.report(Mistake(step.place, "AMPLITUDE=STEP with *STATIC, RIKS", "the arc length finds the load factor"))
     draft.steps.append(step)

@@ -17,15 +17,6 @@ STREAM = ("vx", "vy", "vz", "the elevation")
 NOT_FIELDS = "velocities that change along x and y are not supported: vx, vy, vz, elevation are"
 
 
-def amount(row: Row, index: int, what: str, default: float | None = None, *, positive: bool = False) -> float:
-    """A number that is not negative, or that is positive."""
-    value = row.number(index, what, default)
-    if value < 0.0 or (positive and value == 0.0):
-        rule = "be positive" if positive else "not be negative"
-        raise Mistake(row.field(index).place, f"{what} must {rule}, got {value:g}")
-    return value
-
-
 def rising(rows: Sequence[tuple[Row, tuple[float, ...]]], at: int, what: str) -> tuple[Any, ...]:
     """The numbers of data lines in the order of number ``at``; Mistake where two lines have the same."""
     found = sorted(rows, key=lambda pair: pair[1][at])
@@ -49,7 +40,7 @@ def aqua(card: Card, draft: Draft) -> None:
     first = rows[0]
     first.end(4, "seabed elevation, still level, g, density")
     seabed, level = first.number(0, "the elevation of the seabed"), first.number(1, "the still level")
-    gravity, density = amount(first, 2, "g"), amount(first, 3, "the density")
+    gravity, density = first.amount(2, "g"), first.amount(3, "the density")
     if seabed > level:
         raise Mistake(first.place, f"the seabed at {seabed:g} is above the still level, {level:g}")
     current = []
@@ -66,14 +57,14 @@ def wind(card: Card, draft: Draft) -> None:
     once(card, draft.wind)
     row = draft.single_row(card, "air density, reference height, cx, cy, ix, iy, alpha")
     row.end(7, "air density, reference height, cx, cy, ix, iy, alpha")
-    density, reference = amount(row, 0, "the density of air"), amount(row, 1, "the reference height", positive=True)
+    density, reference = row.amount(0, "the density of air"), row.amount(1, "the reference height", positive=True)
     speeds = row.number(2, "cx", 1.0), row.number(3, "cy", 1.0)
     along = row.number(4, "ix", 0.0), row.number(5, "iy", 0.0)
     if not row.field(4).text and not row.field(5).text:
         along = 1.0, 0.0
     if along[0] == 0.0 and along[1] == 0.0:
         raise Mistake(row.field(4).place, "the wind has no direction", "ix, iy is a unit vector, for example 1, 0")
-    power = amount(row, 6, "alpha", 1.0 / 7.0)
+    power = row.amount(6, "alpha", 1.0 / 7.0)
     size = along[0] * along[0] + along[1] * along[1]
     if abs(size - 1.0) > 2e-3:
         draft.notice("*WIND: ix, iy is no unit vector: speeds are multiplied by its length")
@@ -88,7 +79,7 @@ def drag_law(card: Card, draft: Draft) -> None:
     rows: list[tuple[Row, tuple[float, ...]]] = []
     for row in draft.rows(card):
         row.end(2, "speed, force per length")
-        rows.append((row, (amount(row, 0, "the speed"), amount(row, 1, "the force per length"))))
+        rows.append((row, (row.amount(0, "the speed"), row.amount(1, "the force per length"))))
     law = rising(rows, 0, "speed")
     if law[0][0] > 0.0:
         law = ((0.0, 0.0), *law)
@@ -109,6 +100,6 @@ def marine_growth(card: Card, draft: Draft) -> None:
     rows: list[tuple[Row, tuple[float, ...]]] = []
     for row in draft.rows(card):
         row.end(3, "thickness, density, elevation")
-        thickness, density = amount(row, 0, "the thickness"), amount(row, 1, "the density of the growth")
+        thickness, density = row.amount(0, "the thickness"), row.amount(1, "the density of the growth")
         rows.append((row, (row.number(2, "the elevation", 0.0), thickness, density)))
     draft.growths.append((MarineGrowth(element_set, diameter, rising(rows, 0, "elevation")), card.place))

@@ -13,7 +13,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, listing
 from fem.deck.step_draft import StepDraft
-from fem.deck.surroundings.fluid import amount
+from fem.deck.surroundings.waves import check_waves
 from fem.model import FluidLoad, Frequency, Mesh
 from fem.model.mesh import BARS
 
@@ -34,7 +34,7 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     row.end(4 + len(FIELDS[kind]), ", ".join(("elements", kind, "M", "D", *FIELDS[kind])))
     blame_absent_fluid(row, kind, draft)
     target = draft.target(row, 0, "element")
-    magnitude, diameter = row.number(2, "the magnitude M", 1.0), amount(row, 3, "the diameter D", positive=True)
+    magnitude, diameter = row.number(2, "the magnitude M", 1.0), row.amount(3, "the diameter D", positive=True)
     load = FluidLoad(target, kind, magnitude, diameter, amplitude=amplitude, is_current=is_current)
     if kind == "PB":
         return load
@@ -43,27 +43,27 @@ def fluid_load(row: Row, kind: str, amplitude: str | None, is_current: bool, dra
     field = row.field(4)
     coefficient: float | str
     if kind == "FDT" or field.is_number() or not field.text:
-        coefficient = amount(row, 4, FIELDS[kind][0])
+        coefficient = row.amount(4, FIELDS[kind][0])
     else:
         coefficient = field.name("a drag law")
         draft.use("drag law", coefficient, field.place)
-    exponent = amount(row, 6, "the exponent h", 2.0) if kind == "FDT" else 2.0
+    exponent = row.amount(6, "the exponent h", 2.0) if kind == "FDT" else 2.0
     if exponent < 1.0:
         raise Mistake(row.field(6).place, f"the exponent h must be at least 1, got {exponent:g}")
-    follows = amount(row, 5, "alpha_R", 1.0)
+    follows = row.amount(5, "alpha_R", 1.0)
     streams = streams_of(row, kind, draft)
     return replace(load, coefficient=coefficient, follows=follows, exponent=exponent, streams=streams)
 
 
 def streams_of(row: Row, kind: str, draft: Draft) -> tuple[str | None, str | None]:
-    """The names of the two amplitudes of a stream; that of waves has none to act on."""
+    """The names of the two amplitudes of a stream; that of waves may have none to act on."""
     found: list[str | None] = []
     for at in (STREAMS[kind], STREAMS[kind] + 1):
         field = row.field(at)
         found.append(field.name("an amplitude") if field.text else None)
         if field.text:
             draft.use("amplitude", found[-1] or "", field.place)
-    if found[1] and kind != "WDD":
+    if found[1] and kind != "WDD" and not draft.waves:
         draft.ignore(f"A_w of {kind} (there are no waves)")
     return found[0], found[1]
 
@@ -72,12 +72,13 @@ def inertia(row: Row, load: FluidLoad, draft: Draft) -> FluidLoad:
     """``C_M, C_A, A_w, C_At`` of FI."""
     if row.field(4).text and not row.field(5).text:
         raise Mistake(row.field(5).place, "C_M without C_A", "C_A = C_M - 1 is what inviscid flow gives")
-    coefficient, added = amount(row, 4, "C_M"), amount(row, 5, "C_A")
-    along = amount(row, 7, "C_At") if row.field(7).text else None
+    coefficient, added = row.amount(4, "C_M"), row.amount(5, "C_A")
+    along = row.amount(7, "C_At") if row.field(7).text else None
     name = row.field(6)
     if name.text:
         draft.use("amplitude", name.name("an amplitude"), name.place)
-        draft.ignore("A_w of FI (there are no waves)")
+        if not draft.waves:
+            draft.ignore("A_w of FI (there are no waves)")
     streams = None, name.text.upper() or None
     return replace(load, coefficient=coefficient, added=added, added_along=along, streams=streams)
 
@@ -106,7 +107,7 @@ def added_mass(card: Card, draft: Draft) -> None:
                 raise Mistake(label.place, f"expected FI, got '{label.text}'", "elements, FI, D, C_A")
             blame_absent_fluid(row, "FI", draft)
             target = draft.target(row, 0, "element")
-            diameter, added = amount(row, 2, "the diameter D", positive=True), amount(row, 3, "C_A")
+            diameter, added = row.amount(2, "the diameter D", positive=True), row.amount(3, "C_A")
             load = FluidLoad(target, "ADDED MASS", 1.0, diameter, added=added)
             draft.open_step.fluid_loads.append((load, row.place))
 
@@ -114,6 +115,7 @@ def added_mass(card: Card, draft: Draft) -> None:
 def check_fluids(draft: Draft, mesh: Mesh) -> None:
     """Loads and growth are of bars; no bar has one label twice in a step, or two growths."""
     is_bar = mesh.is_of(*BARS)
+    check_waves(draft)
     grown = np.zeros(len(is_bar), np.bool_)
     for growth, place in draft.growths:
         with draft.guard():
@@ -126,9 +128,8 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
     for step in draft.steps:
         asked = {name for request in step.outputs for name in request.variables} & {"FV", "FA", "FE"}
         if asked and draft.water is None and not draft.has_failed("AQUA"):
-            draft.report(
-                Mistake(step.place, f"{listing(sorted(asked), 'and')} are of water, and the deck has no *AQUA")
-            )
+            message = f"{listing(sorted(asked), 'and')} are of water, and the deck has no *AQUA"
+            draft.report(Mistake(step.place, message))
         check_step(draft, mesh, step, is_bar)
         kinds |= {load.kind for load, _ in step.fluid_loads}
         if isinstance(step.procedure, Frequency) and "FI" in kinds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from fem.arrays import Ints
 from fem.deck.draft import Bed, Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
-from fem.deck.surroundings.fluid import amount
-from fem.model import Mesh, Seabed
+from fem.model import Mesh, RigidCylinder, Seabed
 from fem.model.mesh import BARS
 
 SMALL = 0.01
@@ -32,29 +33,33 @@ def seabed(card: Card, draft: Draft) -> None:
     if not 0.0 <= slope < STEEPEST:
         message = f"SLOPE must be at least 0 and less than {STEEPEST:g} degrees, got {slope:g}"
         raise Mistake(card.field("SLOPE").place, message, "UPHILL= says to which side it rises, in degrees from +x")
-    friction = card.word("FRICTION", ("DYNAMIC", "ALL"), "DYNAMIC")
     rows = list(draft.rows(card))
+    bed = Seabed(elements, elevation, **contact(card, rows), slope=slope, uphill=uphill)
+    draft.seabeds.append(Bed(card, bed))
+
+
+def contact(card: Card, rows: list[Row]) -> dict[str, Any]:
+    """How a surface presses and rubs: ``K, C, D, delta`` and, where there is friction, ``axial, lateral, gamma``."""
+    friction = card.word("FRICTION", ("DYNAMIC", "ALL"), "DYNAMIC")
     if len(rows) > 2:
-        raise Mistake(rows[2].place, "*SEABED takes two data lines: stiffness, and friction")
+        raise Mistake(rows[2].place, f"*{card.keyword} takes two data lines: stiffness, and friction")
     rows[0].end(4, "stiffness K, damping C, contact width D, ramp of the damping")
-    stiffness = amount(rows[0], 0, "the stiffness K", positive=True)
-    width = amount(rows[0], 2, "the contact width D", positive=True)
-    damping = amount(rows[0], 1, "the damping C", 0.0)
-    ramp = amount(rows[0], 3, "the ramp of the damping", SMALL * width, positive=True)
-    bed = Seabed(elements, elevation, stiffness, width, damping, ramp, slope=slope, uphill=uphill)
+    stiffness = rows[0].amount(0, "the stiffness K", positive=True)
+    width = rows[0].amount(2, "the contact width D", positive=True)
+    damping = rows[0].amount(1, "the damping C", 0.0)
+    ramp = rows[0].amount(3, "the ramp of the damping", SMALL * width, positive=True)
+    found = {"stiffness": stiffness, "width": width, "damping": damping, "ramp": ramp}
     if len(rows) > 1:
         rows[1].end(3, "friction along the line, friction across it, slip")
-        axial = amount(rows[1], 0, "the coefficient of friction")
-        lateral = amount(rows[1], 1, "the coefficient of friction across the line", axial)
-        slip = amount(rows[1], 2, "the slip", SMALL * width, positive=True)
-        bed = replace(bed, axial=axial, lateral=lateral, slip=slip)
-    bed = replace(bed, rubs_in_statics=friction == "ALL")
-    draft.seabeds.append(Bed(card, bed, card.has("ELEVATION")))
+        found["axial"] = rows[1].amount(0, "the coefficient of friction")
+        found["lateral"] = rows[1].amount(1, "the coefficient of friction across the line", found["axial"])
+        found["slip"] = rows[1].amount(2, "the slip", SMALL * width, positive=True)
+    return {**found, "rubs_in_statics": friction == "ALL"}
 
 
 def elevated(draft: Draft, bed: Bed) -> Seabed:
     """A bottom where it lies: by its card, or by that of the water."""
-    if bed.has_elevation or draft.has_failed("AQUA"):
+    if bed.card.has("ELEVATION") or draft.has_failed("AQUA"):
         return bed.value
     if draft.water is None:
         hint = "ELEVATION= is the height of the plane at x = y = 0, else that of *AQUA"
@@ -83,22 +88,25 @@ def build_seabeds(draft: Draft, mesh: Mesh) -> tuple[Seabed, ...]:
 def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar: np.ndarray, taken: np.ndarray) -> None:
     """They are bars, above one bottom each."""
     labels = mesh.element_labels
-    for wrong, what in ((~is_bar, "is no bar: only T3D2 and T2D2 lie on a *SEABED"), (taken, "lies on two bottoms")):
+    nothing = f"is no bar: only T3D2 and T2D2 lie on a *{card.keyword}"
+    for wrong, what in ((~is_bar, nothing), (taken, "lies on two bottoms")):
         if wrong[elements].any():
             label = draft.as_written(int(labels[elements[wrong[elements]][0]]))
             raise card.mistake(f"element {label} {what}")
 
 
-def check_depth(card: Card, draft: Draft, bed: Seabed, mesh: Mesh, elements: Ints) -> None:
-    """No node begins far below the plane."""
+def check_depth(card: Card, draft: Draft, bed: Seabed | RigidCylinder, mesh: Mesh, elements: Ints) -> None:
+    """No node begins far below the surface."""
     nodes = np.unique(mesh.element_nodes[elements])
     if not len(nodes) or draft.has_failed("NODE", "NGEN", "NFILL", "ELEMENT", "ELGEN", "INCLUDE"):
         return
     depth = bed.depth(mesh.coordinates[nodes], mesh.up)
     deepest = int(depth.argmax())
-    if depth[deepest] > TOO_DEEP * bed.width:
+    most, what = TOO_DEEP * bed.width, f"{TOO_DEEP:g} contact widths"
+    if isinstance(bed, RigidCylinder) and most > 0.5 * bed.radius:
+        most, what = 0.5 * bed.radius, "half of the radius"
+    if depth[deepest] > most:
         label = draft.as_written(int(mesh.node_labels[nodes[deepest]]))
-        most = f"{TOO_DEEP:g} contact widths ({TOO_DEEP * bed.width:g})"
-        raise card.mistake(
-            f"node {label} begins {depth[deepest]:.6g} below the bottom", f"it may be at most {most} deep"
-        )
+        where = "inside the cylinder" if isinstance(bed, RigidCylinder) else "below the bottom"
+        hint = f"it may be at most {what} ({most:g}) deep"
+        raise card.mistake(f"node {label} begins {depth[deepest]:.6g} {where}", hint)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.draft import Draft
+from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import Catenary
 from fem.deck.step_cards.loads import load_of
 from fem.model import DistributedLoad, FluidLoad
@@ -36,9 +37,8 @@ def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
         step = draft.steps[0] if draft.steps else None
         return (step.distributed_loads, [load for load, _ in step.fluid_loads]) if step else ([], [])
     loads = [load_of(row, None, False, draft) for card in draft.earlier_loads for row in draft.rows(card)]
-    return [each for each in loads if isinstance(each, DistributedLoad)], [
-        each for each in loads if isinstance(each, FluidLoad)
-    ]
+    dead = [each for each in loads if isinstance(each, DistributedLoad)]
+    return dead, [each for each in loads if isinstance(each, FluidLoad)]
 
 
 def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
@@ -81,11 +81,11 @@ def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Flo
 
 
 def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
-    """(n,) by gravity, with what has grown on the bars, less the water they displace."""
+    """(n,) by gravity, with what has grown on the bars and what they carry, less the water they displace."""
     size = np.linalg.norm(gravity_on(draft, bars), axis=1)
     heights = places[:, bars.up]
     layer, mass = growth_at(draft, bars, 0.5 * (heights[1:] + heights[:-1]))
-    weight = (bars.density * bars.area + mass) * size
+    weight = (bars.density * bars.area + mass + carried_at_first(draft, bars)) * size
     low, high = np.minimum(heights[1:], heights[:-1]), np.maximum(heights[1:], heights[:-1])
     for load in dead_loads(draft)[1]:
         if load.kind == "PB" and draft.water is not None:
@@ -95,6 +95,19 @@ def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
             lift = load.magnitude * draft.water.density * draft.water.gravity * area * wet
             weight -= np.where(members(draft, bars, load.target), lift, 0.0)
     return np.asarray(weight)
+
+
+def carried_at_first(draft: Draft, bars: Bars) -> Floats:
+    """(n,) mass per natural length that bars carry in the first step."""
+    carried = np.zeros(len(bars.labels))
+    gone = {name for step in draft.steps[:1] for name, _ in step.shed}
+    for mass, place in draft.nonstructural:
+        on = members(draft, bars, mass.element_set)
+        if mass.is_total and on.any():
+            hint = "its share of the line depends on the lengths, and these on its weight: give MASS PER LENGTH"
+            raise Mistake(place, "a line laid by LINE=CATENARY takes no TOTAL MASS", hint)
+        carried[on] += mass.value if mass.name is None or mass.name not in gone else 0.0
+    return carried
 
 
 def growth_at(draft: Draft, bars: Bars, heights: Floats) -> tuple[Floats, Floats]:

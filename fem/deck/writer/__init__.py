@@ -23,10 +23,15 @@ def write_deck(model: Model) -> str:
     lines += property_lines(model)
     lines += surroundings_lines(model)
     for amplitude in model.amplitudes.values():
-        lines.append(card("AMPLITUDE", NAME=amplitude.name, DEFINITION=amplitude.definition, TIME=amplitude.time))
+        spacing = "LOGARITHMIC" if amplitude.is_logarithmic else None
+        head = {"NAME": amplitude.name, "DEFINITION": amplitude.definition, "TIME": amplitude.time, "SPACING": spacing}
+        lines.append(card("AMPLITUDE", **head))
         if amplitude.definition == "PERIODIC":
             first = (amplitude.omega, amplitude.start, amplitude.mean)
             lines.append(", ".join((str(len(amplitude.fourier)), *map(number, first))))
+        if amplitude.definition == "SWEEP":
+            ends = (amplitude.omega, amplitude.omega_end, amplitude.duration)
+            lines.append(", ".join(map(number, (*ends, amplitude.start, amplitude.mean))))
         lines += [f"{number(left)}, {number(right)}" for left, right in (*amplitude.points, *amplitude.fourier)]
     for name, instants in model.time_points.items():
         lines += [card("TIME POINTS", NAME=name), *map(number, instants)]
@@ -42,6 +47,13 @@ def write_deck(model: Model) -> str:
     for body in model.bodies:
         names = {"PIN NSET": body.pinned, "ROTATION": body.rotation}
         lines.append(card("RIGID BODY", f"REF NODE={body.node}", **names))
+    for plane in model.planes:
+        values: dict[str, str | float] = {
+            "NSET": plane.node_set,
+            "RESTITUTION": plane.restitution,
+            "FRICTION": plane.friction,
+        }
+        lines += [card("STOP PLANE", f"REF NODE={plane.node}", **values), ", ".join(map(number, plane.normal))]
     lines += support_lines((*model.boundaries, *model.rotations), replaced=False)
     if model.earlier is not None:
         flags = ["READ", *(["END STEP"] if model.earlier.ends_step else [])]
@@ -50,6 +62,3 @@ def write_deck(model: Model) -> str:
         lines.append(card("RESTART", "WRITE", FREQUENCY=model.restart_every or None))
     lines += step_lines(model.steps)
     return "\n".join(lines) + "\n"
-
-
-__all__ = ["write_deck"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from fem.deck.writer.surroundings import fluid_lines
 from fem.deck.writer.text import card, field, number, rows_of
-from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature
-from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Procedure, Step
+from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
+from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState, Step
 
 DEFAULT = Controls()
 OWN = {
@@ -32,16 +32,23 @@ def step_lines(steps: Sequence[Step]) -> list[str]:
         lines += controls_lines(step.controls)
         lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
         lines += load_lines(step)
+        lines += [line for winch in step.winches for line in winch_lines(winch)]
         lines += ["*MODEL CHANGE, REMOVE", *map(field, step.removals)] if step.removals else []
+        for change, names in (("REMOVE", step.shed), ("ADD", step.put)):
+            lines += [f"*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, {change}", *names] if names else []
         lines += [line for request in step.outputs for line in output_lines(request)]
         lines.append("*END STEP")
     return lines
 
 
 def procedure_lines(procedure: Procedure) -> list[str]:
-    """``*STATIC``, ``*DYNAMIC`` or ``*FREQUENCY``."""
+    """The card of a procedure, and its data lines."""
     if isinstance(procedure, Frequency):
         return ["*FREQUENCY", str(procedure.modes)]
+    if isinstance(procedure, SteadyState):
+        scale = "LINEAR" if procedure.is_linear else None
+        lines = [f"{number(of.lower)}, {number(of.upper)}, {of.points}, {number(of.bias)}" for of in procedure.ranges]
+        return [card("STEADY STATE DYNAMICS", "DIRECT", **{"FREQUENCY SCALE": scale}), *lines]
     numbers = (procedure.dt or None, procedure.period, procedure.dt_min, procedure.dt_max)
     times = ["" if each is None else number(each) for each in numbers]
     flags = ["DIRECT"] if procedure.direct else []
@@ -49,7 +56,7 @@ def procedure_lines(procedure: Procedure) -> list[str]:
         return [dynamic_line(procedure, flags), ", ".join(times)]
     end = procedure.riks
     if end is None:
-        return [card("STATIC", *flags), ", ".join(times)]
+        return [card("VISCO" if procedure.creeps else "STATIC", *flags), ", ".join(times)]
     times.append("" if end.factor is None else number(end.factor))
     times += [] if end.target is None else [field(end.target), str(end.dof), number(end.value)]
     return [card("STATIC", "RIKS", *flags), ", ".join(times)]
@@ -96,10 +103,11 @@ def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
     lines = ["*BOUNDARY, OP=NEW"] if replaced else []
     head = None
     for entry in boundaries:
-        wanted = (entry.kind, entry.amplitude)
+        wanted = (entry.kind, entry.amplitude, entry.is_imaginary)
         if wanted != head:
             head = wanted
             flags = ["FIXED"] if entry.kind == "FIXED" else []
+            flags += ["IMAGINARY"] * entry.is_imaginary
             kind = entry.kind if entry.kind not in ("DISPLACEMENT", "FIXED") else None
             op = "NEW" if replaced else None
             lines.append(card("BOUNDARY", *flags, OP=op, TYPE=kind, AMPLITUDE=entry.amplitude))
@@ -116,11 +124,12 @@ def load_lines(step: Step) -> list[str]:
         op = "NEW" if keyword in step.replaced else None
         if op:
             lines.append(card(keyword, OP=op))
-        amplitude: str | bool | None = True
+        head: tuple[str | None, bool] | None = None
         for load in loads:
-            if load.amplitude != amplitude:
-                amplitude = load.amplitude
-                lines.append(card(keyword, OP=op, AMPLITUDE=amplitude))
+            wanted = load.amplitude, getattr(load, "is_imaginary", False)
+            if wanted != head:
+                head = wanted
+                lines.append(card(keyword, *["IMAGINARY"] * wanted[1], OP=op, AMPLITUDE=wanted[0]))
             lines.append(load_line(load))
         lines += fluid_lines(step) if keyword == "DLOAD" else []
     return lines
@@ -136,6 +145,18 @@ def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
     return f"{field(load.target)}, {load.kind}, {number(load.value)}{direction}"
 
 
+def winch_lines(winch: Winch) -> list[str]:
+    """A ``*WINCH`` of its own."""
+    numbers = [number(winch.value)]
+    if winch.is_tension:
+        numbers.append("" if winch.speed is None else number(winch.speed))
+    flags = ["TENSION"] if winch.is_tension else []
+    return [
+        card("WINCH", *flags, AMPLITUDE=winch.amplitude),
+        ", ".join([field(winch.target), *numbers, str(winch.end)]),
+    ]
+
+
 def output_lines(request: OutputRequest) -> list[str]:
     """One output card, below an ``*OUTPUT`` of its own where it goes by intervals of time."""
     family = request.kind.split()[0]
@@ -143,10 +164,7 @@ def output_lines(request: OutputRequest) -> list[str]:
     every, times = request.every, {"TIME POINTS": request.times}
     lines = [card(request.kind, FREQUENCY=every, **target, **times)]
     if request.interval or request.intervals or not request.marks:
-        spaces: dict[str, float | int | None] = {
-            "TIME INTERVAL": request.interval,
-            "NUMBER INTERVAL": request.intervals,
-        }
+        spaces = {"TIME INTERVAL": request.interval, "NUMBER INTERVAL": request.intervals}
         marks = {"TIME MARKS": None if request.marks else "NO"}
         goes_by_time = request.times or any(spaces.values())
         lines = [card("OUTPUT", "HISTORY", FREQUENCY=None if goes_by_time else every, **times, **spaces, **marks)]

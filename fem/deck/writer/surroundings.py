@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fem.deck.writer.text import card, field, number
-from fem.model import FluidLoad, Model, Step
+from fem.model import Airy, FluidLoad, Jonswap, Model, Step
 
 
 def surroundings_lines(model: Model) -> list[str]:
@@ -17,6 +17,8 @@ def surroundings_lines(model: Model) -> list[str]:
         wind = model.wind
         numbers = (wind.density, wind.reference, *wind.speeds, *wind.direction, wind.power)
         lines += ["*WIND", ", ".join(map(number, numbers))]
+    for wave in model.waves:
+        lines += wave_lines(wave)
     for law in model.drag_laws.values():
         lines.append(card("DRAG LAW", NAME=law.name))
         lines += [f"{number(speed)}, {number(force)}" for speed, force in law.rows]
@@ -24,6 +26,17 @@ def surroundings_lines(model: Model) -> list[str]:
         lines.append(card("MARINE GROWTH", ELSET=growth.element_set, DIAMETER=growth.diameter))
         lines += [f"{number(t)}, {number(density)}, {number(z)}" for z, t, density in growth.rows]
     return lines
+
+
+def wave_lines(wave: Airy | Jonswap) -> list[str]:
+    """``*WAVE``."""
+    own = {"RAMP": wave.ramp or None, "STRETCHING": wave.stretching}
+    if isinstance(wave, Airy):
+        head = card("WAVE", TYPE="AIRY", **own) + (", WAVE PERIOD" if wave.is_period else "")
+        return [head, *(", ".join(map(number, row)) for row in wave.rows)]
+    row = wave.height, wave.period, wave.gamma, *wave.direction, wave.low, wave.high
+    head = card("WAVE", TYPE="JONSWAP", SEED=wave.seed, COMPONENTS=wave.count, **own)
+    return [head, ", ".join(map(number, row))]
 
 
 def fluid_lines(step: Step) -> list[str]:
@@ -39,9 +52,8 @@ def fluid_lines(step: Step) -> list[str]:
             head = load.amplitude, load.is_current
             length = {"LENGTH": "CURRENT"} if load.is_current else {}
             lines.append(card("DLOAD", OP=op, AMPLITUDE=load.amplitude, **length))
-        lines.append(
-            ", ".join([field(load.target), load.kind, *map(number, (load.magnitude, load.diameter)), *rest(load)])
-        )
+        numbers = number(load.magnitude), number(load.diameter), *rest(load)
+        lines.append(", ".join((field(load.target), load.kind, *numbers)))
     return lines
 
 

@@ -9,7 +9,8 @@ Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2
 Geometrically linear: p = q = d_b, the base vector, t = 0.
 A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
 tenth number; a taut rope is a rod, a slack one a bar without modulus; the length of a stop counts negative: in contact
-it is a rod with - g and - q, whose multiplier pushes. A linear solver finds the change of the
+it is a rod with - g and - q, whose multiplier pushes. A plane that a node does not enter is a linear stop, between the
+plane's node and that one, with d_b = L0 n; L0 is the size of the model. A linear solver finds the change of the
 multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
 Strains use the displacement difference w = u_j - u_i, E = (g + D.w + w.w/2)/L0^2, which keeps all digits; the gap
 g = (|D|^2 - L0^2)/2 of the reference position is 0 unless the bar has a rest length of its own.
@@ -45,8 +46,8 @@ from fem.lanes.choose import common, where
 
 # Rows of Bars.constants
 REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT = 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
-BASE, BASE_CONSTANT, BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION = 13, 16, 17, 18, 19, 20
-CONSTANTS = 21
+BASE, BASE_CONSTANT, BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION, FRICTION = 13, 16, 17, 18, 19, 20, 21
+CONSTANTS = 22
 
 # Rows of ``Tangent.bar_tangent``: the nine numbers of a bar, and the constraint of a rod
 GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
@@ -68,7 +69,8 @@ class Bars(NamedTuple):
                                  eta, starting tension,
                                  first row and row count of a table, base vector (3), base constant (of bars that are
                                  not LINEAR: the gap (|D|^2 - L0^2)/2 of the reference position), base slope,
-                                 volume over modulus (0 where there is no modulus), N/(A S) at the base, restitution
+                                 volume over modulus (0 where there is no modulus), N/(A S) at the base,
+                                 restitution, coefficient of friction
     table        (rows, 3)       elongation, force, energy of tabulated laws; None: there are none
     off_mass     (m,)            coupling mass between the two nodes, per direction
     off_damping  (m,)            coupling mass-proportional damping

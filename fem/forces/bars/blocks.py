@@ -12,11 +12,10 @@ def blocks_of(kinds: Ints, constants: Floats) -> Ints:
     """Runs of bars of one kind, (b, 5), as ``Bars.blocks`` holds them."""
     if len(kinds) == 0:
         return np.zeros((0, 5), np.int64)
-    ends = np.flatnonzero(np.any(np.diff(kinds, axis=0) != 0, axis=1)) + 1
-    first = np.concatenate([[0], ends])
-    last = np.concatenate([ends, [len(kinds)]])
+    (ends,) = (kinds[1:] != kinds[:-1]).any(axis=1).nonzero()
+    first, last = np.concatenate([[0], ends + 1]), np.concatenate([ends + 1, [len(kinds)]])
     viscous = np.maximum.reduceat(constants[VISCOUS] != 0.0, first)
-    return np.column_stack([kinds[first], first, last, viscous]).astype(np.int64)
+    return np.ascontiguousarray(np.array([*kinds[first].T, first, last, viscous], np.int64).T)
 
 
 def bar_blocks(bar_tangent: Floats, rigid: float = 0.0) -> Floats:

@@ -6,6 +6,9 @@ At a Gauss point, U being the velocity of the fluid (linear between the nodes, a
     v = U - r x',   v_t = v.t,   n = v - v_t t,   s = |n|
     q = F/s n + k_t |v_t|^(h-1) v_t t,   F(s) = k_n s^2 or a table;   f_A = sum of w N_A q,   w = L0/2 (or l/2)
 
+Inertia of water that accelerates by a is the same with v = a, F/s = rho pi D^2/4 C_M, h = 1 and k_t = rho pi D^2/4
+(1 + C_At) or 0, but none of it is lost. Velocity, acceleration and elevation of waves are known (``waves``).
+
 With P = I - t t^T, R = F/s, B = (F' - R)/s^2, T = k_t |v_t|^(h-1):
 
     G = dq/dv = R P + B n n^T + h T t t^T,    dv/du_A = N_A (dU_A/dz e_z^T - r rate I)
@@ -35,6 +38,7 @@ from fem.forces.fluid.immersed import (
     LAW,
     LIFT,
     MAGNITUDE,
+    MEDIUM,
     NORMAL,
     SECOND,
     STREAM,
@@ -46,7 +50,9 @@ from fem.forces.fluid.immersed import (
     push,
     speed_of,
 )
-from fem.forces.protocol import Tangent, Trial
+from fem.forces.fluid.stream import INERTIA
+from fem.forces.fluid.waves import foresee
+from fem.forces.protocol import SPENT, Tangent, Trial
 
 GAUSS = math.sqrt(3.0) / 6.0
 
@@ -66,6 +72,8 @@ class Point(NamedTuple):
 @called_kernel
 def evaluate(trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tangent) -> float:
     """Forces and tangents of all rows; nothing is stored."""
+    if own.asked.shape[0] > 0 and trial.rate != 0.0:
+        foresee(trial, own.sea)
     time = 0.5 * (trial.time0 + trial.time1) if trial.secant else trial.time1
     known = (-1, -1, -1)
     magnitude, first, second = 0.0, 0.0, 0.0
@@ -88,6 +96,8 @@ def evaluate(trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tan
 def resistance(r: int, s: float, own: Fluid) -> tuple[float, float]:
     """F/s and (F' - F/s)/s^2 at the speed s across the bar."""
     first, count, normal = own.rows[r, LAW], own.rows[r, COUNT], own.numbers[r, NORMAL]
+    if own.rows[r, MEDIUM] == INERTIA:
+        return normal, 0.0
     if count == 0:
         return normal * s, normal / s if s > 0.0 else 0.0
     k = first
@@ -126,7 +136,7 @@ def add_drag(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
         push(3 * bar.i + a, -(1.0 - first) * p - (1.0 - last) * q, force, flow)
         push(3 * bar.j + a, -first * p - last * q, force, flow)
         spent += p * (bar.ui[a] + first * way) + q * (bar.ui[a] + last * way)
-    trial.power[0] += spent
+    trial.power[SPENT] += spent
     if tangent.block.shape[0] > 0:
         # per place of the nodes: of a secant force, half as much and twice as much
         weight *= trial.weight * (0.5 if trial.secant else 1.0)
@@ -196,7 +206,7 @@ def add_lift(r: int, bar: Bar, trial: Trial, own: Fluid, force: Floats, flow: Fl
     push(3 * bar.i + up, -at_i, force, flow)
     push(3 * bar.j + up, -at_j, force, flow)
     # nothing of it is lost: what it does is work from outside
-    trial.power[0] += at_i * speed_of(3 * bar.i + up, trial) + at_j * speed_of(3 * bar.j + up, trial)
+    trial.power[SPENT] += at_i * speed_of(3 * bar.i + up, trial) + at_j * speed_of(3 * bar.j + up, trial)
     if tangent.block.shape[0] == 0:
         return
     weight = whole * trial.weight * (0.5 if trial.secant else 1.0)

@@ -22,11 +22,14 @@ from fem.forces.fluid.immersed import (
     ROW,
     Fluid,
 )
-from fem.forces.fluid.stream import WATER, WIND, Streams, flows
+from fem.forces.fluid.stream import INERTIA, WATER, WIND, Streams, flows
+from fem.forces.fluid.waves import REMEMBERED, sea_of
 from fem.forces.protocol import Family
 
-LABELS = ("FDT", "FDD", "WDD", "PB")
-"""In the order in which they are put into rows."""
+
+def labels_of(model: Any) -> tuple[str, ...]:
+    """What acts by itself, in the order in which it is put into rows: only in waves does water accelerate."""
+    return ("FDT", "FDD", "WDD", "PB", "FI") if model.waves else ("FDT", "FDD", "WDD", "PB")
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
@@ -34,13 +37,18 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
     touched = np.zeros(len(system.family), np.bool_)
     for step in model.steps:
         for load in step.fluid_loads:
-            if load.kind in LABELS:
+            if load.kind in labels_of(model):
                 touched[system.elements_of(load.target)] = True
     elements = np.flatnonzero(touched & ~system.gone)
     rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
     nothing, ends = (np.zeros((0, ROW), np.int64), np.zeros((0, NUMBERS))), system.element_nodes[elements]
     table, streams = np.array(rows, float).reshape(-1, 2), streams_of(model)
-    return Fluid(*nothing, elements, np.ascontiguousarray(ends), pair, table, gathered(()), streams)
+    # with nodes of what is gone: states keep their places
+    length = system.length0[system.bar_index[touched]]
+    sea = sea_of(model, np.unique(system.element_nodes[touched]), length, state)
+    asked = np.searchsorted(sea.nodes, ends) if len(sea.nodes) else np.zeros((0, 2), np.int64)
+    ends, asked = np.ascontiguousarray(ends), np.ascontiguousarray(asked)
+    return Fluid(*nothing, elements, ends, pair, table, gathered(()), streams, sea, asked)
 
 
 def streams_of(model: Any) -> Streams:
@@ -77,16 +85,19 @@ def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
     if not len(own.elements):
         return own
     model, found = system.model, list[Rows]()
-    length = system.length0[system.family[own.elements, 1]]
-    flows = [flow for flow in environment.flows if flow.load.kind in LABELS]
-    for flow in sorted(flows, key=lambda flow: LABELS.index(flow.load.kind)):
+    length = system.length0[system.bar_index[own.elements]]
+    labels = labels_of(model)
+    flows = [flow for flow in environment.flows if flow.load.kind in labels]
+    for flow in sorted(flows, key=lambda flow: labels.index(flow.load.kind)):
         load, streams = flow.load, flow.streams
-        medium = WIND if load.kind == "WDD" else WATER
+        medium = {"WDD": WIND, "FI": INERTIA}.get(load.kind, WATER)
         fluid = model.wind if medium == WIND else model.water
         law = load.coefficient if isinstance(load.coefficient, str) else ""
-        key = {"PB": [None, None, None, None], "FDT": [streams, load.follows, None, load.exponent]}.get(
-            load.kind, [streams, load.follows, law, None]
-        )
+        key = {
+            "PB": [None, None, None, None],
+            "FDT": [streams, load.follows, None, load.exponent],
+            "FI": [streams, 0.0, "", 1.0],
+        }.get(load.kind, [streams, load.follows, law, None])
         width = flow.diameter(system)[own.elements]
         for case in flow.cases:
             rows = rows_for([medium, case.curve, load.is_current, *key], length, found)
@@ -111,7 +122,12 @@ def add_numbers(load: Any, magnitude: Floats, width: Floats, fluid: Any, numbers
         numbers[acts, GIVEN] = float(not load.is_current)
         return
     numbers[acts, FOLLOWS] = load.follows
-    if load.kind == "FDT":
+    if load.kind == "FI":
+        mass = magnitude * 0.25 * np.pi * fluid.density * width**2
+        numbers[:, NORMAL] += load.coefficient * mass
+        numbers[:, ALONG] += 0.0 if load.added_along is None else (1.0 + load.added_along) * mass
+        numbers[acts, EXPONENT], numbers[acts, FOLLOWS] = 1.0, 0.0
+    elif load.kind == "FDT":
         numbers[:, ALONG] += magnitude * 0.5 * np.pi * fluid.density * width * load.coefficient
         numbers[acts, EXPONENT] = load.exponent
     elif isinstance(load.coefficient, str):
@@ -142,4 +158,13 @@ def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
     }
 
 
-FLUID = Family("fluid", assemble, evaluate, wanted=flows, pairs=lambda own: own.ends, symmetric=False, in_step=in_step)
+FLUID = Family(
+    "fluid",
+    assemble,
+    evaluate,
+    wanted=flows,
+    pairs=lambda own: own.ends,
+    states=lambda own: np.zeros(REMEMBERED * len(own.sea.nodes)),
+    symmetric=False,
+    in_step=in_step,
+)

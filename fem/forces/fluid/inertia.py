@@ -1,8 +1,8 @@
 """Added mass: what water around bars weighs on their acceleration across themselves, and, where asked for, along.
 
 A bar of direction t, of which the part q1 - q0 is wet, drags along m (C_A (I - t t^T) + C_At t t^T) (q1 - q0),
-m = M rho pi D^2/4 L0, between its nodes by the MASS rule of its section (Abaqus/Aqua FI, Morison's inertia term). A
-stream does not accelerate: there is no other inertia force.
+m = M rho pi D^2/4 L0, between its nodes by the MASS rule of its section (Abaqus/Aqua FI, Morison's inertia term). What
+water that accelerates in waves does to them is a force (``drag``).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.fluid.curves import Curves, distinct, gathered, value_at
 from fem.forces.fluid.stream import WATER, flows, wetted
+from fem.forces.fluid.waves import Sea, elevation_near, sea_of
 from fem.forces.mass import SHARES
 from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial
 
@@ -32,7 +33,7 @@ class AddedMass(NamedTuple):
 
     rows (r, 3), numbers (r, NUMBERS): of the step;  elements (q,), ends (q, 2)  the bars that have it in any step,
     their nodes, and shares (q, 2) of their MASS rules;  first: the number of their first pair, -1: it couples none
-    up, level: the axis that is up, the still level
+    sea     what moves the surface: it has the axis that is up and the still level
     """
 
     rows: Ints
@@ -42,8 +43,7 @@ class AddedMass(NamedTuple):
     shares: Floats
     first: int
     curves: Curves
-    up: int
-    level: float
+    sea: Sea
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
@@ -56,17 +56,20 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
         shares[system.elements_of(section.element_set)] = SHARES[section.mass_rule]
     shares = shares[elements]
     ends = np.ascontiguousarray(system.element_nodes[elements])
-    level = model.water.level if model.water else 0.0
+    sea = sea_of(model, elements[:0], system.length0[system.bar_index[elements]], 0)
     nothing, first = (np.zeros((0, 3), np.int64), np.zeros((0, NUMBERS))), pair if shares[:, 1].any() else -1
-    return AddedMass(*nothing, elements, ends, shares, first, gathered(()), model.mesh.up, level)
+    return AddedMass(*nothing, elements, ends, shares, first, gathered(()), sea)
 
 
 def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
     """What acts in a step."""
     flows = [flow for flow in environment.flows if flow.load.kind in KINDS]
     curves = distinct(case.curve for flow in flows for case in flow.cases)
+    sea = own.sea
+    if any(flow.load.kind != "FI" for flow in flows):  # modes are those in still water
+        sea = sea._replace(ramps=sea.ramps[:0])
     rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]
-    length = system.length0[system.family[own.elements, 1]]
+    length = system.length0[system.bar_index[own.elements]]
     for flow in flows:
         load, width = flow.load, flow.diameter(system)[own.elements]
         for case in flow.cases:
@@ -77,7 +80,10 @@ def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
             of_bars = whole * load.added, whole * (load.added_along or 0.0), length, own.shares
             numbers.append(np.column_stack(of_bars)[acts])
     return own._replace(
-        rows=np.ascontiguousarray(np.concatenate(rows)), numbers=np.concatenate(numbers), curves=gathered(curves)
+        rows=np.ascontiguousarray(np.concatenate(rows)),
+        numbers=np.concatenate(numbers),
+        curves=gathered(curves),
+        sea=sea,
     )
 
 
@@ -88,10 +94,10 @@ def evaluate(trial: Trial, own: AddedMass, force: Floats, flow: Floats, tangent:
 
 
 @called_kernel
-def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -> None:
+def mass(own: AddedMass, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
     """That of all rows; blocks between nodes stand behind those of nodes."""
     between = u.shape[0] // 3 + own.first
-    known, magnitude = -1, 0.0
+    known, magnitude, sea = -1, 0.0, own.sea
     for r in range(own.rows.shape[0]):
         if own.rows[r, MAGNITUDE] != known:
             known = own.rows[r, MAGNITUDE]
@@ -103,8 +109,11 @@ def mass(own: AddedMass, time: float, place: Floats, u: Floats, block: Floats) -
             place[3 * j + 2] + u[3 * j + 2] - place[3 * i + 2] - u[3 * i + 2],
         )
         square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
-        zi, zj = place[3 * i + own.up] + u[3 * i + own.up], place[3 * j + own.up] + u[3 * j + own.up]
-        first, last, _ = wetted(WATER, zi, zj, own.level)
+        zi, zj = place[3 * i + sea.up] + u[3 * i + sea.up], place[3 * j + sea.up] + u[3 * j + sea.up]
+        if sea.ramps.shape[0] > 0:
+            zi -= elevation_near(3 * i, time, place, u, sea)
+            zj -= elevation_near(3 * j, time, place, u, sea)
+        first, last, _ = wetted(WATER, zi, zj, sea.level)
         size = magnitude * (last - first)
         if own.rows[r, IS_CURRENT] == 1:
             size *= math.sqrt(square) / own.numbers[r, LENGTH]

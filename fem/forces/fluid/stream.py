@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from fem.arrays import Floats
 from fem.compiled import inner_kernel
 
-WATER, WIND = 0, 1
+WATER, WIND, INERTIA = 0, 1, 2
+"""What acts: a stream of water, of wind, or the acceleration of the water."""
 
 
 class Streams(NamedTuple):
@@ -31,7 +32,7 @@ def velocity(
 ) -> tuple[float, float, float, float, float, float]:
     """Velocity at height z, and its derivative by z.
 
-    first, second  amplitudes; of the current the first counts
+    first, second  amplitudes; of the current the first counts (the second is that of waves)
     """
     if medium == WIND:
         height, factor, slope = (z - streams.level) / streams.reference, 1.0, 0.0

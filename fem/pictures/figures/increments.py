@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from fem.arrays import Floats
 from fem.pictures.folder import Results
 from fem.pictures.style import OKABE_ITO, WIDTH, curve, finish, thinned
 
 CURVES = ("kinetic", "potential", "strain", "total", "external work", "dissipated")
-ALWAYS = ("kinetic", "potential", "strain", "total")
+
+
+def energy_curves(results: Results) -> Iterator[tuple[str, Floats, float]]:
+    """Name, values, and the value that they begin with where they have no zero of their own: so do stored energies
+    of prestress and position, which are shown as changes. Work and dissipated energy where there are any.
+    """
+    kinetic, strain, potential, work, dissipated = results.increments[:, 5:10].T
+    total = kinetic + strain + potential
+    for name, values in zip(CURVES, (kinetic, potential, strain, total, work, dissipated), strict=True):
+        if name in CURVES[:4] or values.any():
+            yield name, values, float(values[0]) if name in ("potential", "strain", "total") else 0.0
 
 
 def energies(results: Results) -> Figure:
     """Energies above, the magnitude of the error of their balance below."""
-    time = results.increments[:, 2]
-    kinetic, strain, potential, work, dissipated, error = results.increments[:, 5:].T
-    total = kinetic + strain + potential
+    time, error = results.increments[:, 2], results.increments[:, 10]
     figure = Figure(figsize=(WIDTH, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1))
     figure.suptitle("Energies", fontsize=12)
-    for j, (name, values) in enumerate(zip(CURVES, (kinetic, potential, strain, total, work, dissipated), strict=True)):
-        if name not in ALWAYS and not values.any():
-            continue
-        # Stored energies of prestress and position have no zero of their own: shown as changes.
-        start = values[0] if name in ("potential", "strain", "total") else 0.0
+    for name, values, start in energy_curves(results):
         look = {"color": "#000000", "ls": "-", "lw": 2.0, "zorder": 1.9} if name == "total" else {"lw": 1.6}
-        place = 6 if name == "total" else min(j, 5)
+        place = 6 if name == "total" else CURVES.index(name)
         curve(upper, time, values - start, place, name + (f"\n(less {start:.4g})" if start else ""), **look)
     upper.set_ylabel(f"energy [{results.unit('energy')}]" if results.is_si else "energy")
     size = np.abs(error)

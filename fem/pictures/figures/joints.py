@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from fem.arrays import Flags, Floats, Ints
 from fem.pictures.figures.reactions import force_figure
 from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
-from fem.pictures.motion import REST, Motion, at_keys, common, neighbours, nodes_at, overview, read_motion
+from fem.pictures.motion import REST, Motion, neighbours, nodes_at, overview, read_motion, table_values
 from fem.pictures.style import AXES, MOST_CURVES, share_of, some_of
 from fem.results.acting import Acting
 
@@ -63,7 +63,8 @@ def joint_forces(results: Results, most: int = MOST_CURVES) -> Joints:
     bars = np.flatnonzero(results.mesh.is_bar[links[:, 0]])
     chosen = bars[some_of(bars.tolist(), most)]
     labels = results.mesh.element_labels[links[chosen, 0]].tolist()
-    tension = tension_of(results, labels, None if motion.keys is None else motion.keys[kept])
+    pulls = table_values(results.elements, ["T"], labels, None if motion.keys is None else motion.keys[kept])
+    tension = None if pulls is None else pulls[:, :, 0]
     source = f"{motion.source or 'the tables'}; {balance}"
     return Joints(motion.time[kept], labels, len(bars), force[:, chosen], tension, source)
 
@@ -77,17 +78,6 @@ def joints(results: Results) -> Figure:
     figure = force_figure(results, found.time, found.force, names, title, letters, found.tension)
     figure.set_label(found.source)
     return figure
-
-
-def tension_of(results: Results, labels: list[int], keys: Floats | None) -> Floats | None:
-    """T (k, p) at the instants of the tables; None where they do not hold it."""
-    table = results.elements
-    if keys is None or "T" not in table.columns or set(labels) - set(table.lines_of):
-        return None
-    curves = table.curves(["T"], labels, keys)
-    if len(common(list(curves.values()))) < len(keys):
-        return None
-    return np.stack([at_keys(curves[label], keys)[:, 3] for label in labels], axis=1)
 
 
 def trees_of(results: Results, springs: Ints) -> list[Tree]:
@@ -222,9 +212,8 @@ def middles(
 
     rate = v.copy()
     rate[later] = (u[later] - u[later - 1]) / dt
-    return replace(
-        found, v=mean(v), elongation=mean(u), rate=rate, on_nodes=mean(on_nodes), on_elements=mean(on_elements)
-    ), usable
+    found = replace(found, v=mean(v), elongation=mean(u), rate=rate)
+    return replace(found, on_nodes=mean(on_nodes), on_elements=mean(on_elements)), usable
 
 
 def passed_on(results: Results, trees: list[Tree], at: Instants, acting: Acting) -> tuple[Floats, Floats]:

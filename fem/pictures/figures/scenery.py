@@ -1,4 +1,4 @@
-"""What a line stands in: the surface of the water and the bottom, behind the bars of a picture."""
+"""What a model stands in: the surface of the water, bottoms and planes, behind the bars of a picture."""
 
 from __future__ import annotations
 
@@ -15,24 +15,34 @@ WATER, BOTTOM = "#56B4E9", "#a08050"
 NEAR = 1.0
 """A plane is drawn that is no farther from the model than so many of its sizes."""
 
+STEEPEST = 0.2
+"""Share of the normal of a plane that points up, below which it is a wall, which is not drawn."""
+
 
 class Plane(NamedTuple):
-    """Height ``height`` + ``rise`` . (x, y) of what is drawn in a colour; ``is_bottom``: filled below."""
+    """Height ``height`` + ``rise`` . (x, y, z) of what is drawn in a colour, rise being 0 along the height;
+    ``is_bottom``: filled below."""
 
     height: float
-    rise: tuple[float, float]
+    rise: tuple[float, ...]
     colour: str
     is_bottom: bool
 
 
 def planes_of(results: Results) -> list[Plane]:
-    """The water's surface at rest and the bottoms, from ``run.json``."""
-    water = results.settings.get("water")
-    found = [Plane(water["level"], (0.0, 0.0), WATER, False)] if water else []
+    """The water's surface at rest, the bottoms, and the planes at rest that are no walls, from ``run.json``."""
+    water, up = results.settings.get("water"), upright(results)
+    found = [Plane(water["level"], (0.0, 0.0, 0.0), WATER, False)] if water else []
     for bed in results.settings.get("seabeds") or []:
-        steep, towards = math.tan(math.radians(bed["slope"])), math.radians(bed["uphill"])
-        rise = steep * math.cos(towards), steep * math.sin(towards)
+        steep, towards = math.tan(math.radians(bed["slope"])) if up == 2 else 0.0, math.radians(bed["uphill"])
+        rise = steep * math.cos(towards), steep * math.sin(towards), 0.0
         found.append(Plane(bed["elevation"], rise, BOTTOM, True))
+    for plane in results.settings.get("planes", []):
+        normal = np.array(plane["normal"])
+        if normal[up] > STEEPEST * np.linalg.norm(normal):
+            rises = np.where(np.arange(3) == up, 0.0, -normal / normal[up])
+            at = results.mesh.coordinates[results.mesh.node_labels == plane["node"]][0]
+            found.append(Plane(float(at[up] - at @ rises), tuple(rises.tolist()), BOTTOM, True))
     return list(dict.fromkeys(found))
 
 
@@ -81,5 +91,5 @@ def corners_of(plane: Plane, up: int, axes: tuple[int, ...], low: Floats, high: 
     corners = np.zeros((4, 3))
     corners[:, first] = np.array(edges[first])[[0, 1, 1, 0]]
     corners[:, second] = np.array(edges.get(second, (0.0, 0.0)))[[0, 0, 1, 1]]
-    corners[:, up] = plane.height + (corners[:, :2] @ plane.rise if up == 2 else 0.0)
+    corners[:, up] = plane.height + corners @ plane.rise
     return corners

@@ -69,9 +69,8 @@ def tension(results: Results) -> Figure:
         panel.plot(when, value, mark, color="#222222", ms=6, label=what)
     shade(panel, spells, word)
     panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
-    figure.suptitle(
-        style.shortened(f"Forces of the bars{style.share_of(labels, len(found.labels))}"), fontsize=style.TITLE
-    )
+    title = f"Forces of the bars{style.share_of(labels, len(found.labels))}"
+    figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     style.finish(results, axes)
     if rows:
         strip(axes[1][0], spells)
@@ -150,16 +149,19 @@ def ranges(found: Tensions, chosen: np.ndarray) -> tuple[Floats, Floats, Floats]
 def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Floats:
     """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
     distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
-    given = results.mesh.length[places_of(elements, results.mesh.element_labels)]
-    length = np.where(np.isnan(given), distance, given)
+    places = places_of(elements, results.mesh.element_labels)
+    given, share = results.mesh.length[places], distance / np.bincount(places, distance)[places]  # < 1 beside a pulley
+    length = np.where(np.isnan(given), distance, given * share)
     return np.asarray(np.cumsum(length) - 0.5 * length)
 
 
 def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Figure:
     """The undeformed bars, coloured by least, mean and greatest T; a row for each step."""
     mesh = results.mesh
-    order = np.argsort(mesh.element_labels)
-    ends = mesh.ends[order[np.searchsorted(mesh.element_labels[order], found.labels)]]
+    legs, elements = mesh.legs
+    column = np.full(len(mesh.ends), -1)
+    column[places_of(found.labels, mesh.element_labels)] = np.arange(len(found.labels))
+    ends, column = legs[column[elements] >= 0], column[elements[column[elements] >= 0]]
     # Seen from where the model is widest.
     across = np.sort(np.argsort(-np.ptp(mesh.coordinates, axis=0), kind="stable")[:2])
     scale, _ = tension_scale(np.array([part[1:] for part in parts]))
@@ -168,7 +170,7 @@ def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Fig
     axes = figure.subplots(len(parts), 3, squeeze=False, sharex=True, sharey=True, subplot_kw={"aspect": "equal"})
     for row, (when, *values) in zip(axes, parts, strict=True):
         for panel, name, forces in zip(row, ("least", "mean", "greatest"), values, strict=True):
-            draw_bars(panel, mesh.coordinates[ends][:, :, across], forces, scale)
+            draw_bars(panel, mesh.coordinates[ends][:, :, across], forces[column], scale)
             panel.autoscale()
             panel.set_title(f"{name}, {when}", fontsize=style.SMALL)
             style.tidy(panel)
@@ -213,9 +215,7 @@ def shapes(results: Results) -> Figure:
         lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
         draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], scale)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
-        panel.set_title(
-            f"t = {motion.time[place]:.6g} {results.unit('time') if results.is_si else ''}", fontsize=style.SMALL
-        )
+        panel.set_title(f"t = {motion.time[place]:.6g} {results.symbol('time')}", fontsize=style.SMALL)
         dress(results, panel, axes, 0.5 * (low + high), half)
     return figure
 

@@ -47,9 +47,9 @@ def dataset_of(model: Model, increments: Columns, motion: Floats, elements: Floa
     counts = {name: ("time", values) for name, values in increments.items() if name != "time"}
     recorded = NODAL[: motion.shape[1]]
     nodal = {each.name: (AXES, motion[:, k], described(each)) for k, each in enumerate(recorded)}
-    elemental = {
-        each.name: (("time", "element"), elements[:, :, k], described(each)) for k, each in enumerate(ELEMENTAL)
-    }
+    axes = ("time", "element")
+    recorded = ELEMENTAL[: elements.shape[2]]
+    elemental = {each.name: (axes, elements[:, :, k], described(each)) for k, each in enumerate(recorded)}
     coordinates = {
         "time": ("time", increments["time"], {"units": "s"} if is_si else {}),
         "node": mesh.node_labels,

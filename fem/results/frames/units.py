@@ -24,6 +24,11 @@ def unit_of(formula: str, is_si: bool) -> str:
 
 
 def si_unit(column: str) -> str:
-    """Of a column of a table, also of a sweep (``U1_2_end``: U1 of node 2 at the end); empty: a pure number."""
-    name = re.sub(r"_(end|min|max|largest)$", "", column)
-    return unit_of(FORMULAS.get(name) or FORMULAS.get(re.sub(r"(_\d+)+$", "", name), ""), True)
+    """Of a column of a table, also of a sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty: a pure
+    number.
+    """
+    of_number = re.fullmatch(r"[A-Z]+\d?_[en]\d+_(damage|rate|Tz)", column)
+    if of_number:
+        return unit_of({"damage": "", "rate": "1/time", "Tz": "time"}[of_number[1]], True)
+    name = re.sub(r"_(end|min|max|mean|std|largest)$", "", column)
+    return unit_of(FORMULAS.get(name) or FORMULAS.get(re.sub(r"(_[en]?\d+)+$", "", name), ""), True)

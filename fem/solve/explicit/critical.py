@@ -11,15 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Floats
-from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY
-from fem.forces.bars.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, Bars, P
+from fem.assembly.system import SPRING_FAMILY
+from fem.forces.bars.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, P
 from fem.forces.equations import condense, expand
 from fem.forces.families import as_stiff_as_they_get
 from fem.forces.springs import spring_slopes
 from fem.solve.explicit.bound import largest_square
 from fem.solve.explicit.leapfrog import Moved
 from fem.solve.linear.tangent import multiply
-from fem.solve.newton.groups import Motion
+from fem.solve.newton.groups import Motion, Problem
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.schemes import equilibrium
 from fem.solve.step_system import StepSystem
@@ -40,24 +40,24 @@ class Critical:
     node: int
 
 
-def as_stiff_as_can_be(bars: Bars) -> Bars:
-    """The bars with slack ones taut: what is slack now will not be for long."""
-    constants = bars.constants.copy()
+def as_stiff_as_can_be(problem: Problem) -> Problem:
+    """What marches, its slack bars taut: what is slack now will not be for long."""
+    constants = problem.bars.constants.copy()
     constants[PLUS] = constants[MINUS] = np.maximum(constants[PLUS], constants[MINUS])
-    return bars._replace(constants=constants)
+    return problem._replace(bars=problem.bars._replace(constants=constants))
 
 
 def bound_of(
-    stage: StepSystem, taut: Bars, moved: Moved, motion: Motion, thermal: Floats, dt: float
+    stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, dt: float
 ) -> tuple[float, int]:
     """Upper bound of omega^2, damping for this dt included, and its node. The tangent is left in ``stage.work``."""
-    families = as_stiff_as_they_get(stage.problem.families, motion.u, dt)
-    problem = stage.problem._replace(bars=taut, families=families)
-    square, node = largest_square(stage.coefficients, dt, thermal, moved.inverse, problem, motion, stage.work)
+    if taut.families is not None:
+        taut = taut._replace(families=as_stiff_as_they_get(taut.families, motion.u, dt))
+    square, node = largest_square(stage.coefficients, dt, thermal, moved.inverse, taut, motion, stage.work)
     return float(square), int(node)
 
 
-def critical_increment(stage: StepSystem, taut: Bars, moved: Moved, motion: Motion, thermal: Floats) -> Critical:
+def critical_increment(stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats) -> Critical:
     """Where dt^2 omega^2 = 4 for the largest omega^2 = a + b/dt of K + 4/dt C'; a, b: without and with damping."""
     _, node = bound_of(stage, taut, moved, motion, thermal, FAR)
     stiff = fastest_square(stage, moved, node)
@@ -125,15 +125,15 @@ def stiffest_at(stage: StepSystem, node: int) -> str:
     springs = np.abs(spring_slopes(stage.work.u, system.springs))
     springs = np.where((system.springs.dofs // 3 == node).any(axis=1), springs, -1.0)
     most = max(stiffness.max(initial=-1.0), springs.max(initial=-1.0))
-    family, index = BAR_FAMILY, int(stiffness.argmax()) if len(stiffness) else 0
+    mine = system.bar_index == (int(stiffness.argmax()) if len(stiffness) else 0)
     if most < 0.0 or (not stage.problem.is_passive and np.abs(stage.work.tangent.block[node]).max(initial=0.0) > most):
         return f"what acts on node {system.labels[node]}"
     if springs.max(initial=-1.0) > stiffness.max(initial=-1.0):
-        family, index = SPRING_FAMILY, int(springs.argmax())
-    element = int(np.flatnonzero((system.family[:, 0] == family) & (system.family[:, 1] == index))[0])
+        mine = (system.family[:, 0] == SPRING_FAMILY) & (system.family[:, 1] == int(springs.argmax()))
+    element = int(np.flatnonzero(mine)[0])
     name = f"element {system.element_labels[element]}"
     for section in reversed(system.model.sections):
         if np.any(system.model.mesh.element_sets[section.element_set] == element):
-            area = system.bars.constants[AREA, system.family[element, 1]]
+            area = system.bars.constants[AREA, system.bar_index[element]]
             return f"{name} (material {section.material}, *SOLID SECTION of {section.element_set}, area {area:.6g})"
     return name

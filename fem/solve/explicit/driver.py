@@ -8,29 +8,27 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bars.bar import Bars
-from fem.forces.families import massive_ones
+from fem.forces.families import massive_ones, trouble_of
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
+from fem.solve.clock import BALANCES
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
 from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
 from fem.solve.explicit.ties import tie
 from fem.solve.increment import Marcher, OneStep
-from fem.solve.newton.groups import INCREMENT, Loading, Motion, Record
+from fem.solve.newton.groups import INCREMENT, NOT_FINITE, Loading, Motion, Record
 from fem.solve.step_system import StepSystem
 
 SAFE = 0.9
 """Fraction of the critical increment that a blank increment becomes."""
-BALANCES = 50
-"""The energy balance is closed, and watched, at least this often."""
 
 
 class Explicit(Marcher):
-    """The explicit march of one step. ``taut``, ``moved``: as in ``leapfrog``."""
+    """The explicit march of one step. ``taut``: ``as_stiff_as_can_be``; ``moved``: as in ``leapfrog``."""
 
     def __init__(self, stage: StepSystem) -> None:
         self.stage = stage
-        self.taut: Bars = as_stiff_as_can_be(stage.bars)
+        self.taut = as_stiff_as_can_be(stage.problem)
         self.moved = _moved(stage)
         self.ties = tie(stage, self.moved.inverse)
         self.is_dissipative = bool(len(stage.nodes.damping) or len(stage.work.flow))
@@ -96,16 +94,13 @@ class Explicit(Marcher):
         """Call the march until the chunk ends, or until the increment is in fact too long (STIFFENED)."""
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment
-        while True:
-            through = stage.passage(chunk, motion, kept)
-            reason = leapfrog(control, due.astype(np.int64), self.moved, self.ties, through)
-            if reason != WATCH:
-                return int(reason)
+        through, marks = stage.passage(chunk, motion, kept), due.astype(np.int64)
+        while (reason := leapfrog(control, marks, self.moved, self.ties, through)) == WATCH:
             done = int(control[INCREMENT])
-            if self._is_too_long(
-                float(chunk.dt[done - 1]), motion, chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
-            ):
+            thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
+            if self._is_too_long(float(chunk.dt[done - 1]), motion, thermal):
                 return STIFFENED
+        return int(reason)
 
     def _is_too_long(self, dt: float, motion: Motion, thermal: Floats) -> bool:
         """dt exceeds the critical one: the bound that is cheap and safe is asked first."""
@@ -114,6 +109,9 @@ class Explicit(Marcher):
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
+        told = trouble_of(self.stage.system, self.stage.work.u, self.stage.work.state)
+        if told and reason == NOT_FINITE:
+            return f"step {step.number} stopped after t = {step.progress.time:.9g}: {told} Everything so far is written"
         if reason == UNTIED:
             what = f"rods cannot be kept at their lengths with the increment {dt:.6g}, or their constraints depend on "
             what += "each other."

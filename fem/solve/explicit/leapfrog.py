@@ -90,7 +90,7 @@ def divide_by_mass(dt: float, time: float, moved: Moved, problem: Problem, work:
     M is the sum of a positive diagonal and a mass that takes no energy: its pivots are safe.
     """
     nodes, rest, a, block = problem.nodes, work.residual, work.a, work.block
-    write_masses(problem.families, time, nodes.place, work.u, nodes.directed_mass)
+    write_masses(problem.families, time, nodes.place, work.u, work.state, nodes.directed_mass)
     for i in range(nodes.directed_mass.shape[0]):
         for k in range(9):
             block[i, k] = nodes.directed_mass[i, k]
@@ -126,7 +126,8 @@ def forces(before: float, now: float, thermal: Floats, problem: Problem, motion:
     """Internal force at u1 and the velocity in ``work.v`` into ``work.force``, cleared before; the stored energy."""
     force, flow, tangent = work.force, work.flow, work.tangent
     trial = at_end(1.0, 1.0, 0.0, before, now, thermal, problem, motion, work)
-    work.power[:] = 0.0
+    for k in range(work.power.shape[0]):
+        work.power[k] = 0.0
     for dof in range(flow.shape[0]):
         flow[dof] = 0.0
     energy: float = evaluate_bars(trial, problem.bars, False, force, flow, tangent.bar_tangent)

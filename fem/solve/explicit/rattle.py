@@ -94,7 +94,9 @@ def turn(ties: Ties, bars: Bars, u: Floats) -> bool:
         for c in range(3):
             d = bars.constants[(BASE if is_fixed else REF) + c, e]
             gradient[c, r] = d if is_fixed else d + (u[j + c] - u[i + c])
-    band[:, :] = 0.0
+    for row in range(band.shape[0]):
+        for column in range(band.shape[1]):
+            band[row, column] = 0.0
     for m in range(ties.meetings.shape[0]):
         row, column, r, s = ties.meetings[m, 0], ties.meetings[m, 1], ties.meetings[m, 2], ties.meetings[m, 3]
         node = 3 * ties.corners[m, 0]

@@ -28,7 +28,9 @@ def assemble_band(width: int, equation: Ints, bars: Bars, tangent: Tangent, bloc
     ``block`` (n, 9) holds everything within one node but the bars.
     """
     nodes, bar_tangent, off, pairs, cross = tangent.ends, tangent.bar_tangent, tangent.off, tangent.pairs, tangent.cross
-    band[:, :] = 0.0
+    for row in range(band.shape[0]):
+        for column in range(band.shape[1]):
+            band[row, column] = 0.0
     for i in range(block.shape[0]):
         for a in range(3):
             row = equation[3 * i + a]

@@ -29,6 +29,10 @@ DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
 SOLVERS = ("AUTO", "CHAIN", "BAND", "CG", *DIRECT_SOLVERS)
 """What may be asked for; DIRECT leaves the choice of the library to us."""
 
+NOTHING = np.zeros(0, np.int64)
+NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
+"""For solvers that follow no elimination order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -59,16 +63,14 @@ def choose_solver(
 
     Statics pivots (tangents may be indefinite or nearly singular), so it uses neither the chain nor iterations.
     """
-    nothing = np.zeros(0, np.int64)
     count = int(np.count_nonzero(free == 1))
-    direct = Choice(EXTERNAL, no_tree(), nothing, 0, "asked for", *library_for(wanted, count))
+    direct = Choice(EXTERNAL, NO_TREE, NOTHING, 0, "asked for", *library_for(wanted, count))
     if wanted in DIRECT_SOLVERS:
         return direct
     if len(equations.slave):
         return replace(direct, reason="equations couple dofs")
-    iterative = replace(direct, solver=CG)
     if wanted == "CG" and may_iterate:
-        return iterative
+        return replace(direct, solver=CG)
     if wanted == "CHAIN" or (wanted == "AUTO" and not is_static):
         tree = find_tree(system, free)
         if tree is not None:
@@ -82,11 +84,5 @@ def choose_solver(
     if wanted == "BAND" or count * float(width) ** 2 <= BAND_WORK:
         return replace(direct, solver=BAND, equation=equation, width=width, reason=f"narrow band, half width {width}")
     if may_iterate:
-        return replace(iterative, reason=f"half bandwidth {width}, symmetric, with inertia")
+        return replace(direct, solver=CG, reason=f"half bandwidth {width}, symmetric, with inertia")
     return replace(direct, reason=f"half bandwidth {width} is too wide")
-
-
-def no_tree() -> Tree:
-    """For solvers that follow no elimination order."""
-    nothing = np.zeros(0, np.int64)
-    return Tree(nothing, nothing, nothing, np.zeros(0), nothing, nothing, nothing, nothing, nothing)

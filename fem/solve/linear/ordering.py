@@ -48,7 +48,8 @@ IN_CACHE = 50_000
 def _spread(first: Ints, neighbour: Ints, link: Ints, roots: Ints, sequence: Ints, parent: Ints, via: Ints) -> None:
     """Breadth-first over all components, from ``roots`` in order: sequence, parents and the bars to them."""
     reached = 0
-    for root in roots:
+    for r in range(roots.shape[0]):
+        root = roots[r]
         if parent[root] != -2:
             continue
         parent[root] = -1
@@ -89,10 +90,11 @@ def find_tree(system: System, free: Ints) -> Tree | None:
     (present,) = is_there.nonzero()
     ends = np.concatenate([nodes[present, 0], nodes[present, 1]])
     others = np.concatenate([nodes[present, 1], nodes[present, 0]])
-    links = np.tile(present, 2)
-    order = np.argsort(ends, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=count))]).astype(np.int64)
-    roots = np.argsort(free.reshape(-1, 3).sum(axis=1), kind="stable")
+    links = np.concatenate([present, present])
+    order = ends.argsort(kind="stable")
+    first = np.zeros(count + 1, np.int64)
+    np.bincount(ends, minlength=count).cumsum(out=first[1:])
+    roots = free.reshape(-1, 3).sum(axis=1).argsort(kind="stable")
     sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
     _spread(first, others[order], links[order], roots, sequence, parent, via)
     if len(present) != np.count_nonzero(via >= 0):
@@ -101,7 +103,8 @@ def find_tree(system: System, free: Ints) -> Tree | None:
         roots = np.concatenate([[_middle(sequence, parent)], roots])
         sequence, parent, via = np.zeros(count, np.int64), np.full(count, -2, np.int64), np.zeros(count, np.int64)
         _spread(first, others[order], links[order], roots, sequence, parent, via)
-    linked, sign = np.flatnonzero(via >= 0), np.full(count, -1.0)
+    (linked,) = (via >= 0).nonzero()
+    sign = np.full(count, -1.0)
     sign[linked[nodes[via[linked], 0] == linked]] = 1.0
     leaves_first = np.ascontiguousarray(sequence[::-1])
     nobody = np.zeros(0, np.int64)

@@ -51,7 +51,7 @@ class Factor:
         matrix.indptr = matrix.indptr.astype(np.int32)
         if not np.isfinite(matrix.data).all() or structural_rank(matrix) < matrix.shape[0]:  # SuperLU would crash
             return False
-        self._scale = _equilibration(matrix)
+        self._scale = equilibration(matrix)
         matrix = matrix.multiply(self._scale[:, None]).multiply(self._scale[None, :]).tocsc()
         if not pencil.is_small and self._without_pivots(matrix, limit):
             return True
@@ -135,7 +135,7 @@ def _bordered(pencil: Pencil, shift: float, is_apart: bool) -> Any:
     return block_array([[matrix, held.T], [held, give]]).tocsc()
 
 
-def _equilibration(matrix: Any) -> Floats:
+def equilibration(matrix: Any) -> Floats:
     """d such that the rows of d_i a_ij d_j are about 1 in size (Ruiz 2001)."""
     size = abs(matrix).tocsr()
     scale = np.ones(matrix.shape[0])

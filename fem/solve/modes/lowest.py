@@ -69,12 +69,14 @@ class Ladder:
 
 def lowest_modes(pencil: Pencil, wanted: int) -> Ladder:
     """At least the ``wanted`` lowest modes, as far as there are so many and they can be confirmed."""
-    lowest = factor = _below_all(pencil)
-    heavy = int(np.count_nonzero(pencil.mass.diagonal()))
+    heavy, none = int(np.count_nonzero(pencil.mass.diagonal())), np.zeros(0)
     root = MassRoot(pencil) if pencil.is_small or 2 * wanted >= heavy else None
+    if root and root.modes == 0:
+        return Ladder(none, np.zeros((pencil.size, 0)), none, 0, 0, 0)
+    lowest = factor = _below_all(pencil)
     total = root.modes if root else -1
     sought = min(wanted, total) if root else wanted
-    ladder = Ladder(np.zeros(0), np.zeros((pencil.size, 0)), np.zeros(0), total, -1, max(lowest.below, 0))
+    ladder = Ladder(none, np.zeros((pencil.size, 0)), none, total, -1, max(lowest.below, 0))
     spare = SPARE
     for turn in range(ROUNDS):
         settled = ladder.settled()

@@ -9,6 +9,7 @@ from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.forces.bars.bar import INV_LENGTH, Bars
 from fem.forces.equations import condense, expand
 from fem.forces.families import write_masses
+from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.forces.values import element_values, energy_of_bars, secant_thermal_work, thermal_work
 from fem.lanes.choose import every, some, where
 from fem.solve.newton import groups
@@ -175,7 +176,7 @@ def close_increment(
     secant, energies, u0, u1 = scheme.secant, motion.energies, motion.u, work.u
     dynamic = scheme.wm != 0.0
     if dynamic and nodes.directed_mass.shape[0] > 0:
-        write_masses(problem.families, loading.time[k], nodes.place, u0, work.mass_before)
+        write_masses(problem.families, loading.time[k], nodes.place, u0, motion.state, work.mass_before)
     balance_forces(scheme, secant, k, problem, loading, work.a, work)
     now = min(k + 1, loading.thermal_end.shape[0] - 1)
     before = min(k, loading.thermal_end.shape[0] - 1)
@@ -199,6 +200,9 @@ def close_increment(
         work_done += support_work(secant, k, dynamic, problem, loading, motion, work)
         if secant and scheme.projects:
             work_done -= projected_work(problem, loading, motion, work)
+    has_books = work.power.shape[0] > 0
+    if has_books:
+        potential += work.power[WEIGHT]
     kinetic = 0.0
     if dynamic:
         loss, late = 0.0, scheme.late
@@ -224,14 +228,16 @@ def close_increment(
                 loss += ((1.0 - late) * work.momentum[dof] + late * work.damping_force[dof]) * (u1[dof] - u0[dof])
         if nodes.directed_mass.shape[0] > 0:
             work_done += turning_work(secant, k, problem, loading, motion, work)
-        for p in range(work.power.shape[0]):
-            spent = loading.dt[k] * ((1.0 - of_end) * motion.power[p] + of_end * work.power[p])
-            work_done += spent
-            loss += spent
+        if has_books:
+            spent = loading.dt[k] * ((1.0 - of_end) * motion.power[SPENT] + of_end * work.power[SPENT])
+            work_done += spent + work.power[GIVEN]
+            loss += spent + work.power[TAKEN]
         kinetic = kinetic_energy(problem, work)
         energies[groups.WORK] += work_done
         energies[groups.DISSIPATED] += loss
     else:
+        if has_books:
+            energies[groups.DISSIPATED] += work.power[TAKEN]
         given = strain + potential - energies[groups.TOTAL0]
         energies[groups.WORK] = given + energies[groups.DISSIPATED] - energies[groups.ERROR0]
     energies[groups.KINETIC], energies[groups.STRAIN], energies[groups.POTENTIAL] = kinetic, strain, potential
@@ -299,6 +305,6 @@ def note_increment(
             kinematics[k, 4, record.touching[t, 0], c] += motion.state[record.touching[t, 1] + c]
     if record.elements.shape[0] > 0:
         element_values(
-            record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, record.values[k],
-            motion.memory[groups.ONSET],
+            record.elements, u, motion.v, bars, springs, problem.families, thermal, motion.multiplier, motion.state,
+            record.values[k], motion.memory[groups.ONSET],
         )  # fmt: skip

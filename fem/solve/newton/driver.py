@@ -35,7 +35,7 @@ class Newton(Marcher):
         """Through a chunk, or up to where ropes change."""
         if step.watched:
             return step.watched.march(control, chunk, kept)
-        reason = iterate(step, control, chunk, kept, NO_ROPES)
+        reason = step.iterate(control, chunk, kept, NO_ROPES)
         while reason == SINGULAR and self._carefully(step, control, chunk, kept):
             reason = iterate(step, control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
         return reason

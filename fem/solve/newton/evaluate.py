@@ -7,7 +7,7 @@ from fem.compiled import called_kernel, inner_kernel, kernel, shared_kernel
 from fem.forces.bars.bar import evaluate_bars
 from fem.forces.families import evaluate_others, write_masses
 from fem.forces.mass import multiply_mass
-from fem.forces.protocol import Trial
+from fem.forces.protocol import SPENT, Trial
 from fem.forces.values import energy_of_bars
 from fem.lanes.choose import some
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
@@ -50,7 +50,8 @@ def in_increment(
     dt = loading.dt[k]
     return Trial(
         scheme.secant, scheme.wf, scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt),
-        scheme.onset * dt, loading.time[k], loading.time[k + 1], motion.u, motion.v, work.u, work.v, work.a,
+        scheme.onset * dt, loading.time[k], loading.time[k + 1], (0.5 if scheme.secant else 1.0) * dt,
+        motion.u, motion.v, motion.a, work.u, work.v, work.a,
         loading.thermal_mean[min(k, loading.thermal_mean.shape[0] - 1)], work.multiplier, problem.nodes.place,
         motion.state, work.state, work.power,
     )  # fmt: skip
@@ -72,8 +73,8 @@ def at_end(
 ) -> Trial:  # fmt: skip
     """The question for the forces in the trial state itself."""
     return Trial(
-        False, weight, rate, rate2, 0.0, before, now, work.u, work.v, work.u, work.v, work.a, thermal, work.multiplier,
-        problem.nodes.place, motion.state, work.state, work.power,
+        False, weight, rate, rate2, 0.0, before, now, 0.0, work.u, work.v, work.a, work.u, work.v, work.a, thermal,
+        work.multiplier, problem.nodes.place, motion.state, work.state, work.power,
     )  # fmt: skip
 
 
@@ -83,19 +84,25 @@ def evaluate_instant(
 ) -> float:
     """``evaluate`` in the trial state itself, mass included; dt only scales the part of velocities in the tangent."""
     nodes = problem.nodes
-    if nodes.directed_mass.shape[0] > 0:
-        write_masses(problem.families, time, nodes.place, work.u, nodes.directed_mass)
     rate, rate2 = scheme.viscous * scheme.vu / dt, scheme.wm * scheme.au / (dt * dt)
     trial = at_end(scheme.wf, rate, rate2, time, time, thermal, problem, motion, work)
     energy: float = evaluate_apart(trial, problem, work)
+    if nodes.directed_mass.shape[0] > 0:
+        write_masses(problem.families, time, nodes.place, work.u, work.state, nodes.directed_mass)
     return energy
 
 
 @kernel
-def stored_energy(time: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch) -> float:
-    """Energy stored in the trial state; momentum, shift and the tangent are used as room."""
+def stored_energy(
+    before: float, now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch
+) -> float:  # fmt: skip
+    """Energy stored in the trial state, and what families book but for what streams spend; momentum, shift and the
+    tangent are used as room.
+    """
     force, flow = work.momentum, work.shift
-    trial = at_end(0.0, 0.0, 0.0, time, time, thermal, problem, motion, work)
+    for k in range(SPENT + 1, work.power.shape[0]):
+        work.power[k] = 0.0
+    trial = at_end(0.0, 0.0, 0.0, before, now, thermal, problem, motion, work)
     energy: float = energy_of_bars(work.u, work.v, problem.bars, thermal, work.multiplier)
     energy += evaluate_others(trial, problem.springs, problem.families, force, flow, work.tangent)
     return energy
@@ -111,7 +118,15 @@ def foresee_masses(scheme: Coefficients, k: int, problem: Problem, loading: Load
     ahead = (0.5 if scheme.secant else scheme.wf) * loading.dt[k]
     for dof in range(u.shape[0]):
         u[dof] = motion.u[dof] + ahead * (motion.v[dof] + 0.5 * ahead * motion.a[dof])
-    write_masses(problem.families, loading.time[k] + ahead, problem.nodes.place, u, problem.nodes.directed_mass)
+    nodes = problem.nodes
+    write_masses(problem.families, loading.time[k] + ahead, nodes.place, u, motion.state, nodes.directed_mass)
+
+
+@inner_kernel
+def settle_masses(k: int, problem: Problem, loading: Loading, work: Scratch) -> None:
+    """The mass that families add at the end of increment k."""
+    nodes = problem.nodes
+    write_masses(problem.families, loading.time[k + 1], nodes.place, work.u, work.state, nodes.directed_mass)
 
 
 @inner_kernel
@@ -144,7 +159,7 @@ def turning_work(secant: bool, k: int, problem: Problem, loading: Loading, motio
     of_start = changed_energy(before, now, pairs, motion.v)
     if not secant:
         return 0.5 * (of_start + changed_energy(before, now, pairs, work.v))
-    write_masses(problem.families, loading.time[k + 1], nodes.place, work.u, before)
+    write_masses(problem.families, loading.time[k + 1], nodes.place, work.u, work.state, before)
     of_end = changed_energy(now, before, pairs, work.v)
     for i in range(now.shape[0]):
         for c in range(9):

@@ -154,7 +154,7 @@ class Loading(NamedTuple):
 class Motion(NamedTuple):
     """The last good state: u, v, a, internal force, its part that does not come from stored energy (empty: there is
     none), reaction (3n,), multipliers of rods (m,), energies and the convergence memory; origin (3n,): u at the
-    start of the step. power (1,): what streams spend (empty: there are no families).
+    start of the step. power: what families add to the books (empty: there are none).
 
     After an increment of a secant scheme a, force, reaction and multiplier are those of the increment, u and v those of
     its end. lagged (3n,): what the recursion of a scheme that averages forces (LAGS) goes on with in place of a.
@@ -221,7 +221,7 @@ class Record(NamedTuple):
     """What is kept of every increment of a chunk.
 
     increments (k, INCREMENT_ROW); nodes (p,) and kinematics (k, 4, p, 3): u, v, a, reaction of recorded nodes;
-    elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements
+    elements (q, 2) family and index, values (k, q, 4): E, S, N, T of recorded elements (5: and T2)
     touching (c, 2) place among nodes, and first of three states, of contact forces: a fifth row of kinematics, if any
     """
 

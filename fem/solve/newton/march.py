@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, shared_kernel
-from fem.forces.families import write_masses
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.chain import solve_chain, solve_unsymmetric_chain
@@ -30,7 +29,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
-from fem.solve.newton.evaluate import evaluate, in_increment
+from fem.solve.newton.evaluate import evaluate, in_increment, settle_masses
 from fem.solve.newton.groups import Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
@@ -164,7 +163,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                     memory[groups.CLOSING_STRAIN], memory[groups.CLOSING_NORM] = strain, norm
                     memory[groups.CLOSING_SCALE], memory[groups.CLOSING_FLAGS] = scale, flags
                     if nodes.directed_mass.shape[0] > 0 and not scheme.secant:
-                        write_masses(problem.families, loading.time[k + 1], nodes.place, work.u, nodes.directed_mass)
+                        settle_masses(k, problem, loading, work)
                     phase = closing_phase(scheme, problem)
                     if phase == groups.CLOSE and scheme.lags:
                         end_accelerations(k, nodes, loading, work)
@@ -209,7 +208,9 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 phase = groups.CLOSE
         if phase == groups.CLOSE:
             phase = groups.OPEN
-            if ropes.bars.shape[0] > 0 and changes(ropes, bars, work.u, work.multiplier):
+            if ropes.bars.shape[0] > 0 and changes(
+                ropes, bars, dt, motion.u, motion.v, work.u, work.v, work.multiplier
+            ):
                 control[groups.PHASE] = groups.OPEN
                 return groups.EVENT
             flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]

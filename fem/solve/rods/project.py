@@ -32,7 +32,7 @@ from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense
 from fem.forces.bars.strain import LINEAR
 from fem.forces.equations import Equations, condense, expand
-from fem.lanes.choose import where
+from fem.lanes.choose import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
@@ -82,7 +82,7 @@ def mass_system(stiffness: float, nodes: Nodes, bars: Bars, work: Scratch) -> No
     couple_masses(1.0, nodes, work.tangent.cross)
     for e in range(bars.nodes.shape[0]):
         work.tangent.bar_tangent[GEOMETRIC, e] = 0.0
-        if work.tangent.bar_tangent[ALPHA, e] != np.inf:
+        if common(work.tangent.bar_tangent[ALPHA, e]) != np.inf:
             work.tangent.bar_tangent[ALPHA, e] *= stiffness
     for dof in range(work.residual.shape[0]):
         work.residual[dof] = 0.0

@@ -17,6 +17,7 @@ import numpy as np
 
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
+from fem.lanes.choose import common, where
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import Diagonal, isotropic
 from fem.solve.linear.chain import solve_unsymmetric_chain
@@ -49,12 +50,7 @@ def solve_with_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem:
     keep(is_filled, work)
     before, error, is_solved = np.inf, np.inf, True
     for _ in range(MOST_SOLVES):
-        if is_filled:
-            for i in range(work.block.shape[0]):
-                for k in range(9):
-                    work.block[i, k] = work.kept[i, k]
-        for e in range(work.tau.shape[0]):
-            work.tau[e] = 0.0
+        open_again(is_filled, work)
         if problem.solver == BAND:
             is_solved = solve_in_band(problem.equation, bars, linear_system(nodes, work), work.band, work.unknowns)
         else:
@@ -87,6 +83,17 @@ def keep(is_filled: bool, work: Scratch) -> None:
 
 
 @inner_kernel
+def open_again(is_filled: bool, work: Scratch) -> None:
+    """The matrix as it was given, which a solve writes over, and no pulls."""
+    if is_filled:
+        for i in range(work.block.shape[0]):
+            for k in range(9):
+                work.block[i, k] = work.kept[i, k]
+    for e in range(work.tau.shape[0]):
+        work.tau[e] = 0.0
+
+
+@inner_kernel
 def restore(work: Scratch) -> None:
     """The right-hand side as it was given, and the whole answer."""
     for dof in range(work.residual.shape[0]):
@@ -112,14 +119,14 @@ def leave_rest(is_filled: bool, diagonal: Diagonal, nodes: Nodes, bars: Bars, wo
     largest = 0.0
     for dof in range(nodes.mask.shape[0]):
         largest = max(largest, nodes.mask[dof] * work.whole[SIZE, dof])
-    error = 0.0
+    rest, size = 0.0, 1.0  # of the worst equation so far: one division for all
     for dof in range(nodes.mask.shape[0]):
-        size = work.whole[SIZE, dof] + NOTHING * largest
-        if nodes.mask[dof] == 0.0:
-            work.residual[dof] = 0.0
-        elif size > 0.0 and not abs(work.residual[dof]) <= error * size:
-            error = abs(work.residual[dof]) / size
-    return rest_of_gaps(error, longest_move(is_filled, diagonal, work), bars, work)
+        its, its_size = abs(work.residual[dof]), work.whole[SIZE, dof] + NOTHING * largest
+        is_open = nodes.mask[dof] != 0.0
+        is_worst = is_open & (its_size > 0.0) & (not its * size <= rest * its_size)
+        rest, size = where(is_worst, its, rest), where(is_worst, its_size, size)
+        work.residual[dof] = where(is_open, work.residual[dof], 0.0)
+    return rest_of_gaps(rest / size, longest_move(is_filled, diagonal, work), bars, work)
 
 
 @inner_kernel
@@ -131,8 +138,8 @@ def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
         for c in range(3):
             own = multiple + (work.kept[i, 4 * c] if is_filled else 0.0)
             longest = max(longest, abs(work.whole[FOUND, 3 * i + c]))
-            if own > 0.0:
-                longest = max(longest, abs(work.whole[RIGHT, 3 * i + c]) / own)
+            alone = abs(work.whole[RIGHT, 3 * i + c]) / where(own > 0.0, own, 1.0)
+            longest = max(longest, where(own > 0.0, alone, 0.0))
     return longest
 
 
@@ -169,10 +176,10 @@ def rest_of_bars(bars: Bars, work: Scratch) -> None:
     for e in range(bars.nodes.shape[0]):
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         pull, size, t = 0.0, 0.0, bar_tangent[GEOMETRIC, e]
-        if bar_tangent[ALPHA, e] == np.inf:
+        if common(bar_tangent[ALPHA, e]) == np.inf:
             pull = work.pulls[FOUND, e]
             size = abs(pull)
-        elif bar_tangent[ALPHA, e] != 0.0:
+        else:
             for c in range(3):
                 pull += bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
                 size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
@@ -204,6 +211,6 @@ def rest_of_gaps(error: float, longest: float, bars: Bars, work: Scratch) -> flo
             rest -= bar_tangent[Q + c, e] * (x[j + c] - x[i + c])
             size += abs(bar_tangent[Q + c, e]) * (abs(x[j + c]) + abs(x[i + c]))
         bar_tangent[GAP, e] = -rest
-        if size > 0.0 and not abs(rest) <= error * size:
-            error = abs(rest) / size
+        is_worst = (size > 0.0) & (not abs(rest) <= error * size)
+        error = where(is_worst, abs(rest) / where(size > 0.0, size, 1.0), error)
     return error

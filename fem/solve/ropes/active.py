@@ -18,7 +18,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH, senses
+from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent
@@ -47,6 +47,8 @@ class ActiveSet(Watched):
 
     def start(self, motion: Motion, now: float) -> None:
         """Ropes at their length are taut at first; those between two supports never are."""
+        if np.any(self.friction):
+            self.step_run.notify("planes are smooth in statics: FRICTION of *STOP PLANE acts in *DYNAMIC steps")
         gap = self._gaps(motion)
         self._refuse_too_long(gap)
         self.taut[:] = self._some(motion, now, self._is_near(gap) & self.can_pull)
@@ -153,14 +155,14 @@ class ActiveSet(Watched):
         self.taut[:] = taut
         stage = step_run.stage = self.stages.of(taut)
         motion.multiplier[self.ropes.bars[~taut]] = 0.0
-        fresh = self.ropes.bars[taut & (motion.multiplier[self.ropes.bars] <= 0.0)]
+        is_fresh = taut & (motion.multiplier[self.ropes.bars] <= 0.0)
+        fresh = self.ropes.bars[is_fresh]
         # Without a tension nothing resists across ropes: first guess as large as the forces that act. Stops push.
         loads = self.stages.first.loads
         acting = loads.factors(np.array([end]))[0] @ loads.vectors if len(loads.vectors) else np.zeros(1)
         force = max(float(np.abs(acting).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
-        motion.multiplier[fresh] = (
-            np.maximum(senses(stage.bars, fresh), 0.0) * force * stage.bars.constants[INV_LENGTH, fresh]
-        )
+        pulls = np.maximum(self.sense[is_fresh], 0.0) * force
+        motion.multiplier[fresh] = pulls * stage.bars.constants[INV_LENGTH, fresh]
         evaluate_start(stage, motion, loading_at(stage, motion, begin))
         try:
             self.notice = hold_unrestrained(stage, step_run.step)[1]

@@ -17,7 +17,6 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.first import NoInstant, Search
@@ -44,7 +43,7 @@ class Events(Switched):
         """A chunk of increments, up to the one with an event; one at a time while ropes share their pull."""
         m = self.step_run
         self.shares.take_out(m.progress.motion)
-        reason = iterate(m, control, chunk, kept, self.ropes)
+        reason = m.iterate(control, chunk, kept, self.ropes)
         if self.has_shared and control[groups.INCREMENT] > 0:
             self._look_at_shared(m.progress.time + float(chunk.dt[0]))
             self._note(kept, chunk)
@@ -97,6 +96,8 @@ class Events(Switched):
             if step > 0.0:
                 control, kept, chunk = self._march(now, now + step, step, NO_ROPES)
                 self._arrive(end if end - now - step < self._sharp else now + step)
+                if self.now == end and not (at.any() or self.leaves.any()):  # what looked like a touch was none
+                    break
             self._refuse_lasting(at, step == 0.0)
             lingers = ~self.states.basis & (self.ropes.allowance > 0.0)
             released, stuck = self.states.basis & at, lingers & at & (step == 0.0)
@@ -120,7 +121,7 @@ class Events(Switched):
         if not asked.any():
             return False
         saved = copy_of(motion)
-        self._march(now, end, end - now, NO_ROPES)
+        self._march(now, end, end - now, NO_ROPES, is_trial=True)
         gap, ahead = self._gaps(motion), self._lengthening(motion, end - now)
         restore(motion, saved)
         fresh = asked & (ahead < LENGTHENS * gap)
@@ -173,7 +174,7 @@ class Events(Switched):
         saved = copy_of(motion)
 
         def after_march(step: float) -> Floats:
-            self._march(begin, begin + step, step, NO_ROPES)
+            self._march(begin, begin + step, step, NO_ROPES, is_trial=True)
             found = self._excess(motion)
             restore(motion, saved)
             return found
@@ -186,9 +187,22 @@ class Events(Switched):
             found = after_march(step)
             return np.where(basis & (step < short), now + (later - now) * step / short, found)
 
+        def touch(step: float) -> float:
+            """When a slack rope is longest that is too long before ``step`` alone; else ``step``."""
+            self._march(begin, begin + step, step, NO_ROPES, is_trial=True)
+            peak, part = self._peaks(step, saved, motion)
+            restore(motion, saved)
+            return step * float(part[~basis & (peak > limit)].min(initial=1.0))
+
         limit = np.where(basis, 0.0, self.ropes.allowance)
         held = np.where(basis, self.states.held - begin, 0.0)
-        return Search(excess, limit, now, basis, self.length, held, self._sharp).run(end - begin)
+        high = end - begin
+        for _ in range(np.count_nonzero(~basis)):
+            earlier = touch(high)
+            if not (earlier < high and np.any((after_march(earlier) > limit) & ~basis)):
+                break
+            high = earlier
+        return Search(excess, limit, now, basis, self.length, held, self._sharp).run(high)
 
     # Ropes that repeat each other
 

@@ -5,6 +5,7 @@ gradients of the lengths at (u + u1)/2; ropes that are at their length there pul
 
     M (v1 - v)/dt + f_dg(u, u1) + C vbar + G^T lambda = f_ext
     rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping/law.py``
+    planes  also friction along their tangents, as in ``stepping/friction.py``
 
 Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
 Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it
@@ -26,21 +27,21 @@ from fem.errors import ModelError
 from fem.forces.bars import bar
 from fem.forces.bars.laws import RIGID
 from fem.forces.equations import expand
-from fem.results.record import Event
 from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
-from fem.solve.newton.evaluate import combine, evaluate_increment, foresee_masses, inertia_forces, stored_energy
+from fem.solve.newton.evaluate import combine, evaluate_increment, foresee_masses, inertia_forces
 from fem.solve.newton.groups import Loading, Motion, Passage, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
-from fem.solve.ropes.states import Stages
-from fem.solve.ropes.stepping.balance import close_with_losses, take_from_motion
+from fem.solve.ropes.states import Stages, can_change
+from fem.solve.ropes.stepping.balance import close_with_losses, put_in, take_from_motion
+from fem.solve.ropes.stepping.friction import CREEPS, impulses
 from fem.solve.ropes.stepping.law import Law, support_lag
 from fem.solve.ropes.stepping.lengths import Lengths
 from fem.solve.ropes.switching import SettingOff
-from fem.solve.ropes.watched import name_of_event
+from fem.solve.ropes.watched import event_of
 from fem.solve.step_system import StepSystem
 
 AT_LENGTH = 1e-6
@@ -66,9 +67,9 @@ class Moreau(Marcher):
 
     def __init__(self, stage: StepSystem, ropes: Ints, notice: str) -> None:
         bars, self.notice = stage.bars, notice
-        moves = (stage.nodes.dof_kind != 0).reshape(-1, 3).any(axis=1)[bars.nodes].any(axis=1)
         self.stage, self.all = stage, ropes
-        self.ropes: Ints = ropes[moves[ropes]]  # one between two supports has nothing to pull
+        # One between two supports has nothing to pull.
+        self.ropes: Ints = ropes[can_change(bars, ropes, stage.nodes.dof_kind)]
         ropes = self.ropes
         self.index: Ints = np.concatenate([ropes, bars.rods])
         self.lengths = Lengths(stage, self.index)
@@ -81,6 +82,7 @@ class Moreau(Marcher):
         self.holds: Flags = self.pulls.copy()
         self.spare, self.trouble = 0.0, "its iteration did not end"
         self.happened: list[tuple[int, int, str, float]] = []
+        self.creeps = False
 
     def refuse(self, held: Ints, motion: Motion) -> None:
         """ModelError where a free dof has no mass (held ones rest, nothing acts on them)."""
@@ -102,12 +104,12 @@ class Moreau(Marcher):
 
     def tell(self, step: OneStep, before: int, times: Floats) -> None:
         """Pass on the events of a chunk."""
-        label = self.stage.system.label_of_bar
         for k, r, what, lost in self.happened:
-            e = int(self.index[r])
-            happened = name_of_event(what, float(self.lengths.sense[r]))
-            step.sink.event(Event(step.number, before + k + 1, float(times[k + 1]), label(e), happened, lost))
+            at, sense = (step.number, before + k + 1, float(times[k + 1])), float(self.lengths.sense[r])
+            step.sink.event(event_of(self.stage.system, at, int(self.index[r]), what, sense, lost))
         self.happened.clear()
+        if self.creeps:
+            step.notify(CREEPS)
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
@@ -141,9 +143,9 @@ class Moreau(Marcher):
         (near,) = np.nonzero(~self.one_sided | (lengths.gaps(middle) > -AT_LENGTH * lengths.square))
         one_sided = self.one_sided[near]
         law = Law(lengths, near, motion.u, v0, self.holds[near], one_sided, self.restitution[near])
-        rows, reduced = lengths.gradients(near, middle)
+        rows, reduced = law.gradients(middle)
         bound = law.bound(rows, motion.u + dt * v0, v0)
-        pull = np.zeros(len(near))
+        pull = np.zeros(len(rows))
         iterations, most = 0, int(stage.limits[groups.ITERATIONS])
         while True:
             if iterations == most:
@@ -156,10 +158,14 @@ class Moreau(Marcher):
             change, along = solve(work.residual[lengths.dofs.unknown]), solve(reduced.T)
             if len(near):
                 compliance = 2.0 / dt * (reduced @ along)
+                if np.diag(compliance).min() < 0.0:
+                    self.trouble = "bars buckle within it"
+                    return None
                 free = rows @ (work.v + 2.0 / dt * lengths.dofs.spread(change))
                 noise = ROUND_OFF * np.sqrt(lengths.square[near]) * float(np.abs(work.v).max() + np.abs(v0).max())
                 try:
-                    pull, _ = complementarity(compliance, free - bound, one_sided, noise)
+                    pull, creeps = impulses(compliance, free - bound, one_sided, law.slips, noise[law.whose])
+                    self.creeps |= creeps
                 except NoPulls as error:
                     self.trouble = f"no pulls keep all lengths: {self._name(int(near[error.worst]))} is pulled apart"
                     return None
@@ -172,8 +178,8 @@ class Moreau(Marcher):
             if float(np.abs(move).max(initial=0.0)) <= SMALL * size or (not self.is_elastic and iterations >= TURNS):
                 break
             if iterations < TURNS and len(near):
-                law.arrives &= pull > 0.0
-                rows, reduced = lengths.gradients(near, 0.5 * (motion.u + work.u))
+                law.arrives &= np.any(law.arrives & (pull[: len(near)] > 0.0))
+                rows, reduced = law.gradients(0.5 * (motion.u + work.u))
                 bound = law.bound(rows, work.u, work.v)
         lag = support_lag(k, chunk, motion.u, v0)
         expand(stage.equations, lag)
@@ -207,37 +213,37 @@ class Moreau(Marcher):
         self, k: int, through: Passage, law: Law, rows: Floats, pull: Floats, loss: Floats, iterations: int
     ) -> float | None:
         """Forces of the increment, positions corrected, energy balance closed."""
-        stage, near = self.stage, law.near
+        stage, near, count = self.stage, law.near, len(law.near)
         chunk, motion, work = through.loading, through.motion, through.work
-        thermal = chunk.thermal_end[min(k + 1, len(chunk.thermal_end) - 1)]
         work.multiplier[:] = 0.0
         strain = evaluate_increment(stage.coefficients, k, stage.problem, chunk, motion, work)
         residual(stage.coefficients, stage.problem, work)  # inertia and damping of the end
-        work.multiplier[self.index[near]] = pull
+        work.multiplier[self.index[near]] = pull[:count]
         motion.multiplier[self.ropes] = work.multiplier[self.ropes]
         work.force[:] += rows.T @ pull
-        bounced = law.arrives & (law.restitution > 0.0)
+        law.arrives &= pull[:count] > 0.0
+        bounced = law.comes & ((law.restitution > 0.0) | ~law.arrives)
         self.holds[:] = False
-        self.holds[near[(pull > 0.0) & ~bounced]] = True
-        before, taken = work.u.copy(), float(loss.sum())
+        self.holds[near[(pull[:count] > 0.0) & ~bounced]] = True
+        rubbed = np.bincount(law.slips.contact, loss[count:], minlength=count).astype(float)
+        before, taken, rubs = work.u.copy(), float(loss[:count].sum()), float(rubbed.sum())
         if not self._correct(float(chunk.dt[k])):
             return None
         move = work.u - before
         if np.any(move):
-            ends = stored_energy(float(chunk.time[k + 1]), thermal, stage.problem, motion, work)
-            now, mean = chunk.factors[k + 1], 0.5 * (chunk.factors[k] + chunk.factors[k + 1])
-            factors = np.where(chunk.is_gravity == 1, now, mean)
-            given = (ends - strain) - float((factors @ chunk.vectors) @ move)
-            strain = ends
+            strain, given = put_in(k, stage, through, move, strain)
             if np.any(chunk.support_u[k] != motion.u[chunk.support_dofs]):
                 motion.energies[groups.WORK] += given
             else:
                 taken -= given
+        lent = min(rubs, max(-taken, 0.0))  # friction that goes the wrong way for a moment is none
+        taken, rubs = taken + lent, rubs - lent
         if taken < 0.0 or not np.any(law.arrives):
-            motion.energies[groups.WORK] -= taken + take_from_motion(stage, -taken)  # what rests cannot give it
-            taken = 0.0
-        self._note(k, near, pull, law.arrives, loss, taken)
-        return float(close_with_losses(k, iterations, strain, taken, through))
+            taken += take_from_motion(stage, -taken)
+            motion.energies[groups.WORK] -= min(taken, 0.0)  # what rests cannot give it
+            taken = max(taken, 0.0)
+        self._note(k, law, pull[:count], loss[:count], taken, rubbed)
+        return float(close_with_losses(k, iterations, strain, taken + rubs, through))
 
     def _correct(self, dt: float) -> bool:
         """Move the trial positions until no rope is too long, and rods and ropes that pull have their lengths."""
@@ -281,11 +287,13 @@ class Moreau(Marcher):
         nodal_blocks(stage.coefficients, dt, stage.problem, work)
         return splu(stage.tangent.matrix(work).tocsc()).solve
 
-    def _note(self, k: int, near: Ints, pull: Floats, arrives: Flags, loss: Floats, taken: float) -> None:
+    def _note(self, k: int, law: Law, pull: Floats, loss: Floats, taken: float, rubbed: Floats) -> None:
         """What ropes began or ceased to do in increment k, which took an energy.
 
-        Each impact takes its part of it; what no event tells of goes with the next one.
+        Each impact takes its part of it, and what its friction takes; what no event tells of goes with the next one.
         """
+        near, arrives, rubs = law.near, law.arrives, np.zeros(len(self.pulls))
+        rubs[near] = np.maximum(rubbed, 0.0)
         now, hits, lost = np.zeros_like(self.pulls), np.zeros_like(self.pulls), np.zeros(len(self.pulls))
         now[near], hits[near], lost[near] = pull > 0.0, arrives & (pull > 0.0), np.maximum(loss, 0.0)
         lost[~self.one_sided] = 0.0
@@ -296,6 +304,6 @@ class Moreau(Marcher):
         self.spare += float(lost[~tells].sum())
         for r in np.flatnonzero(tells).tolist():
             what = "impact" if hits[r] else "taut" if now[r] else "slack"
-            self.happened.append((k, r, what, float(lost[r]) + self.spare))
+            self.happened.append((k, r, what, float(lost[r]) + self.spare + float(rubs[r] if hits[r] else 0.0)))
             self.spare = 0.0
         self.pulls = now

@@ -10,10 +10,12 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH, MINUS, PLUS, Bars
+from fem.forces.bars.bar import BASE, FRICTION, INV_LENGTH, MINUS, PLUS, Bars
 from fem.forces.bars.blocks import blocks_of
 from fem.forces.bars.laws import BILINEAR, RIGID
-from fem.model import Controls, Dynamic, Frequency, Static
+from fem.forces.bars.strain import LINEAR
+from fem.model import Controls, Dynamic, Static
+from fem.model.steps import Procedure
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import gaps
 from fem.solve.schemes import Scheme
@@ -35,16 +37,26 @@ def ropes_of(system: System) -> Ints:
     )
 
 
-def steps_over_impacts(controls: Controls, scheme: Scheme, ropes: Ints) -> bool:
-    """A step with these ropes goes by Moreau-Jean time stepping: MOREAU rather than EVENT."""
+def can_change(bars: Bars, index: Ints, dof_kind: Ints) -> Flags:
+    """(r,) bars whose length may change: an end is free, where they are linear along them."""
+    free = (dof_kind != 0).reshape(-1, 3)[bars.nodes[index]].any(axis=1)
+    along = (bars.kinds[index, 0, None] != LINEAR) | (bars.constants[BASE : BASE + 3, index].T != 0.0)
+    return np.asarray((free & along).any(axis=1))
+
+
+def steps_over_impacts(controls: Controls, scheme: Scheme, bars: Bars, ropes: Ints) -> bool:
+    """A step with these ropes goes by Moreau-Jean time stepping: MOREAU rather than EVENT, which knows no friction."""
     is_wanted = controls.impact == "MOREAU" or (controls.impact == "AUTO" and len(ropes) > FEW)
+    is_wanted |= bool(np.any(bars.constants[FRICTION, ropes]))
     return scheme.coefficients.wm != 0.0 and len(ropes) > 0 and is_wanted
 
 
 def stepping_notice(controls: Controls, integrator: str, count: int) -> str:
     """That Moreau-Jean time stepping replaces the integrator of the step, and why."""
     why = "IMPACT=MOREAU: "
-    if controls.impact == "AUTO":
+    if controls.impact == "AUTO" and count <= FEW:
+        why = "*STOP PLANE has FRICTION, so IMPACT=MOREAU was chosen: "
+    elif controls.impact == "AUTO":
         why = (
             f"{count} ropes are more than {FEW}, so IMPACT=MOREAU was chosen (*CONTROLS, IMPACT=EVENT locates events): "
         )
@@ -60,15 +72,16 @@ def with_states(bars: Bars, ropes: Ints, taut: Flags) -> Bars:
     )
 
 
-def refuse_ropes(system: System, ropes: Ints, procedure: Static | Dynamic | Frequency) -> None:
+def refuse_ropes(system: System, ropes: Ints, procedure: Procedure) -> None:
     """ModelError where the procedure cannot have ropes, or where bars beside ropes are too long to reckon with."""
     what = "RIKS" if isinstance(procedure, Static) and procedure.riks else ""
     if isinstance(procedure, Dynamic) and procedure.integrator == "CENTRAL DIFFERENCE":
         what = "EXPLICIT"
     if what and len(ropes):
+        kind = "rope" if system.bars.constants[PLUS, ropes[0]] != 0.0 else "stop"
         raise ModelError(
-            f"{system.name_bar(int(ropes[0]))} is a rope, which {what} does not follow: leave that out, or make it "
-            "elastic (*ELASTIC with *NO COMPRESSION)"
+            f"{system.name_bar(int(ropes[0]))} is a {kind}, which {what} does not follow: leave that out, or "
+            "make it elastic (*ELASTIC with *NO COMPRESSION)"
         )
     length = 1.0 / system.bars.constants[INV_LENGTH]
     if len(ropes) and length.max() > LENGTHS * length.min():

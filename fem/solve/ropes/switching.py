@@ -19,7 +19,7 @@ from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.instants.change import Change, Instant
+from fem.solve.ropes.instants.change import SLOW, Change, Instant
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.sharing import Shares
 from fem.solve.ropes.states import Stages
@@ -61,7 +61,10 @@ class Switched(Watched):
     leaves (r,)         slack ropes that the march makes too long, which do not lengthen
     until               end of the increment
     held_back (3n,)     velocities that ``hold`` took
+    tell_instant        is told of every instant, and what it did
     """
+
+    tell_instant: Callable[[Instant, Change], None] | None = None
 
     lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "until", "lost_at_start", "leaves")
 
@@ -203,6 +206,8 @@ class Switched(Watched):
         self.ropes.allowance[:] = rest
         self.step_run.stage = self.stages.of(states.basis)
         self._list(now, before, found, has_bounced & (self.restitution > 0.0))
+        if self.tell_instant:
+            self.tell_instant(instant, found)
 
     def _without_errors(self, motion: Motion, found: Change) -> Change:
         """Ropes that leave meet no impacts: what stops them, and rods with them, is an error of the march.
@@ -267,8 +272,11 @@ class SettingOff(Switched):
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem:
         """The stage of the states in which ropes set off, the state evaluated; the march is of that without them.
 
-        Without impacts lengths go on to be kept in the middle of increments, as in the step before.
+        Without impacts lengths go on to be kept in the middle of increments, as in the step before. Nodes that hit a
+        plane with friction do so in the first increment.
         """
+        speed = self.length * float(np.abs(motion.v).max(initial=0.0))
+        self.can_pull &= (self.friction == 0.0) | (self._lengthening(motion, 1.0) <= SLOW * speed)
         found = self.start(motion, self.step_run.clock.start)
         if not self._pending:
             motion.v[:] += self.held_back

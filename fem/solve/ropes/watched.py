@@ -7,16 +7,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH, senses
+from fem.forces.bars.bar import FRICTION, INV_LENGTH, senses
 from fem.results.record import Event
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.slack import excesses
-from fem.solve.ropes.states import Stages, gaps_of
+from fem.solve.ropes.slack import excesses, peaks
+from fem.solve.ropes.states import Stages, can_change, gaps_of
 from fem.solve.step_system import StepSystem, loading, record
 
 
@@ -36,7 +37,7 @@ NAMED = 6
 class Watched:
     """The ropes of one step, stops among them: ropes whose length counts negative (``sense`` (r,) -1).
 
-    taut (r,)      their states;  ropes: what the march watches;  length (r,)
+    taut (r,)      their states;  ropes: what the march watches;  length (r,);  friction (r,) of planes
     can_pull (r,)  not between two supports;  trouble: why the last increment was given up, or nothing
     """
 
@@ -50,8 +51,8 @@ class Watched:
         self.ropes = Ropes(index, np.zeros(len(index)))
         self.length: Floats = 1.0 / bars.constants[INV_LENGTH, index]
         self.sense: Floats = senses(bars, index)
-        free = (stages.first.nodes.dof_kind != 0).reshape(-1, 3).any(axis=1)
-        self.can_pull: Flags = free[bars.nodes[index]].any(axis=1)
+        self.friction: Floats = bars.constants[FRICTION, index]
+        self.can_pull: Flags = can_change(bars, index, stages.first.nodes.dof_kind)
         self._pending: list[Event] = []
 
     @property
@@ -70,13 +71,18 @@ class Watched:
         strain = gap / self.length**2
         if strain.max() > SAME_LENGTH:
             r = int(strain.argmax())
+            name = self.stages.first.system.name_bar(int(self.ropes.bars[r]))
+            if self.stages.first.system.node_at_plane(int(self.ropes.bars[r])):
+                raise ModelError(f"{name} is {strain[r] * self.length[r]:.6g} below it at the start of the step")
             distance = self.length[r] * np.sqrt(max(0.0, 1.0 + 2.0 * self.sense[r] * strain[r]))
             raise ModelError(
-                f"{self.stages.first.system.name_bar(int(self.ropes.bars[r]))} is a {self._what(r)} of length "
-                f"{self.length[r]:.9g}, but its nodes are {distance:.9g} apart at the start of the step"
+                f"{name} is a {self._what(r)} of length {self.length[r]:.9g}, but its nodes are {distance:.9g} apart "
+                "at the start of the step"
             )
 
-    def _march(self, begin: float, end: float, dt: float, ropes: Ropes) -> tuple[Ints, Record, Loading]:
+    def _march(
+        self, begin: float, end: float, dt: float, ropes: Ropes, is_trial: bool = False
+    ) -> tuple[Ints, Record, Loading]:
         """One increment of any size, whose local error is not judged; Failed where it has no solution."""
         m, limits = self.step_run, self.step_run.stage.limits
         allowed, limits[groups.TIME_ERROR] = float(limits[groups.TIME_ERROR]), 0.0
@@ -84,7 +90,7 @@ class Watched:
         kept = record(m.stage, 1, m.nodes, m.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         control[groups.JUDGED] = 1
-        reason = iterate(m, control, chunk, kept, ropes)
+        reason = iterate(m, control, chunk, kept, ropes) if is_trial else m.iterate(control, chunk, kept, ropes)
         limits[groups.TIME_ERROR] = allowed
         if reason not in (groups.DONE, groups.EVENT):
             raise Failed(reason, control, kept.increments)
@@ -99,6 +105,12 @@ class Watched:
     def _gaps(self, motion: Motion) -> Floats:
         """(r,) gaps of all ropes."""
         return gaps_of(self.stages.first.bars, self.ropes.bars, motion.u)
+
+    def _peaks(self, dt: float, before: Motion, after: Motion) -> tuple[Floats, Floats]:
+        """(r,) largest gaps between two instants, and the part of dt that is over then (``slack.peak_of``)."""
+        peak, part, bars = np.zeros(len(self.taut)), np.ones(len(self.taut)), self.stages.first.bars
+        peaks(self.ropes.bars, dt, before.u, before.v, after.u, after.v, bars, peak, part)
+        return peak, part
 
     def _lengthening(self, motion: Motion, dt: float) -> Floats:
         """(r,) what the gaps of all ropes would change by in dt at the rates of now (a gap is quadratic in u)."""
@@ -125,15 +137,15 @@ class Watched:
 
     def _happens(self, now: float, r: int, what: str, loss: float = 0.0) -> None:
         """Note what happens to rope r: of a stop "contact" and "apart" in place of "taut" and "slack"."""
-        what = name_of_event(what, self.sense[r])
-        m = self.step_run
-        label = m.system.label_of_bar(int(self.ropes.bars[r]))
-        self._pending.append(Event(m.number, m.progress.increment + int(m.has_begun), now, label, what, loss))
+        m, e = self.step_run, int(self.ropes.bars[r])
+        at = m.number, m.progress.increment + int(m.has_begun), now
+        self._pending.append(event_of(m.system, at, e, what, self.sense[r], loss))
 
 
-def name_of_event(what: str, sense: float) -> str:
-    """What happened to a rope, or to a stop (sense -1)."""
-    return what if sense > 0.0 else {"taut": "contact", "slack": "apart"}.get(what, what)
+def event_of(system: System, at: tuple[int, int, float], e: int, what: str, sense: float, loss: float) -> Event:
+    """What happened to rope or stop (sense -1) e in a step, an increment, at a time."""
+    what = what if sense > 0.0 else {"taut": "contact", "slack": "apart"}.get(what, what)
+    return Event(*at, system.label_of_bar(e), what, loss, system.node_at_plane(e))
 
 
 def copy_of(arrays: Arrays) -> Arrays:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem.solve.linear.sparse.matrix import SparseTangent
-from fem.solve.linear.sparse.saddle import bordered
 from fem.solve.newton.groups import Scratch
+
+if TYPE_CHECKING:
+    from fem.solve.linear.sparse.matrix import SparseTangent
 
 
 def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
@@ -18,6 +19,8 @@ def weakest_dof(tangent: SparseTangent, work: Scratch) -> tuple[int, float]:
     """
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
+
+    from fem.solve.linear.sparse.saddle import bordered
 
     matrix = bordered(tangent, work)
     largest = float(np.abs(matrix.data).max(initial=0.0)) or 1.0

@@ -6,7 +6,6 @@ import numpy as np
 
 from fem.errors import ModelError
 from fem.forces.bars.bar import ALPHA, GEOMETRIC
-from fem.solve.linear.sparse.saddle import bordered
 from fem.solve.newton.groups import Motion
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.start import evaluate_start
@@ -40,6 +39,8 @@ def instability_notice(stage: StepSystem) -> str:
     work = stage.work
     if not (np.any(work.tangent.bar_tangent[GEOMETRIC] < 0.0) or np.any(work.tangent.bar_tangent[ALPHA] < 0.0)):
         return ""
+    from fem.solve.linear.sparse.saddle import bordered
+
     # Held directions count with next to nothing, so that a hinge that buckles there is seen.
     problem = stage.problem._replace(
         nodes=stage.nodes._replace(artificial_stiffness=1e-12 * stage.nodes.artificial_stiffness)

@@ -13,6 +13,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY, System
 from fem.forces.bars.bar import Bars
+from fem.forces.families import FAMILIES, FIRST
 from fem.forces.springs import spring_point
 from fem.forces.values import bar_point
 from fem.model import Dynamic, Model, Static
@@ -87,7 +88,7 @@ def tell_broken(step: OneStep, broken: list[tuple[int, float]]) -> None:
     for label, lost in broken:
         step.sink.event(Event(step.number, now.increment, now.time, label, "break", lost))
     system = step.whole.system
-    alone = np.intersect1d(system.idle.nonzero()[0], system.element_nodes)
+    alone = np.intersect1d(system.idle.nonzero()[0], system.model.mesh.legs[0])
     if len(alone):
         names = ", ".join(map(str, system.labels[alone[:MOST_NAMED]]))
         more = f" and {len(alone) - MOST_NAMED} more" if len(alone) > MOST_NAMED else ""
@@ -123,14 +124,16 @@ def stored(system: System, bars: Bars, element: int, motion: Motion, thermal: Fl
     kind, index = system.family[element].tolist()
     if kind == BAR_FAMILY:
         return float(bar_point(index, motion.u, motion.v, bars, thermal, motion.multiplier)[5])
+    if kind >= FIRST and system.families is not None:
+        return float(FAMILIES[kind - FIRST].stored(system.families[kind - FIRST], index, motion.u, motion.state))
     return float(spring_point(index, motion.u, motion.v, system.springs)[3]) if kind == SPRING_FAMILY else 0.0
 
 
 def kinetic(system: System, bars: Bars, element: int, motion: Motion) -> float:
     """v.M v/2 of one element."""
-    kind, index = system.family[element].tolist()
+    index = int(system.bar_index[element])
     mass, off = system.element_mass[element], 0.0
-    if kind == BAR_FAMILY and len(bars.off_mass):
+    if index >= 0 and len(bars.off_mass):
         off = bars.off_mass[index]
     first, second = motion.v.reshape(-1, 3)[system.element_nodes[element]]
     return float(0.5 * ((0.5 * mass - off) * (first @ first + second @ second) + 2.0 * off * (first @ second)))

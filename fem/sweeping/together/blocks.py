@@ -25,7 +25,7 @@ def coefficients_of(row: Floats, options: Ints) -> Coefficients:
     """The numbers of the scheme, known when this is compiled."""
     return Coefficients(
         row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], options[0] != 0,
-        row[12], row[13], False, row[15] > 0.0, options[1],
+        row[12], row[13], row[14] > 0.0, row[15] > 0.0, options[1],
     )  # fmt: skip
 
 
@@ -61,30 +61,19 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
     options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
              whether the tangent is symmetric
     row      the numbers of the scheme
-
     """
     scheme, start, room, record = coefficients_of(row, options), fleet.start, fleet.room, fleet.record
     for b in range(first, last):
         u, v, a, origin, lagged = local(room.u), local(room.v), local(room.a), local(room.u), local(room.lagged)
-        force, flow, reaction, multiplier = (
-            local(room.force),
-            local(room.flow),
-            local(room.force),
-            local(room.multiplier),
-        )
-        energies, memory, state, power = (
-            local(start.energies),
-            local(start.memory),
-            local(room.state),
-            local(room.power),
-        )
+        force, flow, reaction = local(room.force), local(room.flow), local(room.force)
+        multiplier, energies, memory = local(room.multiplier), local(start.energies), local(start.memory)
+        state, power = local(room.state), local(room.power)
         motion = Motion(u, v, a, force, flow, reaction, multiplier, energies, memory, origin, lagged, state, power)
         for dof in range(motion.u.shape[0]):
             motion.u[dof], motion.v[dof], motion.a[dof] = start.u[b, dof], start.v[b, dof], start.a[b, dof]
         its = room.tangent  # room for registers: it lasts as long as the kernel that asks for it
-        tangent = Tangent(
-            its.ends, local(its.bar_tangent), local(its.off), local(its.block), its.pairs, local(its.cross)
-        )
+        bar_tangent, off, block, cross = local(its.bar_tangent), local(its.off), local(its.block), local(its.cross)
+        tangent = Tangent(its.ends, bar_tangent, off, block, its.pairs, cross)
         work = Scratch(
             local(room.u), local(room.v), local(room.a), local(room.force), local(room.flow), local(room.load),
             local(room.known_force), local(room.residual), local(room.shift), local(room.inertia),

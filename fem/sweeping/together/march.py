@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.protocol import Tangent
@@ -23,7 +25,16 @@ from fem.solve.newton.groups import CORRECT, Loading, Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
-from fem.solve.rods.project import end_accelerations
+from fem.solve.rods.project import (
+    acceleration_system,
+    end_accelerations,
+    mass_blocks,
+    mass_system,
+    move_accelerations,
+    move_velocities,
+    velocity_gaps,
+)
+from fem.solve.rods.solve import POOR, ROUND_OFF, TOWARDS, accumulate, keep, leave_rest, open_again, restore
 from fem.solve.schemes.coefficients import Coefficients
 
 
@@ -88,6 +99,47 @@ def solve_mass(k: int, problem: Problem, work: Scratch, outcome: Floats) -> None
     fail(not is_safe, NEED_SOLVE, k, outcome)
 
 
+@called_kernel
+def solve_rods(is_filled: bool, enough: float, diagonal: Diagonal, problem: Problem, work: Scratch) -> bool:
+    """``solve_with_rods`` by the elimination of the chain, refined once where it is needed."""
+    nodes, bars, is_solved, error = problem.nodes, problem.bars, True, np.inf
+    keep(is_filled, work)
+    for _ in range(2):
+        open_again(is_filled, work)
+        is_solved = solve_chain(False, False, is_filled, problem.tree, diagonal, linear_system(nodes, work))
+        accumulate(1.0, work)
+        error = leave_rest(is_filled, diagonal, nodes, bars, work)
+        if not some(not error <= enough):
+            break
+    restore(work)
+    is_right: bool = is_solved & (error <= max(enough, POOR))
+    return is_right
+
+
+@inner_kernel
+def solve_projection(k: int, phase: int, is_bare: bool, through: Passage, outcome: Floats) -> None:
+    """A move of velocities or accelerations that keeps lengths. Lanes fail in which it is not exact."""
+    problem, work = through.problem, through.work
+    if not is_bare:
+        mass_blocks(problem.nodes, work)
+    diagonal = diagonal_of(phase, is_bare, through.scheme, 1.0, problem.nodes)
+    fail(not solve_rods(not is_bare, ROUND_OFF, diagonal, problem, work), NEED_SOLVE, k, outcome)
+
+
+@inner_kernel
+def project_lanes(k: int, is_bare: bool, moves_velocities: bool, through: Passage, outcome: Floats) -> None:
+    """Velocities and accelerations of rods at the end of increment k (-1: at the start, velocities as they are)."""
+    problem, work = through.problem, through.work
+    mass_system(0.0, problem.nodes, problem.bars, work)
+    if moves_velocities:
+        velocity_gaps(problem.bars, work)
+        solve_projection(k, groups.PROJECT_VELOCITY, is_bare, through, outcome)
+        move_velocities(problem.equations, work.du, work.v)
+    acceleration_system(through.scheme, k, problem, through.loading, through.motion, work)
+    solve_projection(k, groups.PROJECT_ACCELERATION, is_bare, through, outcome)
+    move_accelerations(through.scheme, problem, through.motion, work)
+
+
 @inner_kernel
 def end_lanes(scheme: Coefficients, k: int, problem: Problem, loading: Loading, work: Scratch, outcome: Floats) -> None:
     """Accelerations of the end of increment k where those of the recursion lag."""
@@ -130,7 +182,13 @@ def open_lanes(needs_acceleration: bool, through: Passage, outcome: Floats) -> N
             motion.flow[dof] = work.flow[dof]
         rest = work.load[dof] - work.force[dof] - work.inertia[dof] - work.damping_force[dof]
         work.residual[dof] = nodes.mask[dof] * rest
-    if needs_acceleration:
+    if needs_acceleration and scheme.projects:
+        project_lanes(-1, work.tangent.block.shape[0] == 0, False, through, outcome)
+        for dof in range(size):
+            motion.a[dof], motion.force[dof] = work.a[dof], work.force[dof]
+        for r in range(problem.bars.rods.shape[0]):
+            motion.multiplier[problem.bars.rods[r]] = work.multiplier[problem.bars.rods[r]]
+    elif needs_acceleration:
         solve_mass(-1, problem, work, outcome)
         for dof in range(size):
             motion.a[dof] += nodes.mask[dof] * work.du[dof]
@@ -202,11 +260,16 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             if not is_bare:
                 nodal_blocks(scheme, dt, problem, work)
             diagonal = diagonal_of(CORRECT, is_bare, scheme, dt, nodes)
-            is_safe = solve_chain(symmetric, False, not is_bare, tree, diagonal, linear_system(nodes, work))
+            if bars.rods.shape[0] > 0:
+                is_safe = solve_rods(not is_bare, TOWARDS, diagonal, problem, work)
+            else:
+                is_safe = solve_chain(symmetric, False, not is_bare, tree, diagonal, linear_system(nodes, work))
             fail(not (is_safe | waits), NEED_SOLVE, k, outcome)
             waits = waits | (not is_safe)
             for dof in range(work.du.shape[0]):
                 work.du[dof] = where(waits, 0.0, work.du[dof])
+            for r in range(bars.rods.shape[0]):
+                work.tau[bars.rods[r]] = where(waits, 0.0, work.tau[bars.rods[r]])
             shifted = iteration == 0 and loading.support_dofs.shape[0] > 0
             correct(scheme, dt, shifted, problem, work)
             iteration += 1
@@ -219,6 +282,8 @@ def march_lanes(symmetric: bool, settling: int, stride: int, through: Passage, o
             memory[SMALLEST_SCALE] = where(remembers & is_smaller, scale, smallest)
         elif is_noted:
             scale = scale_of(scheme, dt, problem, work)
+        if scheme.projects:
+            project_lanes(k, is_bare, True, through, outcome)
         end_lanes(scheme, k, problem, loading, work, outcome)
         error = close_increment(scheme, k, strain, problem, loading, motion, work)
         outcome[SOLVES] += spent

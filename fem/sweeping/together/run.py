@@ -13,6 +13,8 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.supports import jumps
 from fem.compiled import is_compiled
 from fem.errors import FemError
+from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.bars.strain import LINEAR
 from fem.lanes.arrays import Fixed
 from fem.model import Dynamic, Model
 from fem.results.record import Rows
@@ -21,6 +23,7 @@ from fem.solve.clock import expected_increments
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CHAINS, DONE
 from fem.solve.outcome import numbers_in, rows_of
+from fem.solve.rods.constraints import SAME_LENGTH, SAME_RATE, check_constraints
 from fem.solve.schemes import SCHEMES
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.unrestrained import hold_unrestrained
@@ -43,29 +46,30 @@ def can_run_in_lanes(model: Model) -> str:
     """Why a model cannot be a lane; empty where it can.
 
     Lanes take one ``*DYNAMIC, DIRECT`` step of an implicit scheme, chains and trees of bars with springs and dashpots,
-    moving supports, loads, temperatures; no rods, no equations, no tables of force over elongation, no limit of
-    increments.
+    moving supports, loads, temperatures, rods (of schemes that do not lag); no ropes or stops, no equations, no tables
+    of force over elongation, no limit of increments.
     """
     if len(model.steps) != 1:
         return "it has more than one step"
-    step = model.steps[0]
-    if not isinstance(step.procedure, Dynamic) or not step.procedure.direct:
+    step, own = model.steps[0], model.steps[0].procedure
+    if not isinstance(own, Dynamic) or not own.direct:
         return "its step is not *DYNAMIC, DIRECT"
-    if step.procedure.integrator == "CENTRAL DIFFERENCE":
+    if own.integrator == "CENTRAL DIFFERENCE":
         return "its step is *DYNAMIC, EXPLICIT"
-    if step.max_increments is not None and step.max_increments < (expected_increments(step.procedure) or 0):
-        return "INC= ends the step early"
-    if model.failures or step.removals:
-        return "it has elements that break"
-    if model.bodies:
-        return "it has rigid bodies"
-    if model.equations:
-        return "it has equations between dofs"
-    if model.links or any(material.is_inextensible for material in model.materials.values()):
-        return "it has rods"
-    if any(spring.table for spring in model.springs):
-        return "it has a spring with a table"
-    return ""
+    most = step.max_increments
+    rigid = [each for each in model.materials.values() if each.is_inextensible]
+    ratios = [(each.compression_ratio, each.tension_ratio) for each in rigid]
+    reasons = {
+        "INC= ends the step early": most is not None and most < (expected_increments(own) or 0),
+        "it has elements that break, or masses that fall off": model.failures or step.removals or step.shed,
+        "it has rigid bodies": model.bodies,
+        "it has equations between dofs": model.equations,
+        "it has planes": model.planes,
+        "it has ropes or stops": any(0.0 in pair for pair in ratios),
+        "it has links": model.links,
+        "it has a spring with a table": any(spring.table for spring in model.springs),
+    }
+    return next((reason for reason, is_so in reasons.items() if is_so), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,14 @@ def march_together(
     numbers, samples, stage = gather(models)
     if stage is None:
         return
+    for start, rows, good, solves in march_samples(stage, samples, every, record_all, may_compile):
+        yield Marched(rows, {numbers[start + lane]: lane for lane in np.flatnonzero(good).tolist()}, solves)
+
+
+def march_samples(
+    stage: StepSystem, samples: Sequence[Sample], every: int, record_all: bool, may_compile: bool
+) -> Iterator[tuple[int, Rows, Flags, Ints]]:
+    """As many as there is room for at once: number of the first, rows, which ones marched well, linear solves."""
     time, dt = instants(samples[0].model)
     schedule = Schedule(samples[0].model, 0, 0.0, len(dt), False)
     count = len(stage.system.labels), len(stage.system.family)
@@ -108,8 +120,7 @@ def march_together(
         reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
         rows = record_of_lanes(whole, increments, time, dt, probes, elements)
         good = (reasons == DONE) & finite_lanes(rows)[: len(part)]
-        done = {numbers[start + lane]: lane for lane in np.flatnonzero(good).tolist()}
-        yield Marched(rows, done, whole.outcome.array[:, SOLVES].ravel().astype(np.int64))
+        yield start, rows, good, whole.outcome.array[:, SOLVES].ravel().astype(np.int64)
 
 
 def finite_lanes(rows: Rows) -> Flags:
@@ -131,6 +142,8 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem
             if known is None:
                 time, _ = instants(model)
             one = sample(model, time, known)
+            if not keeps_lengths(one):
+                continue
             stage = stage or template(one, time)
         except FemError:  # its own run will say so
             continue
@@ -151,6 +164,22 @@ def standing(samples: Sequence[Sample]) -> Flags:
     return np.asarray(~jumping.any(axis=1))
 
 
+def keeps_lengths(one: Sample) -> bool:
+    """Its rods have their lengths, and keep them at the start: what else to do its own run knows."""
+    rods, v, held = one.bars.rods, one.v.copy(), np.flatnonzero(one.supports.supported)
+    if not len(rods):
+        return True
+    v[held] = one.supports.motion(held, np.zeros(1), after=True)[1][0]
+    along, rate = (
+        np.subtract(*field.reshape(-1, 3)[one.bars.nodes[rods]].swapaxes(0, 1))
+        for field in (one.system.coordinates.ravel() + one.u, v)
+    )
+    square = one.bars.constants[INV_LENGTH, rods] ** -2
+    is_long = np.abs((along * along).sum(axis=1) - square) <= 2.0 * SAME_LENGTH * square
+    stretching = np.abs((along * rate).sum(axis=1)) / np.sqrt(square)
+    return bool(is_long.all() and stretching.max() <= SAME_RATE * np.abs(v).max())
+
+
 def template(first: Sample, time: Floats) -> StepSystem | None:
     """A sample made ready to march, or None where it needs what lanes have not."""
     step = first.model.steps[0]
@@ -161,6 +190,10 @@ def template(first: Sample, time: Floats) -> StepSystem | None:
         return None
     motion = first_motion(first.system)
     evaluate_start(stage, motion, loading(stage, motion, time[[0, 0]], np.ones(1)))
+    if len(stage.bars.rods):
+        if stage.scheme.secant or stage.coefficients.lags or LINEAR in stage.bars.kinds[stage.bars.rods, 0]:
+            return None
+        check_constraints(stage, motion)
     hold_unrestrained(stage, step)
     return stage if len(stage.nodes.artificial_stiffness) == 0 else None
 
@@ -207,9 +240,8 @@ def march_all(whole: Fleet, stage: StepSystem, every: int, may_compile: bool) ->
     secant = stage.scheme.secant
     blocks: Any = whole.problem.bars.blocks
     is_symmetric = not (secant or np.any(blocks.array[:, 4]))
-    options: Any = Fixed(
-        np.array([secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric], np.int64)
-    )
+    numbers = [secant, extrapolation, SETTLING, step.procedure.initial_acceleration, is_symmetric]
+    options: Any = Fixed(np.array(numbers, np.int64))
     row: Any = Fixed(np.array(stage.coefficients, float))
     rest = every, options, row, whole
     if not (may_compile or is_compiled(march_blocks, 0, 1, *rest)):

@@ -14,16 +14,17 @@ from fem.assembly.environment import Environment, LoadSet, first_environment, lo
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System, linearised
 from fem.forces.bars.bar import Bars
-from fem.model import Dynamic, Model
+from fem.model import Dynamic, InitialCondition, Model
 from fem.solve.checkpoint import refuse_earlier
 from fem.solve.clock import Clock, expected_increments
 from fem.solve.start import first_motion
 from fem.solve.step_system import limits_of
 
 OF_SYSTEM = tuple(
-    "mesh materials sections springs dashpots masses rest_lengths seabeds equations initial_conditions".split()
+    "mesh materials sections springs dashpots masses nonstructural growths rest_lengths".split()
+    + "seabeds cylinders equations".split()
 )
-"""Fields of a model that its assembled arrays come from."""
+"""Fields of a model that its assembled arrays come from, with initial conditions that are no motion."""
 OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom", "amplitude")
 """Fields of a step that loads and temperatures come from."""
 OF_SUPPORTS = ("boundaries", "amplitudes")
@@ -64,9 +65,16 @@ def instants(model: Model) -> tuple[Floats, Floats]:
 
 def is_alike(one: Any, other: Any, names: tuple[str, ...]) -> bool:
     """The named fields are the same objects, or equal."""
-    return all(
-        getattr(one, name) is getattr(other, name) or same(getattr(one, name), getattr(other, name)) for name in names
-    )
+    for name in names:
+        its, that = getattr(one, name), getattr(other, name)
+        if its is not that and not same(its, that):
+            return False
+    return True
+
+
+def at_rest(model: Model) -> list[InitialCondition]:
+    """Initial conditions that are no motion: stresses, temperatures, anchors."""
+    return [each for each in model.initial_conditions if each.kind not in ("DISPLACEMENT", "VELOCITY")]
 
 
 def has_same_loads(one: Model, other: Model) -> bool:
@@ -79,11 +87,16 @@ def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
     """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
     step = model.steps[0]
     span = Span(0.0, float(time[-1]), ramps=step.ramps)
-    if known is not None and is_alike(model, known.model, OF_SYSTEM):
+    if known is not None and is_alike(model, known.model, OF_SYSTEM) and at_rest(model) == at_rest(known.model):
         system, u, v = known.system, known.u, known.v
-        if not is_alike(model, known.model, ("amplitudes",)):
+        is_elsewhere = not is_alike(model, known.model, ("initial_conditions",))
+        if is_elsewhere or not is_alike(model, known.model, ("amplitudes",)):
             system = replace(system, model=model)
-        if has_same_loads(model, known.model):
+        if is_elsewhere:
+            u, v, *_ = first_motion(system)
+            held = known.supports.supported
+            is_elsewhere = not step.nlgeom or not all(map(same, (u[held], v[held]), (known.u[held], known.v[held])))
+        if not is_elsewhere and has_same_loads(model, known.model):
             environment = known.environment
             before = known.model.steps[0]
             if not (is_alike(model, known.model, OF_SUPPORTS) and is_alike(step, before, ("boundaries",))):
@@ -94,7 +107,7 @@ def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
             limits = known.limits
             if not is_alike(step, before, ("controls",)):
                 limits = limits_of(step.controls, known.bars)
-            return known._replace(model=model, system=system, environment=environment, limits=limits)
+            return known._replace(model=model, system=system, environment=environment, u=u, v=v, limits=limits)
     else:
         refuse_earlier(model)
         system = assemble(model)
@@ -103,7 +116,5 @@ def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
     environment = next_environment(system, before_all, step, span, u, v, np.zeros_like(u))
     bars = system.bars if step.nlgeom else linearised(system.bars, u)
     thermal = thermal_rows(system, environment, time)
-    loads = load_set(system, environment)
-    return Sample(
-        model, system, bars, before_all.supports, environment, loads, u, v, limits_of(step.controls, bars), thermal
-    )
+    loads, limits = load_set(system, environment), limits_of(step.controls, bars)
+    return Sample(model, system, bars, before_all.supports, environment, loads, u, v, limits, thermal)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE, wait_for
+
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE = 40.0
 
 
 class App:
@@ -29,14 +30,15 @@ class App:
             plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
             self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT, env=plain)
         self.url = f"http://127.0.0.1:{self.port}/"
-        end = time.monotonic() + PATIENCE
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 0.2).close()
-                break
-            except OSError:
-                assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
-                time.sleep(0.05)
+        wait_for(self.answers)
+
+    def answers(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()
+        try:
+            socket.create_connection(("127.0.0.1", self.port)).close()
+        except OSError:
+            return False
+        return True
 
     def end(self) -> int:
         self.process.terminate()

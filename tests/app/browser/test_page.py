@@ -7,10 +7,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -30,6 +31,13 @@ def time_of(tab) -> float:
     return float(tab.page.locator("canvas").first.get_attribute("data-time") or 0.0)
 
 
+def stands(tab) -> bool:
+    """The player does, for a while."""
+    before = time_of(tab)
+    tab.page.wait_for_timeout(300)
+    return time_of(tab) == before
+
+
 def test_the_five_links_of_the_document(open_tab, tmp_path):
     """Form, run, player, charts; the deck that is taken away gives the same motion on the command line."""
     tab = open_tab()
@@ -44,10 +52,7 @@ def test_the_five_links_of_the_document(open_tab, tmp_path):
     before = time_of(tab)
     tab.until(lambda: time_of(tab) != before)
     tab.page.get_by_role("button", name="Pause").click()
-    tab.page.wait_for_timeout(100)
-    still = time_of(tab)
-    tab.page.wait_for_timeout(200)
-    assert time_of(tab) == still
+    tab.until(lambda: stands(tab))
     tab.page.locator(".fem-place").first.fill("0.25")
     tab.until(lambda: time_of(tab) == pytest.approx(0.25))
     for group, charts in (("Energies", 2), ("Links", 6), ("Joint forces", 4)):
@@ -150,9 +155,10 @@ def test_a_line_follows_its_numbers(open_tab):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_stop_kill_and_two_tabs(open_tab, app):
-    """Both run for long at once; one is stopped, then runs anew, the solver of the other is killed."""
+    """Both run as long as the page lets them; one is stopped; the solver of the other is killed, and it runs anew."""
     one, other = open_tab(), open_tab()
     one.page.get_by_role("button", name="Chain of 20").click()
+    one.until(lambda: one.of("angle-20").count() == 1)  # what else it sets comes with that
     for tab in (one, other):
         set_short(tab, "900")
         tab.page.get_by_label("increment dt").first.fill("0.001")
@@ -186,8 +192,7 @@ def test_a_folder_of_results_that_grows(serve, open_tab, tmp_path):
     subprocess.run(command, check=True, capture_output=True)
     run = [sys.executable, "-m", "fem", "run", str(deck), "--output", str(tmp_path / "grows"), "--quiet"]
     with subprocess.Popen(run) as solver:
-        while not (tmp_path / "grows" / "increments.csv").exists():
-            time.sleep(0.02)
+        wait_for((tmp_path / "grows" / "increments.csv").exists)
         started = serve(tmp_path, str(tmp_path / "grows"))
         try:
             tab = open_tab(started.url)

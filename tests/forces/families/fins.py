@@ -40,10 +40,10 @@ def evaluate(trial: Trial, own: Fins, force: Floats, flow: Floats, tangent: Tang
 
 
 @called_kernel
-def mass(own: Fins, time: float, place: Floats, u: Floats, block: Floats) -> None:
+def mass(own: Fins, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
     """ALONG and ACROSS the fins."""
     for q in range(own.nodes.shape[0]):
-        i, j = own.nodes[q]
+        i, j = own.nodes[q, 0], own.nodes[q, 1]
         square = 0.0
         for c in range(3):
             square += (own.own[q, c] + place[3 * j + c] + u[3 * j + c] - place[3 * i + c] - u[3 * i + c]) ** 2

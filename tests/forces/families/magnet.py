@@ -74,7 +74,7 @@ def evaluate(trial: Trial, own: Magnets, force: Floats, flow: Floats, tangent: T
 
 
 @called_kernel
-def values(own: Magnets, index: int, u: Floats, v: Floats, row: Floats) -> None:
+def values(own: Magnets, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
     """Gap, and the pull three times."""
     gap = WALL - own.place[index] - u[3 * own.nodes[index]]
     row[0] = gap

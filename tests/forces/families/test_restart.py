@@ -8,7 +8,7 @@ import pytest
 
 from fem import run_files
 from fem.runner import run_to_files
-from tests.forces.families.examples import EXAMPLES, known
+from tests.forces.families.examples import EXAMPLES, acting
 from tests.forces.families.fins import FINS
 
 
@@ -33,7 +33,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_bytes(family, deck, integrato
         if count == 2:
             raise Crash
 
-    with known():
+    with acting(family):
         run_to_files("deck.inp", "whole", quiet=True)
         monkeypatch.setattr(run_files, "write_checkpoint", stops)
         with pytest.raises(Crash):

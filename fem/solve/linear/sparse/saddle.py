@@ -67,6 +67,10 @@ class SaddleSolver:
     def __init__(self, system: System, tangent: SparseTangent) -> None:
         self.rods, self.independent, self.matrix = system.bars.rods, tangent.independent, SaddleMatrix(tangent)
 
+    def state(self) -> dict[str, Any] | None:
+        """No factors are kept."""
+        return None
+
     def solve(self, work: Scratch, forcing: float) -> bool:
         """False where the system is singular or not finite."""
         work.du[:] = 0.0

@@ -50,10 +50,24 @@ class Change(NamedTuple):
     hidden: float
 
 
+class Blow(NamedTuple):
+    """Impulses of one instant that act together, of rods and ropes (r,).
+
+    before (3n,)     velocities;  pull (r,)  impulses over length;  acts (r,)
+    restitution (r,) of those that arrive, else 0
+    """
+
+    before: Floats
+    pull: Floats
+    acts: Flags
+    restitution: Floats
+
+
 class Instant:
     """An instant ``time`` at which the ropes ``near`` (r,) are at their length; ``motion`` is the state then.
 
     taut, basis (r,) their states before; chunk: loads as of one increment that starts now
+    blows            what has struck, one after another (schemes that are secant: ``hold`` first)
     """
 
     def __init__(
@@ -75,6 +89,7 @@ class Instant:
         self.one_sided[self.at] = True
         self.is_stop = senses(self.stage.bars, stages.ropes[near]) < 0.0
         self.hidden = 0.0
+        self.blows: list[Blow] = []
 
     def run(
         self, released: Flags, stuck: Flags, held: Flags, slowest: Floats, restitution: Floats, length: Floats
@@ -106,7 +121,8 @@ class Instant:
         held = ~self.one_sided
         held[self.at] = self.basis
         rate = multiply(self.stage, self.motion.v)
-        pull, _ = self._solve(held, rate, np.zeros(len(held), np.bool_), self.motion.v)
+        pull, acts = self._solve(held, rate, np.zeros(len(held), np.bool_), self.motion.v)
+        self.blows.append(Blow(self.motion.v.copy(), pull, acts, np.zeros(len(held))))
         self.hidden += float(self._apply(pull, rate).sum())
 
     def _with_those(self, released: Flags) -> Flags:
@@ -130,14 +146,16 @@ class Instant:
             if turn > 0 and not (arrives | lingers).any():
                 break
             stuck = stuck | lingers
-            bounce = np.where(stuck | is_last, 0.0, restitution) * np.where(arrives, mine, 0.0)
+            rebound, ratio = np.where(arrives & ~stuck & (not is_last), restitution, 0.0), np.zeros(len(rate))
+            ratio[self.at], bounce = rebound, rebound * mine
             takes_part = np.ones(len(rate), np.bool_)
             takes_part[self.at] = stuck | arrives | is_last | ((mine >= -SLOW * speed) & ~hands_on)
             one_sided = self.one_sided.copy()
             one_sided[self.at[stuck]] = False
             right = rate.copy()
             right[self.at] += bounce
-            pull, _ = self._solve(takes_part, right, one_sided, self.motion.v)
+            pull, acts = self._solve(takes_part, right, one_sided, self.motion.v)
+            self.blows.append(Blow(self.motion.v.copy(), pull, acts, ratio))
             loss += self._share(self._apply(pull, rate))
             struck |= arrives
             stays = multiply(self.stage, self.motion.v)[self.at] >= -RESTING * speed

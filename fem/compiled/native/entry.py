@@ -1,7 +1,7 @@
 """The entry of a unit: from Python's objects to the arguments of a kernel, in machine code.
 
-It is given a list of 64-bit words: numbers as they are, of arrays the address of the object. Their fields are those of
-``PyArrayObject_fields`` and ``PyArray_Descr``, which numpy's C interface fixes for compiled code.
+It is given the items of a tuple of all objects, and the numbers among them once more, as 64-bit words. The fields of an
+array are those of ``PyArrayObject_fields`` and ``PyArray_Descr``, which numpy's C interface fixes for compiled code.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.np.arrayobj import populate_array
 from numba.np.numpy_support import as_dtype
 
 from fem.compiled.kernel import OTHER_ARRAYS
 from fem.compiled.kinds import is_tuple, members
+from fem.compiled.native.arrays import make_array
 from fem.lanes.types import CURVES, DrivenType, FixedType, ManyType
 
 HEAD = object.__basicsize__
-DATA, DIMENSIONS, SIZES, STRIDES, DESCRIPTION, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 24, HEAD + 40, HEAD + 48
+DATA, DIMENSIONS, SIZES, DESCRIPTION, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48
 LETTER = HEAD + 9
 """Of the item type, in its description."""
 CONTIGUOUS = 0x1
@@ -27,25 +27,30 @@ BYTE, WORD, HALF = ir.IntType(8), ir.IntType(64), ir.IntType(32)
 
 
 class Reader:
-    """Reads the words of a call, in the order of the arguments; ``extra`` words of lanes come after all others."""
+    """Reads the objects and numbers of a call, in the order of the arguments; arrays of lanes come after all others."""
 
     def __init__(self, context: Any, builder: Any, words: Any, count: int) -> None:
-        self.context, self.builder, self.words = context, builder, words
-        self.plain, self.extra = 0, count
+        self.context, self.builder, (self.objects, self.numbers) = context, builder, words
+        self.plain, self.extra, self.number = 0, count, 0
         self.fits = cgutils.true_bit
 
-    def _word(self, place: int) -> Any:
-        return self.builder.load(self.builder.gep(self.words, [WORD(place)]))
+    def _word(self, words: Any, place: int) -> Any:
+        return self.builder.load(self.builder.gep(words, [WORD(place)]))
 
     def next(self) -> Any:
-        """The word of the next argument or member of a group."""
+        """The address of the next argument or member of a group."""
         self.plain += 1
-        return self._word(self.plain - 1)
+        return self._word(self.objects, self.plain - 1)
+
+    def next_number(self) -> Any:
+        """The next argument or member, a number."""
+        self.plain, self.number = self.plain + 1, self.number + 1
+        return self._word(self.numbers, self.number - 1)
 
     def next_extra(self) -> Any:
         """The next array of lanes."""
         self.extra += 1
-        return self._word(self.extra - 1)
+        return self._word(self.objects, self.extra - 1)
 
     def field(self, address: Any, offset: int, kind: Any) -> Any:
         """A field of an object."""
@@ -61,9 +66,9 @@ class Reader:
         for value, expected in ((count, dimensions), (its, ord(letter)), (flags, CONTIGUOUS)):
             self.fits = builder.and_(self.fits, builder.icmp_unsigned("==", value, value.type(expected)))
 
-    def sides(self, address: Any, field: int, count: int) -> list[Any]:
-        """Shape or strides."""
-        first = self.field(address, field, WORD)
+    def sides(self, address: Any, count: int) -> list[Any]:
+        """The shape."""
+        first = self.field(address, SIZES, WORD)
         return [self.field(first, 8 * axis, WORD) for axis in range(count)]
 
 
@@ -93,26 +98,23 @@ def value_of(reader: Reader, its: Any) -> Any:
     context, builder = reader.context, reader.builder
     if is_tuple(its):
         return context.make_tuple(builder, its, [value_of(reader, member) for member in members(its)])
-    word = reader.next()
+    if its in (types.float64, types.boolean, types.int64):
+        word = reader.next_number()
+        if its == types.float64:
+            return builder.bitcast(word, ir.DoubleType())
+        return builder.trunc(word, ir.IntType(1)) if its == types.boolean else word
+    address = reader.next()
     if isinstance(its, types.Array):
-        return array_of(reader, its, word)
-    if isinstance(its, ManyType):
-        return lanes_of(reader, its)
-    if its == types.float64:
-        return builder.bitcast(word, ir.DoubleType())
-    if its == types.boolean:
-        return builder.trunc(word, ir.IntType(1))
-    return word if its == types.int64 else context.get_dummy_value()
+        return array_of(reader, its, address)
+    return lanes_of(reader, its) if isinstance(its, ManyType) else context.get_dummy_value()
 
 
 def array_of(reader: Reader, its: Any, address: Any) -> Any:
     """An array from the address of its object."""
     context, builder = reader.context, reader.builder
-    array = context.make_array(its)(context, builder)
-    data = builder.inttoptr(reader.field(address, DATA, WORD), array.data.type)
-    sides, strides = (reader.sides(address, field, its.ndim) for field in (SIZES, STRIDES))
-    populate_array(array, data, sides, strides, as_dtype(its.dtype).itemsize, None)
-    return array._getvalue()
+    pointer = context.get_value_type(types.CPointer(its.dtype))
+    data = builder.inttoptr(reader.field(address, DATA, WORD), pointer)
+    return make_array(context, builder, its, data, reader.sides(address, its.ndim))
 
 
 def lanes_of(reader: Reader, its: Any) -> Any:
@@ -127,13 +129,13 @@ def lanes_of(reader: Reader, its: Any) -> Any:
         return proxy._getvalue()
     address = reader.next_extra()
     proxy.data = builder.inttoptr(reader.field(address, DATA, WORD), proxy.data.type)
-    sides = reader.sides(address, SIZES, its.ndim)
+    sides = reader.sides(address, its.ndim)
     proxy.shape = cgutils.pack_array(builder, sides, context.get_value_type(types.intp))
     return proxy._getvalue()
 
 
 def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults: Sequence[Any]) -> Any:
-    """LLVM code of the function ``symbol`` (words, room for results): 0, or OTHER_ARRAYS.
+    """LLVM code of the function ``symbol`` (objects, numbers, room for results): 0, or OTHER_ARRAYS.
 
     ``defaults``: values of the last arguments, which are not given.
     """
@@ -142,15 +144,15 @@ def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults:
     kind = context.call_conv.get_function_type(description.restype, description.argtypes)
     inside = ir.Function(module, kind, description.llvm_func_name)
     words = WORD.as_pointer()
-    function = ir.Function(module, ir.FunctionType(HALF, [words, words]), symbol)
+    function = ir.Function(module, ir.FunctionType(HALF, [words, words, words]), symbol)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     given = description.argtypes[: len(description.argtypes) - len(defaults)]
     count = len(list(leaf_types(given)))
-    reader = Reader(context, builder, function.args[0], count)
+    reader = Reader(context, builder, function.args[:2], count)
     check_arrays(reader, given)
     with builder.if_then(builder.not_(reader.fits), likely=False):
         builder.ret(HALF(OTHER_ARRAYS))
-    reader = Reader(context, builder, function.args[0], count)
+    reader = Reader(context, builder, function.args[:2], count)
     values = [value_of(reader, its) for its in given]
     for its, default in zip(description.argtypes[len(given) :], defaults, strict=True):
         values.append(context.get_constant_generic(builder, its, default))
@@ -163,6 +165,6 @@ def entry_module(context: Any, library: Any, result: Any, symbol: str, defaults:
                 number = builder.bitcast(number, WORD)
             elif number.type != WORD:
                 number = builder.zext(number, WORD)
-            builder.store(number, builder.gep(function.args[1], [WORD(place)]))
+            builder.store(number, builder.gep(function.args[2], [WORD(place)]))
     builder.ret(HALF(0))
     return module

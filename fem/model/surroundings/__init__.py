@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -125,6 +125,8 @@ class Seabed:
     slope: float = 0.0
     uphill: float = 0.0
     rubs_in_statics: bool = False
+    radius: ClassVar[float] = 0.0
+    axis: ClassVar[tuple[float, float, float]] = (0.0, 0.0, 0.0)
 
     def normal(self, up: int) -> Floats:
         """(3,) away from the bottom; up: the axis against gravity."""
@@ -139,12 +141,48 @@ class Seabed:
         foot[up] = self.elevation
         return np.asarray((foot - places) @ self.normal(up))
 
+    def towards(self, places: Floats, up: int) -> Floats:
+        """(n, 3) normals at points (n, 3)."""
+        return np.tile(self.normal(up), (len(places), 1))
 
-def current_at(water: Water, height: Floats) -> Floats:
-    """(..., 3) velocity of the current; none above the still level."""
+
+@dataclass(frozen=True, slots=True)
+class RigidCylinder:
+    """``*RIGID CYLINDER``: one without ends, about an axis through two points. The rest as of ``Seabed``."""
+
+    element_set: str | None
+    point: tuple[float, float, float]
+    other: tuple[float, float, float]
+    radius: float
+    stiffness: float
+    width: float
+    damping: float = 0.0
+    ramp: float = 0.0
+    axial: float = 0.0
+    lateral: float = 0.0
+    slip: float = 0.0
+    rubs_in_statics: bool = False
+
+    @property
+    def axis(self) -> Floats:
+        """(3,) of length 1."""
+        way = np.array(self.other) - np.array(self.point)
+        return np.asarray(way / np.linalg.norm(way))
+
+    def depth(self, places: Floats, up: int) -> Floats:
+        """(n,) of points (n, 3) inside."""
+        return np.asarray(self.radius - np.linalg.norm(np.cross(self.towards(places, up), self.axis), axis=1))
+
+    def towards(self, places: Floats, up: int) -> Floats:
+        """(n, 3) from the point of the axis to points (n, 3)."""
+        return np.asarray(places - np.array(self.point))
+
+
+def current_at(water: Water, height: Floats, eta: Floats | float = 0.0) -> Floats:
+    """(..., 3) velocity of the current; none above the surface, eta above the still level."""
     rows = np.array(water.current or [(0.0, 0.0, 0.0, 0.0)])
     found = np.stack([np.interp(height, rows[:, 3], rows[:, axis]) for axis in range(3)], axis=-1)
-    return np.where((np.asarray(height) <= water.level)[..., None], found, 0.0)
+    return np.where((np.asarray(height) <= water.level + eta)[..., None], found, 0.0)
 
 
 def growth_of(mesh: Mesh, growths: Iterable[MarineGrowth]) -> tuple[Floats, Floats]:

@@ -1,0 +1,290 @@
+"""A branch of periodic orbits over a parameter, through folds, and the bifurcations on it.
+
+Steps along the tangent, each corrected (``orbit.py``), so long that orbits change by no more than the range of the
+parameter over the number of its values. Between two orbits a function of the multipliers mu changes its sign:
+
+    fold                the tangent turns back in the parameter: t_p = 0, mu = 1
+    branch point        product of 1 - mu, the tangent not turning back: another branch crosses (symmetry breaking)
+    period doubling     product of 1 + mu: a branch of twice the period begins
+    Neimark-Sacker      a complex pair crosses |mu| = 1: a torus begins
+    grazing             other events of ropes and stops: an impact with no speed, a rope slack for no time
+
+It is located by Brent's method along the step, and named only where mu is there.
+Source: Kuznetsov, Elements of Applied Bifurcation Theory (2004), ch. 10; grazing: Nordmark, J. Sound Vib. 145 (1991).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq
+
+from fem.branches.orbit import UNSTABLE, Direction, Family, Orbit, correct, happened, tangent
+from fem.branches.strobe import Chart, Move
+from fem.errors import FemError, NoConvergence
+
+FOLD, BRANCH, DOUBLING, TORUS, GRAZING = "fold", "branch point", "period doubling", "Neimark-Sacker", "grazing"
+PLACES = {FOLD: 1.0, BRANCH: 1.0, DOUBLING: -1.0}
+"""Where a multiplier is."""
+LEAST_STEPS = 10
+"""Of a branch, however few values were asked for."""
+SHORTEST = 1e-4
+"""Shortest step, as a fraction of the longest one."""
+TURN = 0.9
+"""Least cosine between two tangents."""
+CHANGED = 2.0
+"""By which factor a motion has other ranges than those that are the scales, until these follow."""
+ASTRAY = 1.5
+"""How many steps away from the last orbit the next one may be."""
+QUICK, GROWS = 4, 1.5
+"""Iterations up to which the next step is longer, and by which factor."""
+LOCATED = 1e-9
+"""Fraction of a step to which bifurcations are located."""
+THERE = 1e-3
+"""How near to its place a multiplier is that names a bifurcation."""
+BEYOND = 0.02
+"""Step beyond the end of a branch, likewise, that shows what begins there: impacts within an increment are not seen."""
+MOST_STEPS = 20
+"""Steps of a branch, per value of the parameter that was asked for, beyond which it is left."""
+MOST_TESTS = 60
+ENTRANCES = 1.0, 0.25, 0.06
+"""Steps with which a branch that begins is entered, as fractions of the first."""
+SAME = 0.05
+"""Distance of two bifurcations, over the longest step, below which they are one."""
+AT_ENDS = 1e-6
+"""Events nearer to the ends of the period than this fraction of it may move in or out without grazing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """An orbit of a branch. along: the tangent there; arclength: from its start; kind: a bifurcation, or nothing."""
+
+    orbit: Orbit
+    along: Direction
+    arclength: float
+    kind: str = ""
+
+
+def sign(kind: str, point: Point) -> float:
+    """What changes its sign where a bifurcation is passed; NaN: nothing can."""
+    multipliers = point.orbit.multipliers
+    if kind == FOLD:
+        return point.along[1]
+    if kind == TORUS:  # the complex pair that is nearest to the unit circle
+        pairs = np.abs(multipliers[multipliers.imag > 0.0])
+        return float(pairs[np.abs(pairs - 1.0).argmin()] - 1.0 - UNSTABLE) if len(pairs) else np.nan
+    return float(np.prod(multipliers - PLACES[kind]).real)
+
+
+def off(kind: str, orbit: Orbit) -> float:
+    """Distance of the nearest multiplier from where one is at a bifurcation."""
+    if kind == TORUS:
+        pairs = np.abs(orbit.multipliers[orbit.multipliers.imag != 0.0])
+        return float(np.abs(pairs - 1.0).min(initial=np.inf))
+    return float(np.abs(orbit.multipliers - PLACES[kind]).min())
+
+
+class Walk:
+    """Along one branch, from an orbit on, between two values of the parameter.
+
+    longest  step over the scales;  known: bifurcations of other branches, at which this one may end
+    notices  why it ended, what was not located
+    """
+
+    def __init__(self, family: Family, ends: tuple[float, float], count: int, known: Sequence[Point]) -> None:
+        self.family, self.ends, self.known = family, (min(ends), max(ends)), known
+        steps = max(count - 1, LEAST_STEPS)
+        self.most, self.longest = MOST_STEPS * steps, 1.0 / steps
+        self.notices: list[str] = []
+
+    def run(self, first: Orbit, along: Direction) -> Iterator[Point]:
+        """Points in order, bifurcations among them; along: roughly where to."""
+        here = self.scaled(Point(first, tangent(self.family, first, along), 0.0))
+        yield here
+        start, step = here, 0.25 * self.longest
+        for number in range(self.most):
+            try:
+                there = self.after(here, step)
+                if turn_of(there, here) < TURN or distance(there, here) > ASTRAY * step:
+                    raise NoConvergence("it turns sharply, or leads to another one")
+            except FemError as error:
+                step *= 0.5
+                if step < SHORTEST * self.longest:
+                    if self.grazes(here):
+                        yield replace(here, kind=GRAZING)
+                    self.say(f"the branch ends{self.family.named(here.orbit.value)}: {error}")
+                    return
+                continue
+            if not self.ends[0] <= there.orbit.value <= self.ends[1]:
+                yield from self.last(here, there)
+                return
+            for point in self.between(here, there):
+                if any(self.is_same(point, other) for other in self.known):
+                    return  # where it began, or where it ends, on another branch
+                yield point
+            yield there
+            if number > 2 and distance(there, start) < 0.5 * step and turn_of(there, start) > TURN:
+                return  # it has closed
+            here = self.scaled(there)
+            step = min(self.longest, step * (GROWS if there.orbit.iterations <= QUICK else 1.0))
+        self.say(f"the branch is left{self.family.named(here.orbit.value)} after {self.most} steps")
+
+    def scaled(self, here: Point) -> Point:
+        """The point, its tangent of length 1 over the ranges of its motion, which are the scales from here on."""
+        reach, chart = here.orbit.reach, here.orbit.slopes.chart
+        if reach is None or all(1.0 / CHANGED < r / s < CHANGED for r, s in zip(reach, chart.scale, strict=True)):
+            return here
+        self.family = replace(self.family, scale=reach)
+        (du, dv), dp = here.along
+        y = Chart(chart.base, chart.dofs, chart.basis, reach).directions(du, dv)
+        length = float(np.hypot(np.linalg.norm(y), dp))
+        return replace(here, along=(Move(du / length, dv / length), dp / length))
+
+    def grazes(self, here: Point) -> bool:
+        """Ropes and stops do something else a little further on, where no orbit was found."""
+        (move, change), step = here.along, BEYOND * self.longest
+        strobe, tape = self.family.strobe(here.orbit.value + step * change * self.family.width)
+        try:
+            strobe.go(here.orbit.state.moved(move, step))
+        except FemError:
+            return False
+        return happened(tape.events) != here.orbit.happened
+
+    def say(self, text: str) -> None:
+        """Keep a notice."""
+        self.notices.append(text)
+
+    def is_same(self, one: Point, other: Point) -> bool:
+        """Two bifurcations are one."""
+        return distance(one, other) < SAME * self.longest
+
+    def after(self, here: Point, step: float) -> Point:
+        """The point of the branch a step further."""
+        move, change = here.along
+        value = here.orbit.value + step * change * self.family.width
+        orbit = correct(self.family, here.orbit.state.moved(move, step), value, here.along)
+        return Point(orbit, tangent(self.family, orbit, here.along), here.arclength + step)
+
+    def last(self, here: Point, there: Point) -> Iterator[Point]:
+        """What is left of a step up to the end of the range."""
+        one, other = here.orbit, there.orbit
+        end = self.ends[0] if other.value < self.ends[0] else self.ends[1]
+        if end == one.value:
+            return
+        part = (end - one.value) / (other.value - one.value)
+        state = one.state.moved(Move(other.state.u - one.state.u, other.state.v - one.state.v), part)
+        try:
+            orbit = correct(self.family, state, end)
+            point = Point(orbit, tangent(self.family, orbit, here.along), here.arclength)
+            if distance(point, here) > ASTRAY * distance(there, here):
+                raise NoConvergence(f"the orbit{self.family.named(end)} is not of this branch")
+        except FemError as error:
+            self.say(str(error))
+            return
+        point = replace(point, arclength=here.arclength + distance(point, here))
+        yield from self.between(here, point)
+        yield point
+
+    def between(self, here: Point, there: Point) -> Iterator[Point]:
+        """Bifurcations between two points, in order."""
+        found = []
+        turns = sign(FOLD, here) * sign(FOLD, there) < 0.0
+        for kind in (FOLD, BRANCH, DOUBLING, TORUS):
+            if sign(kind, here) * sign(kind, there) < 0.0 and not (kind == BRANCH and turns):
+                found.append(self.locate(kind, here, there))
+        if here.orbit.happened != there.orbit.happened:
+            found.append(self.graze(here, there))
+        yield from sorted((point for point in found if point), key=lambda point: point.arclength)
+
+    def locate(self, kind: str, here: Point, there: Point) -> Point | None:
+        """Where it is; None (and a notice) where that is not to be found, or no multiplier is there."""
+        tried: dict[float, Point] = {}
+        length = there.arclength - here.arclength
+
+        def value(step: float) -> float:
+            tried[step] = here if step == 0.0 else there if step == length else self.after(here, step)
+            return sign(kind, tried[step])
+
+        try:
+            at = brentq(value, 0.0, length, xtol=LOCATED * length, rtol=1e-14, maxiter=MOST_TESTS)
+            point = tried.get(at) or self.after(here, at)
+        except (FemError, RuntimeError, ValueError):
+            point = None
+        if point is None or off(kind, point.orbit) > THERE:
+            if kind != TORUS:  # two real multipliers may become such a pair outside the circle
+                near = self.family.named(here.orbit.value)
+                self.say(f"a {kind} is not located between two orbits{near} and{self.family.named(there.orbit.value)}")
+            return None
+        return replace(point, kind=kind)
+
+    def graze(self, here: Point, there: Point) -> Point | None:
+        """Where ropes and stops do something else, halved down to round-off; None: an event has left the period."""
+        before, low, high, point = here.orbit.happened, 0.0, there.arclength - here.arclength, there
+        length = high
+        for _ in range(MOST_TESTS):
+            if high - low <= LOCATED * length:
+                break
+            middle = 0.5 * (low + high)
+            try:
+                tried = self.after(here, middle)
+            except FemError:
+                self.say(f"the branch is not smooth{self.family.named(here.orbit.value)}: no orbits next to a grazing")
+                return None
+            if tried.orbit.happened == before:
+                low = middle
+            else:
+                high, point = middle, tried
+        strobe = point.orbit.slopes.strobe
+        times = [event.time for orbit in (point.orbit, here.orbit) for event in orbit.events if event.element]
+        start, end = strobe.last.clock.start, strobe.last.clock.end
+        if any(min(time - start, end - time) < AT_ENDS * strobe.period for time in times):
+            return None
+        return replace(point, kind=GRAZING)
+
+
+def distance(one: Point, other: Point) -> float:
+    """Between two orbits, over the scales; of different periods: of their starts."""
+    y = one.orbit.slopes.chart.coordinates(other.orbit.state)
+    return float(np.hypot(np.linalg.norm(y), one.orbit.place - other.orbit.place))
+
+
+def turn_of(one: Point, other: Point) -> float:
+    """Cosine between two tangents."""
+    chart = one.orbit.slopes.chart
+    first, second = (np.append(chart.directions(*point.along[0]), point.along[1]) for point in (one, other))
+    return float(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
+
+
+def switched(family: Family, point: Point, step: float) -> Iterator[tuple[Family, Orbit, Direction]]:
+    """First orbits of the branches that begin at a bifurcation, a step away from it, and where they lead to.
+
+    Of a doubling the one branch (half a period later it is that to the other side); of a branch point both sides.
+    """
+    orbit, chart = point.orbit, point.orbit.slopes.chart
+    if point.kind == DOUBLING:
+        family = replace(family, multiple=2 * family.multiple)
+    vector = orbit.vectors[:, int(np.abs(orbit.multipliers - PLACES[point.kind]).argmin())].real
+    away, change = vector / np.linalg.norm(vector), 0.0
+    if point.kind == BRANCH:  # across the branch that it is on
+        along = np.append(chart.directions(*point.along[0]), point.along[1])
+        whole = np.append(away, 0.0)
+        whole -= along * float(along @ whole) / float(along @ along)
+        away, change = whole[:-1], float(whole[-1])
+    for side in (1.0,) if point.kind == DOUBLING else (1.0, -1.0):
+        leave = chart.moves(side * away), side * change
+        yield family, entered(family, orbit, leave, step), leave
+
+
+def entered(family: Family, orbit: Orbit, leave: Direction, step: float) -> Orbit:
+    """The first orbit of a branch that leaves another one; NoConvergence: none is found, however near."""
+    for shorter in ENTRANCES:
+        size = shorter * step
+        try:
+            return correct(
+                family, orbit.state.moved(leave[0], size), orbit.value + size * leave[1] * family.width, leave
+            )
+        except NoConvergence as error:
+            last = error
+    raise last

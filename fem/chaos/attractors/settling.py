@@ -1,0 +1,225 @@
+"""Runs that end once their stroboscopic section repeats: what basins ask of each start, alone or in lanes.
+
+A section is positions (not angles, so that what goes round returns) and velocities of the printed nodes. It has settled
+where its last max(p, ``FEWEST``) points lie within ``CLOSE`` tolerances of those p before, for some p; its period is
+the least by which they return within the tolerance. When the cycles are over it is that of the last ``WINDOW`` points,
+or none (aperiodic, 0).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.chaos.neighbour import size_of
+from fem.chaos.sections import LONGEST, SAME, period_of, strobe
+from fem.chaos.trajectory import Trajectory, lasting
+from fem.errors import ModelError
+from fem.forces.bars.bar import INV_LENGTH
+from fem.model import Model
+from fem.results.history import History
+from fem.results.record import SilentSink
+from fem.results.run_record import COMPLETED
+from fem.runner import verdict_of
+from fem.solve.rods.constraints import SAME_LENGTH
+from fem.solve.ropes.states import ropes_of
+from fem.sweeping.together.pack import follow_one_curve
+from fem.sweeping.together.run import gather, march_samples
+from fem.sweeping.together.sample import Sample
+
+ROUND = 10
+"""Periods between two looks at the sections."""
+FEWEST, CLOSE, WINDOW = 3, 1e-3, 2 * LONGEST
+ALIKE = 1e-9
+"""What acts is periodic if it returns to this fraction of its largest value."""
+Row = tuple[int | float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """How each start runs; also the question of a sweep (``fem/sweeping``).
+
+    labels     of the printed nodes
+    period     of the section: a time, a ``*PARAMETER`` that is one, None: that of the deck's PERIODIC amplitude
+    transient  periods before which no section has settled;  cycles: periods after which none goes on
+    tolerance  distance of points that are the same, as a fraction of the size of the model (of velocities: of what
+               covers that size 2 pi times in a period)
+    """
+
+    labels: tuple[int, ...]
+    period: float | str | None = None
+    transient: int = 20
+    cycles: int = 200
+    tolerance: float = SAME
+    kind: ClassVar[str] = "basins"
+    figures: ClassVar[tuple[str, ...]] = ("basins.csv", "attractors.csv", "basins.png")
+    counts: ClassVar[tuple[str, ...]] = ("period", "cycles")
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What makes two sweeps the same."""
+        return {f"basins {each.name}": getattr(self, each.name) for each in fields(self)}
+
+    @property
+    def state(self) -> list[str]:
+        """Names of the coordinates of a point: positions and velocities."""
+        return [f"{name}{axis}_{label}" for name in ("COOR", "V") for label in self.labels for axis in "123"]
+
+    def columns(self) -> list[str]:
+        """``period`` (0: aperiodic), how many cycles it took, and a point of the section that tells it from others."""
+        return ["period", "cycles", *(f"{name}_point" for name in self.state)]
+
+    def scale(self, model: Model) -> Floats:
+        """(c,) size of the coordinates of a point."""
+        size, count = size_of(model), 3 * len(self.labels)
+        return np.repeat([size, size * 2.0 * math.pi / strobe(model, self.period)[0]], count)
+
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
+        """A start that runs alone."""
+        try:
+            scale, points = self.scale(model), np.zeros((1, 0, 6 * len(self.labels)))
+            for more in self.sections(model):
+                points = np.concatenate([points, more], axis=1)
+                if len(rows := self.settled(points, scale)):
+                    return COMPLETED, rows[0], None
+            raise AssertionError("the last look settles all")
+        except Exception as error:
+            return verdict_of(error), (0, 0, *[math.nan] * (6 * len(self.labels))), None
+
+    def sections(self, model: Model) -> Iterator[Floats]:
+        """(1, ``ROUND``, c) points of one model, again and again."""
+        period, every = strobe(model, self.period)
+        rounds = -(-self.cycles // ROUND)
+        trajectory = Trajectory(lasting(model, rounds * ROUND * period), SilentSink())
+        trajectory.open()
+        refuse_stretched(trajectory)
+        chosen = [trajectory.system.nodes_of(label)[0] for label in self.labels]
+        for _ in range(rounds):
+            points = []
+            for _ in range(ROUND):
+                follow(trajectory, every)
+                motion = trajectory.progress.motion
+                points.append(self.point(model, motion.u, motion.v, chosen))
+            yield np.array(points)[None]
+
+    def point(self, model: Model, u: Floats, v: Floats, nodes: Sequence[int]) -> Floats:
+        """(c,) of a state (3n,)."""
+        places, speeds = model.mesh.coordinates + u.reshape(-1, 3), v.reshape(-1, 3)
+        return np.concatenate([places[nodes], speeds[nodes]]).ravel()
+
+    def settled(self, points: Floats, scale: Floats) -> dict[int, Row]:
+        """Rows of those of s starts (s, n, c) that need not go on."""
+        count, found = points.shape[1], {}
+        periods = np.zeros(len(points), np.int64)
+        if count >= self.transient:
+            periods = returning(points / scale, CLOSE * self.tolerance, self.tolerance)
+        for start in range(len(points)):
+            p = int(periods[start])
+            if not p and count >= self.cycles:
+                p = period_of(points[start, -WINDOW:], scale * self.tolerance / SAME)
+            if p or count >= self.cycles:
+                last = points[start, -max(p, 1) :]
+                found[start] = (p, count, *last[furthest(last / scale)].tolist())
+        return found
+
+    def together(self, models: Sequence[Model], may_compile: bool) -> dict[int, Row]:
+        """Rows of those starts that march well as lanes, which end one by one; a round begins where the last ended."""
+        try:
+            period, every = strobe(models[0], self.period)
+        except Exception:  # its own run will say so
+            return {}
+        numbers, samples, stage = gather([lasting(model, ROUND * period) for model in models])
+        if stage is None or not (follow_one_curve(samples) and recurs(samples[0], period, every, self.cycles)):
+            return {}
+        going, found = np.arange(len(samples)), dict[int, Row]()
+        scale, chosen = self.scale(models[0]), np.array([stage.system.nodes_of(label)[0] for label in self.labels])
+        points = np.zeros((len(samples), 0, 6 * len(chosen)))
+        while len(going):
+            marching = [samples[start] for start in going]
+            more, good = np.zeros((len(going), ROUND, points.shape[2])), np.zeros(len(going), np.bool_)
+            for first, rows, well, _ in march_samples(stage, marching, every, True, may_compile):
+                values = rows.of_nodes(stage.system.model)
+                u, v = (np.moveaxis(flat(values[name])[..., : len(well)], -1, 0) for name in "UV")
+                part = slice(first, first + len(well))
+                places = u + np.array([one.model.mesh.coordinates for one in marching[part]])[:, None]
+                state = np.concatenate([places[:, 1:, chosen], v[:, 1:, chosen]], axis=2)
+                more[part], good[part] = state.reshape(len(well), ROUND, -1), well
+                for lane, start in enumerate(going[part]):
+                    samples[start] = samples[start]._replace(u=u[lane, -1].ravel(), v=v[lane, -1].ravel())
+            points = np.concatenate([points, more], axis=1)
+            done = self.settled(points, scale)
+            found |= {numbers[going[start]]: row for start, row in done.items() if good[start]}
+            good[list(done)] = False
+            going, points = going[good], points[good]
+        return found
+
+
+def flat(values: Floats) -> Floats:
+    """Blocks and lanes as one axis."""
+    return values.reshape(*values.shape[:-2], -1)
+
+
+def follow(trajectory: Trajectory, count: int) -> None:
+    """Go on by so many increments."""
+    end = trajectory.progress.increment + count
+    while trajectory.progress.increment < end:
+        trajectory.progress.chunk = end - trajectory.progress.increment
+        trajectory.last.advance(trajectory.progress.chunk)
+
+
+def refuse_stretched(trajectory: Trajectory) -> None:
+    """ModelError where a rod has not its length: at a support that moves it would get it in the first increment."""
+    stage = trajectory.last.stage
+    system, bars = stage.system, stage.bars
+    rods = np.setdiff1d(bars.rods, ropes_of(system))
+    places = system.coordinates + trajectory.progress.motion.u.reshape(-1, 3)
+    length = 1.0 / bars.constants[INV_LENGTH, rods]
+    now = np.linalg.norm(np.subtract(*places[bars.nodes[rods]].swapaxes(0, 1)), axis=1)
+    for rod in np.flatnonzero(np.abs(now - length) > SAME_LENGTH * length)[:1]:
+        raise ModelError(
+            f"{system.name_bar(int(rods[rod]))} keeps its length {length[rod]:.9g}, but its nodes start {now[rod]:.9g} "
+            "apart: vary a *PARAMETER from which the deck computes where they start"
+        )
+
+
+def recurs(one: Sample, period: float, every: int, cycles: int) -> bool:
+    """All that acts on a model from outside is the same after a period, again and again."""
+    time: Floats = np.arange(every * cycles + 1) * np.float64(period / every)
+    held = np.flatnonzero(one.supports.supported)
+    acting = [one.loads.factors(time), *one.supports.motion(held, time, after=True)]
+    moved = (np.abs(each[every:] - each[:-every]).max(initial=0.0) for each in acting)
+    sizes = (np.abs(each).max(initial=0.0) for each in acting)
+    return len(one.thermal) == 1 and all(move <= ALIKE * size for move, size in zip(moved, sizes, strict=True))
+
+
+def returning(points: Floats, close: float, same: float) -> Ints:
+    """(s,) period of the last points (s, n, c), which have come ``close`` to those before; 0: they have not.
+
+    What still decays may come close after more than its period: that is the least by which points are the ``same``.
+    """
+    count = points.shape[1]
+    longest = min(LONGEST, count - 1)
+    found = np.zeros(len(points), np.int64)
+    before = points[:, count - 1 - longest : count - 1][:, ::-1]
+    is_back = np.abs(points[:, -1:] - before).max(axis=2) <= close
+    for start, place in np.argwhere(is_back):
+        p = int(place) + 1
+        most = max(p, FEWEST)
+        if not found[start] and count >= p + most:
+            moved = [
+                np.abs(points[start, count - most :] - points[start, count - most - q : count - q]).max()
+                for q in range(1, p + 1)
+            ]
+            if moved[-1] <= close:
+                found[start] = next(q for q in range(1, p + 1) if p % q == 0 and moved[q - 1] <= same)
+    return found
+
+
+def furthest(points: Floats) -> int:
+    """Number of the point (p, c) furthest in a direction that no symmetry has: the same at any phase."""
+    return int(np.argmax(points @ np.sin(1.0 + 1.7 * np.arange(points.shape[1]))))

@@ -1,0 +1,1 @@
+"""Materials of ropes: their cards, and what must fit together."""

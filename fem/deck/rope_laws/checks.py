@@ -1,0 +1,172 @@
+"""What must fit together in a material with a rope law, and in a deck that has one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck.draft import Draft, MaterialDraft
+from fem.deck.lexical.source import Mistake
+from fem.model import DynamicStiffness, Material, Uniaxial
+from fem.model.properties import slopes_of
+
+ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS")
+BESIDE = {
+    "INEXTENSIBLE": "a bar that keeps its length has no strain",
+    "EXPANSION": "rope laws follow no heat",
+    "NO TENSION": "rope laws are of bars that pull",
+}
+"""Cards that make no sense beside one of these."""
+ON_IT = 1e-3
+"""Over the stress: how far the last row of an unloading curve may lie from the loading curve."""
+FEEDS = 1e-9
+Finding: TypeAlias = tuple[str, str, str]
+"""Card that is to blame, message, hint."""
+
+
+def rope_law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
+    """Of one material."""
+    cards, numbers, name = entry.cards, entry.numbers, entry.name
+    law = next(card for card in ROPE_LAWS if card in cards)
+    for card, why in BESIDE.items():
+        if card in cards:
+            yield card, f"*{card} beside *{law} in material {name}", why
+    if numbers.get("beta"):
+        yield "DAMPING", f"BETA of *DAMPING beside *{law} in material {name}", "the law has its own dissipation"
+    if numbers.get("compression_ratio", 1.0) not in (0.0, 1.0):
+        yield "NO COMPRESSION", f"RATIO of *NO COMPRESSION beside *{law} in material {name}", "0 or without the card"
+    given, dynamic = numbers.get("uniaxial"), numbers.get("dynamic")
+    if "VISCOELASTIC" in cards and len([card for card in ROPE_LAWS if card in cards]) > 1:
+        yield "VISCOELASTIC", f"*VISCOELASTIC beside *{law} in material {name}", "it needs *ELASTIC, and that alone"
+    elif given is None and "ELASTIC" not in cards:
+        yield law, f"*{law} of material {name} needs *ELASTIC" + " or *UNIAXIAL" * (law != "VISCOELASTIC"), ""
+    elif given is not None and "ELASTIC" in cards:
+        yield "ELASTIC", f"*ELASTIC beside *UNIAXIAL in material {name}", "the table has the slopes"
+    if numbers.get("is_instant") and "VISCOELASTIC" not in cards:
+        yield "ELASTIC", f"MODULI=INSTANTANEOUS in material {name}, which has no *VISCOELASTIC", ""
+    wrong = list(table_mistakes(given, numbers.get("compression_ratio") == 0.0)) if isinstance(given, Uniaxial) else []
+    yield from wrong
+    if isinstance(dynamic, DynamicStiffness) and not wrong:
+        young = numbers.get("young")
+        yield from too_soft(dynamic, given if isinstance(given, Uniaxial) else None, young)
+
+
+def table_mistakes(given: Uniaxial, is_rope: bool) -> Iterator[Finding]:
+    """Of the curves of one ``*UNIAXIAL``."""
+    if not given.loading:
+        yield "UNIAXIAL", "*UNIAXIAL has no *LOADING DATA", ""
+        return
+    needed = {"ELASTIC": "", "DAMAGE": "INTERPOLATED CURVE", "PERMANENT DEFORMATION": given.definition}[given.kind]
+    if given.definition != needed or (given.kind != "ELASTIC" and not needed):
+        hint = {
+            "ELASTIC": "TYPE=ELASTIC unloads along the loading curve",
+            "DAMAGE": "DAMAGE needs *UNLOADING DATA, DEFINITION=INTERPOLATED CURVE",
+            "PERMANENT DEFORMATION": "it needs *UNLOADING DATA",
+        }[given.kind]
+        has = f"*UNLOADING DATA, DEFINITION={given.definition}" if given.definition else "no *UNLOADING DATA"
+        yield "LOADING DATA", f"TYPE={given.kind} with {has}", hint
+        return
+    if is_rope and given.loading[0][1] < 0.0:
+        yield "LOADING DATA", "stresses of compression beside *NO COMPRESSION", "begin with the row 0, 0"
+    highest = given.loading[-1][0]
+    if given.largest > (highest if given.definition else 0.0):
+        what = f"the highest of *LOADING DATA is {highest:g}" if given.definition else "there is no *UNLOADING DATA"
+        yield "UNIAXIAL", f"LARGEST STRESS={given.largest:g}: {what}", ""
+    if not given.definition:
+        return
+    if not is_rope:
+        yield "UNLOADING DATA", "*UNLOADING DATA without *NO COMPRESSION", "only tension has a memory"
+    if 0.0 in slopes_of(given.loading) or 0.0 in slopes_of(given.unloading):
+        yield "LOADING DATA", "with *UNLOADING DATA stresses must rise from row to row", ""
+        return
+    if given.definition == "SHIFTED CURVE":
+        yield from shifted_mistakes(given)
+    else:
+        yield from scaled_mistakes(given)
+
+
+def shifted_mistakes(given: Uniaxial) -> Iterator[Finding]:
+    """The permanent strain must grow with the stress."""
+    (f, x), (u, y) = np.array(given.loading).T, np.array(given.unloading).T
+    if u[-1] < f[-1]:
+        yield "UNLOADING DATA", f"the unloading curve ends at the stress {u[-1]:g}, loading at {f[-1]:g}", ""
+        return
+    stress = np.union1d(f, u[u <= f[-1]])
+    permanent = np.interp(stress, f, x) - np.interp(stress, u, y)
+    falls = np.flatnonzero(np.diff(permanent) < -FEEDS * x[-1])
+    if permanent[0] < 0.0 or len(falls):
+        at = stress[falls[0] + 1] if len(falls) else 0.0
+        yield "UNLOADING DATA", f"unloading is softer than loading at the stress {at:g}", "it would feed energy"
+
+
+def scaled_mistakes(given: Uniaxial) -> Iterator[Finding]:
+    """The unloading curve must end on the loading curve, and no growth of the largest strain may feed energy."""
+    (f, x), (u, y) = np.array(given.loading).T, np.array(given.unloading).T
+    meets = float(np.interp(y[-1], x, f))
+    if y[-1] > x[-1] or abs(u[-1] - meets) > ON_IT * meets:
+        message = f"the unloading curve ends at {u[-1]:g}, {y[-1]:g}, off the loading curve ({meets:g} there)"
+        yield "UNLOADING DATA", message, "it is scaled from there"
+        return
+    if given.kind == "DAMAGE" and y[0] != 0.0:
+        yield "UNLOADING DATA", "TYPE=DAMAGE has no permanent strain", "begin with the row 0, 0"
+        return
+    area = float(np.sum(0.5 * (u[1:] + u[:-1]) * np.diff(y))) / (u[-1] * y[-1])
+    for (f0, x0), (f1, x1) in pairwise(given.loading):  # f - area d(f x)/dx is straight in between
+        slope = (f1 - f0) / (x1 - x0)
+        gain = [stress - area * (stress + strain * slope) for stress, strain in ((f0, x0), (f1, x1))]
+        if min(gain) < -FEEDS * f[-1]:
+            message = f"the area below the unloading curve is too large for the loading between {f0:g} and {f1:g}"
+            yield "UNLOADING DATA", message, "it would feed energy"
+            return
+
+
+def too_soft(dynamic: DynamicStiffness, given: Uniaxial | None, young: object) -> Iterator[Finding]:
+    """The quasi-static curve must be softer than the dynamic stiffness everywhere."""
+    found: list[tuple[float, float]] = []
+    if given is None:
+        found = [(0.0, young)] if isinstance(young, float) else []
+    else:
+        shifted = given.unloading if given.definition == "SHIFTED CURVE" else ()
+        for curve in (given.loading, shifted):
+            slopes = slopes_of(curve)
+            found += [(abs(row[0]), slope) for row, slope in zip(curve, slopes, strict=False)]
+        if given.definition == "INTERPOLATED CURVE":
+            found += scaled_slopes(given)
+    for stress, slope in found:
+        modulus = dynamic.constant + dynamic.slope * stress
+        if slope >= modulus:
+            message = f"the quasi-static modulus {slope:g} at stress {stress:g} is not below the dynamic {modulus:g}"
+            yield "DYNAMIC STIFFNESS", message, ""
+            return
+
+
+def scaled_slopes(given: Uniaxial) -> list[tuple[float, float]]:
+    """(stress, slope) of the unloading curve scaled to each row of the loading curve."""
+    stress, strain = given.unloading[-1]
+    found: list[tuple[float, float]] = []
+    for top, largest in given.loading[1:]:
+        scale: Floats = np.array([top / stress, largest / strain])
+        rows = [tuple(row) for row in (np.array(given.unloading) * scale).tolist()]
+        found += [(row[0], slope) for row, slope in zip(rows, slopes_of(tuple(rows)), strict=False)]
+    return found
+
+
+def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
+    """Rope laws need large motion, and no ropes that keep their length beside them. materials: those of sections"""
+    ruled = [material for material in materials if material.has_rope_law]
+    if not ruled:
+        return
+    for step in draft.steps:
+        if not step.nlgeom:
+            message = f"a step without NLGEOM: material {ruled[0].name} has a rope law"
+            draft.report(Mistake(step.place, message, "*STEP, NLGEOM"))
+    limits = [material.name for material in materials if material.is_inextensible and 0.0 in
+              (material.compression_ratio, material.tension_ratio)]  # fmt: skip
+    if limits or draft.planes:
+        what = f"*INEXTENSIBLE ropes or stops (material {limits[0]})" if limits else "*STOP PLANE"
+        place = draft.materials[ruled[0].name].place
+        draft.report(Mistake(place, f"material {ruled[0].name} has a rope law, beside {what}", "that is not supported"))

@@ -1,0 +1,103 @@
+"""``*STEADY STATE DYNAMICS`` and what its step may hold; which part of a harmonic load a card gives."""
+
+from __future__ import annotations
+
+from fem.deck.draft import Draft
+from fem.deck.handler import keyword
+from fem.deck.lexical.card import Card
+from fem.deck.lexical.fields import Row
+from fem.deck.lexical.source import Mistake, listing, squeezed
+from fem.deck.step_cards.procedures import set_procedure
+from fem.deck.step_draft import StepDraft
+from fem.model import FrequencyRange, SteadyState
+from fem.model.quantities import HARMONIC
+
+MOST_POINTS = 100_000
+PHASES = ("REAL", "IMAGINARY", "LOAD CASE")
+"""Parameters of ``*CLOAD`` and its kin; ``*BOUNDARY`` has the first two."""
+
+
+@keyword(
+    "step",
+    takes=("DIRECT", "FREQUENCY SCALE", "INTERVAL"),
+    refuses={
+        "REAL ONLY": "is not supported: damping is never left out",
+        "SUBSPACE PROJECTION": "is not supported: DIRECT is",
+        "MODE BASED": "is not supported: DIRECT is",
+    },
+    ignores=("SOLVER",),
+    unsupported=("FRICTION DAMPING", "HARMONIC", "CYCMPC"),
+)
+def steady_state_dynamics(card: Card, draft: Draft) -> None:
+    """``lower, upper frequency, points, bias`` as often as wanted."""
+    if not card.flag("DIRECT"):
+        hint = "DIRECT solves for all dofs at each frequency and needs no modes"
+        raise card.mistake("*STEADY STATE DYNAMICS by superposition of modes is not supported", hint)
+    card.word("INTERVAL", ("RANGE",), "RANGE")
+    is_linear = card.word("FREQUENCY SCALE", ("LOGARITHMIC", "LINEAR"), "LOGARITHMIC") == "LINEAR"
+    ranges = tuple(map(range_of, draft.rows(card)))
+    if sum(each.points for each in ranges) > MOST_POINTS:
+        raise card.mistake(f"more than {MOST_POINTS} frequencies")
+    set_procedure(card, draft, SteadyState(ranges, is_linear))
+
+
+def range_of(row: Row) -> FrequencyRange:
+    """One data line; without an upper frequency, or with 0, it is one frequency; less than two points mean 20."""
+    row.end(5, "lower frequency, upper frequency, number of points, bias")
+    lower = row.amount(0, "the lower frequency", positive=True)
+    upper = row.amount(1, "the upper frequency", 0.0) or lower
+    points = row.integer(2, "the number of points", 0, MOST_POINTS, 20)
+    bias = row.number(3, "the bias", 1.0)
+    if upper < lower:
+        raise Mistake(row.field(1).place, f"the upper frequency {upper:g} is lower than the lower one, {lower:g}")
+    if bias <= 0.0:
+        raise Mistake(row.field(3).place, f"the bias must be positive, got {bias:g}")
+    if row.number(4, "the factor of frequencies", 1.0) != 1.0:
+        raise Mistake(row.field(4).place, "a factor of frequencies is not supported")
+    return FrequencyRange(lower, upper, points if points >= 2 else 20, bias)
+
+
+def is_imaginary(card: Card, draft: Draft) -> bool:
+    """The card gives the part of harmonic loads that is a quarter of a period ahead: IMAGINARY, LOAD CASE=2."""
+    given = [name for name in PHASES if card.has(name)]
+    if not given:
+        return False
+    place = card.parameters[squeezed(given[0])].place
+    if draft.step is None or not isinstance(draft.step.procedure, SteadyState):
+        message = f"{given[0]} of *{card.keyword} is of harmonic loads"
+        raise Mistake(place, message, "they stand below *STEADY STATE DYNAMICS in its step")
+    if len(given) > 1:
+        raise Mistake(place, f"{listing(given, 'and')} of *{card.keyword} exclude each other")
+    return given[0] != "REAL" and (card.flag("IMAGINARY") or card.word("LOAD CASE", ("1", "2"), "1") == "2")
+
+
+def check_harmonic(step: StepDraft, draft: Draft) -> None:
+    """What has no meaning in a step of harmonic motions."""
+    held = "put them into a step before it"
+    if step.fluid_loads:
+        message = "loads of water and wind are no harmonic loads; those of earlier steps act"
+        draft.report(Mistake(step.fluid_loads[0][1], message, held))
+    if step.winches:
+        draft.report(Mistake(step.winches[0][1], "*WINCH has no meaning in a *STEADY STATE DYNAMICS step", held))
+    if step.temperatures:
+        draft.report(Mistake(step.place, "temperatures have no meaning in a *STEADY STATE DYNAMICS step", held))
+    if draft.waves and step.procedure_place:
+        message = "*WAVE does not act in *STEADY STATE DYNAMICS: loads and supports are its harmonic motion"
+        draft.report(Mistake(step.procedure_place, message, "leave out *WAVE, or use *DYNAMIC"))
+    for name in sorted(step.replaced):
+        message = f"OP=NEW of *{name} in a *STEADY STATE DYNAMICS step"
+        draft.report(Mistake(step.changed[name], message, "a step of small motions removes nothing"))
+    for entry, place in step.boundaries:
+        if entry.kind in ("VELOCITY", "ACCELERATION"):
+            message = f"TYPE={entry.kind} in a *STEADY STATE DYNAMICS step"
+            draft.report(Mistake(place, message, "give the amplitude of the displacement"))
+    moves = any(entry.value for entry, _ in step.boundaries) or step.nodal_loads or step.distributed_loads
+    if step.procedure_place and not (moves or step.blamed or draft.has_failed("CLOAD", "DLOAD", "BOUNDARY")):
+        hint = "give *CLOAD, *DLOAD, or amplitudes of supports in *BOUNDARY"
+        draft.report(Mistake(step.procedure_place, "nothing moves the model in this step", hint))
+    for request in step.outputs:
+        family = request.kind.split()[0]
+        others = [name for name in request.variables if name not in HARMONIC.get(family, request.variables)]
+        if others:
+            known = listing(HARMONIC[family], "and")
+            draft.ignore(f"{listing(others, 'and')} in *STEADY STATE DYNAMICS ({known} are written)")

@@ -1,0 +1,1 @@
+"""Lines that run: bars that a winch makes shorter and longer, ropes over pulleys."""

@@ -1,0 +1,195 @@
+"""Waves on water: what ``*WAVE`` says, the regular waves that are in it, and how the water moves in them.
+
+All are of first order (Airy). With z from the still level up, the depth h, time t and, for a direction b,
+theta = k (x cos b + y sin b) - omega t + phi, where omega^2 = g k tanh kh:
+
+    eta = a cos theta
+    u = a omega cosh k(z+h)/sinh kh cos theta  along b,   w = a omega sinh k(z+h)/sinh kh sin theta  upwards
+
+Accelerations are their derivatives by time at a place. Written with exponentials of negative numbers nothing overflows,
+however deep the water is. Above the still level z is stretched (``stretched``); above eta there is no water.
+Sources: Dean & Dalrymple, Water Wave Mechanics for Engineers and Scientists, 1991, ch. 3; Wheeler, J. Pet. Tech. 22
+(1970) 359; Hasselmann et al., Dt. Hydrogr. Z. A8 (1973) 12 (JONSWAP); Steele, Lea & Flood, OOPSLA 2014 (SplitMix64).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Floats
+from fem.model.surroundings import Water, current_at
+
+VERTICAL, WHEELER, NONE = "VERTICAL", "WHEELER", "NONE"
+STRETCHINGS = (VERTICAL, WHEELER, NONE)
+COMPONENTS = ("omega", "k", "amplitude", "phase", "direction")
+"""Of each regular wave; phase and direction (from +x) in radians."""
+WIDTHS = 0.07, 0.09
+"""Of the peak of a JONSWAP spectrum, below its frequency and above."""
+POINTS = 24
+"""Of Gauss in each bin of a spectrum."""
+MOST_PASSES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Airy:
+    """``*WAVE, TYPE=AIRY``: rows (amplitude, length or period, phase [degrees], cos b, sin b).
+
+    ramp  time in which they rise, as (1 - cos)/2
+    """
+
+    rows: tuple[tuple[float, float, float, float, float], ...]
+    is_period: bool = False
+    ramp: float = 0.0
+    stretching: str = VERTICAL
+
+    def components(self, water: Water) -> Floats:
+        """(c, 5) as ``COMPONENTS``."""
+        amplitude, size, phase, x, y = np.array(self.rows).T
+        depth = water.level - water.seabed
+        if self.is_period:
+            omega = 2.0 * np.pi / size
+            k = wave_numbers(omega, water.gravity, depth)
+        else:
+            k = 2.0 * np.pi / size
+            omega = np.sqrt(water.gravity * k * np.tanh(k * depth))
+        return np.column_stack([omega, k, amplitude, np.radians(phase), np.arctan2(y, x)])
+
+
+@dataclass(frozen=True, slots=True)
+class Jonswap:
+    """``*WAVE, TYPE=JONSWAP``: a sea of significant height Hs and peak period Tp, all in one direction.
+
+    gamma   peak enhancement;  seed  of jitters and phases;  count  of its regular waves
+    low, high  their circular frequencies over that of the peak
+    """
+
+    height: float
+    period: float
+    seed: int
+    count: int = 200
+    gamma: float = 3.3
+    direction: tuple[float, float] = (1.0, 0.0)
+    low: float = 0.5
+    high: float = 4.0
+    ramp: float = 0.0
+    stretching: str = VERTICAL
+
+    def components(self, water: Water) -> Floats:
+        """(c, 5) as ``COMPONENTS``: one in each of ``count`` bins of equal width, with the energy of the bin.
+
+        Where in its bin is left to chance, so that the sea does not repeat itself after 2 pi over that width.
+        """
+        edges = 2.0 * np.pi / self.period * np.linspace(self.low, self.high, self.count + 1)
+        chance = np.array(list(split_mix(self.seed, 2 * self.count)))
+        omega = edges[:-1] + chance[: self.count] * np.diff(edges)
+        energy = self.energies(edges)
+        amplitude = np.sqrt(2.0 * energy / energy.sum() * self.height**2 / 16.0)
+        k = wave_numbers(omega, water.gravity, water.level - water.seabed)
+        b = np.full(self.count, np.arctan2(self.direction[1], self.direction[0]))
+        return np.column_stack([omega, k, amplitude, 2.0 * np.pi * chance[self.count :], b])
+
+    def energies(self, edges: Floats) -> Floats:
+        """(c,) integrals of the spectrum over bins between edges (c+1,), but for one factor of all; by Gauss, on both
+        sides of the peak, where its second derivative jumps.
+        """
+        peak = 2.0 * np.pi / self.period
+        cuts = np.unique(np.append(edges, np.clip(peak, edges[0], edges[-1])))
+        points, weights = np.polynomial.legendre.leggauss(POINTS)
+        half = 0.5 * np.diff(cuts)[:, None]
+        ratio = (cuts[:-1, None] + half * (1.0 + points)) / peak
+        bell = np.exp(-0.5 * ((ratio - 1.0) / np.where(ratio <= 1.0, *WIDTHS)) ** 2)
+        found = (half * ratio**-5.0 * np.exp(-1.25 * ratio**-4.0) * self.gamma**bell) @ weights
+        own = np.searchsorted(edges, cuts[:-1], side="right") - 1
+        return np.asarray(np.bincount(own, found, len(edges) - 1), float)
+
+
+def split_mix(seed: int, count: int) -> Iterator[float]:
+    """Numbers in [0, 1) of SplitMix64, the same on every machine."""
+    mask, state = 2**64 - 1, seed
+    for _ in range(count):
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        z = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+        yield ((z ^ z >> 31) >> 11) / 2.0**53
+
+
+def wave_numbers(omega: Floats, gravity: float, depth: float) -> Floats:
+    """(c,) k > 0 of omega^2 = g k tanh kh, by Newton's method for x tanh x = y from Eckart's guess, to round-off."""
+    y = omega**2 * depth / gravity
+    x = y / np.sqrt(np.tanh(y))
+    for _ in range(MOST_PASSES):
+        t = np.tanh(x)
+        step = (x * t - y) / (t + x * (1.0 - t * t))
+        x = x - step
+        if np.all(np.abs(step) <= 1e-15 * x):
+            break
+    assert np.all(np.abs(x * np.tanh(x) - y) <= 1e-14 * y)
+    return np.asarray(x / depth)
+
+
+@cache
+def components_of(waves: tuple[Airy | Jonswap, ...], water: Water | None) -> Floats:
+    """(c, 6) regular waves of all cards, and the ramp of each."""
+    parts = [np.zeros((0, 6))]
+    for each in waves:
+        assert water is not None
+        own = each.components(water)
+        parts.append(np.column_stack([own, np.full(len(own), each.ramp)]))
+    return np.concatenate(parts)
+
+
+def stretching_of(waves: tuple[Airy | Jonswap, ...]) -> str:
+    """That of all waves."""
+    return waves[0].stretching if waves else VERTICAL
+
+
+def stretched(z: Floats, eta: Floats, depth: float, how: str) -> Floats:
+    """Height from the still level at which formulas take what is at z: that itself below the still level, and that
+    level above it (VERTICAL, NONE); with WHEELER the height whose part of the depth is that of z below eta.
+    """
+    height = (z - eta) * depth / (depth + eta) if how == WHEELER else z
+    return np.clip(height, -depth, 0.0)
+
+
+def water_at(
+    waves: tuple[Airy | Jonswap, ...], water: Water, up: int, places: Floats, time: Floats | float
+) -> tuple[Floats, Floats, Floats]:
+    """Elevation (...) of the surface, velocity and acceleration (..., 3) of the water at places (..., p, 3).
+
+    time (...): total time. The current is part of the velocity, without amplitudes of loads. Above the surface nothing
+    moves.
+    """
+    depth, side = water.level - water.seabed, 1.0 if up == 2 else -1.0
+    x, y, z = places[..., 0], side * places[..., 3 - up], places[..., up] - water.level
+    sea, how, now = components_of(waves, water), stretching_of(waves), np.asarray(time, float)[..., None]
+    eta, velocity, acceleration = np.zeros_like(x), np.zeros_like(places), np.zeros_like(places)
+    for theta, grown, _, (_, _, amplitude, _, _, _) in trains(sea, x, y, now):
+        eta += amplitude * grown * np.cos(theta)
+    height, moves = stretched(z, eta, depth, how), (z <= eta) & ((z <= 0.0) | (how != NONE))
+    for theta, grown, rate, (omega, k, amplitude, _, b, _) in trains(sea, x, y, now):
+        size = moves * amplitude * omega / -np.expm1(-2.0 * k * depth)
+        top, bottom = np.exp(k * height), np.exp(-k * (height + 2.0 * depth))
+        for axis, part in ((0, np.cos(b)), (3 - up, side * np.sin(b))):
+            along = part * size * (top + bottom)
+            velocity[..., axis] += along * grown * np.cos(theta)
+            acceleration[..., axis] += along * (grown * omega * np.sin(theta) + rate * np.cos(theta))
+        upwards = size * (top - bottom)
+        velocity[..., up] += upwards * grown * np.sin(theta)
+        acceleration[..., up] += upwards * (rate * np.sin(theta) - grown * omega * np.cos(theta))
+    return eta, velocity + current_at(water, places[..., up], eta), acceleration
+
+
+def trains(sea: Floats, x: Floats, y: Floats, now: Floats) -> Iterator[tuple[Floats, Any, Any, Floats]]:
+    """theta of each regular wave, the factor of its ramp and the rate of that, and its row of ``components_of``."""
+    for row in sea:
+        omega, k, _, phase, b, ramp = row
+        grown, rate = 1.0, 0.0
+        if ramp:
+            part = np.pi * np.clip(now / ramp, 0.0, 1.0)
+            grown, rate = 0.5 * (1.0 - np.cos(part)), 0.5 * np.pi / ramp * np.sin(part)
+        yield k * (np.cos(b) * x + np.sin(b) * y) - omega * now + phase, grown, rate, row

@@ -1,0 +1,1 @@
+"""Harmonic motion about the current state: ``*STEADY STATE DYNAMICS, DIRECT``."""

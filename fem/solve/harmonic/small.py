@@ -1,0 +1,167 @@
+"""Small motions about a state: stiffness, damping, mass, and what keeps lengths.
+
+K u is formed bar by bar, from differences of displacements: a stiff bar that lies askew does not rub out the stiffness
+of tension beside it, as in the sum of all bars it does. The sum serves to factorise alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Complexes, Floats, Ints
+from fem.assembly.constraints import coupled_matrix, reduction
+from fem.forces.bars.bar import ALPHA, GEOMETRIC, VISCOUS, P, Q
+from fem.forces.protocol import Tangent
+from fem.forces.springs import DAMPING
+from fem.solve.harmonic.cycle import Cycle, go_round
+from fem.solve.newton.groups import Loading, Motion, room
+from fem.solve.rods.constraints import rod_matrix
+from fem.solve.start import evaluate_start, mass_matrix
+from fem.solve.step_system import StepSystem
+
+SLOW, FAST = 1e-12, 1e6
+"""dv/du over w: of tangents that are stiffness, and of those that are damping, to round-off."""
+
+
+class Numbers(NamedTuple):
+    """A tangent that stays: bars (t, alpha, p, q; alpha 0 of rods), nodes (n, 3, 3), pairs (p, 2, 3, 3)."""
+
+    geometric: Floats
+    alpha: Floats
+    p: Floats
+    q: Floats
+    block: Floats
+    cross: Floats
+
+    @property
+    def bars(self) -> Floats:
+        """(m, 3, 3) blocks of the bars."""
+        across = self.geometric[:, None, None] * np.eye(3)
+        return np.asarray(self.alpha[:, None, None] * self.p[:, :, None] * self.q[:, None, :] + across)
+
+
+def numbers_of(bar_tangent: Floats, block: Floats, cross: Floats) -> Numbers:
+    """A copy of these parts of a tangent."""
+    alpha = np.where(np.isinf(bar_tangent[ALPHA]), 0.0, bar_tangent[ALPHA])
+    p, q = (bar_tangent[row : row + 3].T.copy() for row in (P, Q))
+    blocks = block.reshape(-1, 3, 3).copy(), cross.reshape(-1, 2, 3, 3).copy()
+    return Numbers(bar_tangent[GEOMETRIC].copy(), alpha, p, q, *blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Small:
+    """Small motions of n nodes, m bars, r rods.
+
+    stiffness   K
+    mass, slowing  M and C = ALPHA M, sparse (3n, 3n)
+    transform   (3n, k) all dofs from the independent ones;  rods (r, 3n): lengths stay where rods @ u = 0
+    incidence   (m, n) sparse: differences between the ends of bars
+    rest        (3n, 3n) sparse: K without bars
+    places      rows and columns of the entries of ``entries``
+    instant     what acts on the state;  motion  it, at rest
+    """
+
+    stage: StepSystem
+    motion: Motion
+    instant: Loading
+    stiffness: Numbers
+    mass: Any
+    slowing: Any
+    transform: Any
+    rods: Any
+    incidence: Any
+    rest: Any
+    places: tuple[Ints, Ints]
+    cycle: Cycle
+
+    @property
+    def follows(self) -> bool:
+        """Some force follows velocities, or may."""
+        system = self.stage.system
+        viscous = self.stage.bars.constants[VISCOUS].any() or system.springs.constants[:, DAMPING].any()
+        return system.families is not None or bool(viscous)
+
+    def bar_forces(self, u: Complexes) -> Complexes:
+        """(m, 3) forces of bars on their second nodes at displacements (3n,), rods apart."""
+        way, own = self.incidence @ u.reshape(-1, 3), self.stiffness
+        along = own.alpha * (own.q * way).sum(axis=1)
+        return np.asarray(along[:, None] * own.p + own.geometric[:, None] * way)
+
+    def elastic(self, u: Complexes) -> Complexes:
+        """K u (3n,)."""
+        return np.asarray((self.incidence.T @ self.bar_forces(u)).ravel() + self.rest @ u)
+
+    def following(self, omega: float, u: Complexes) -> Complexes:
+        """(3n,) first harmonic of the forces that follow velocities, ALPHA apart; ``cycle`` has means and pulls."""
+        cycle, work = self.cycle, self.stage.work
+        if not self.follows:
+            return np.zeros_like(u)
+        cycle.v_cosine[:], cycle.v_sine[:] = -omega * u.imag, -omega * u.real
+        now, thermal = float(self.instant.time[0]), self.instant.thermal_end[0]
+        go_round(FAST * omega, now, thermal, self.stage.problem, self.motion, work, cycle)
+        return np.asarray(cycle.cosine - 1j * cycle.sine)
+
+    def damping(self, omega: float) -> Floats:
+        """Entries of the mean d(force)/dv of the last cycle, at ``places``."""
+        cycle = self.cycle
+        if not self.follows:
+            return np.zeros(len(self.places[0]))
+        mean = numbers_of(cycle.bars, cycle.block, cycle.cross)
+        return (entries(mean) - entries(self.stiffness)) / (FAST * omega)
+
+    def matrix(self, values: Any) -> Any:
+        """(3n, 3n) sparse, of entries at ``places``."""
+        from scipy.sparse import coo_array
+
+        size = self.stage.system.size
+        return coo_array((values, self.places), shape=(size, size)).tocsr()
+
+
+def entries(own: Numbers) -> Floats:
+    """All entries of a tangent: bars at jj, ii, ij, ji, nodes, pairs ij and ji."""
+    bars = own.bars
+    return np.concatenate([each.ravel() for each in (bars, bars, -bars, -bars, own.block, own.cross)])
+
+
+def places_of(tangent: Tangent, count: int) -> tuple[Ints, Ints]:
+    """Rows and columns of ``entries``; no blocks of nodes where the tangent has none."""
+    i, j = tangent.ends.T
+    own, (first, second) = np.arange(len(tangent.block)), tangent.pairs.T
+    pairs = np.stack([first, second], axis=1).ravel(), np.stack([second, first], axis=1).ravel()
+    rows, columns = np.concatenate([j, i, i, j, own, pairs[0]]), np.concatenate([j, i, j, i, own, pairs[1]])
+    axes = np.arange(3)
+    down = np.broadcast_to(3 * rows[:, None, None] + axes[:, None], (len(rows), 3, 3))
+    across = np.broadcast_to(3 * columns[:, None, None] + axes, (len(rows), 3, 3))
+    return down.ravel(), across.ravel()
+
+
+def small_motions(stage: StepSystem, motion: Motion, instant: Loading, omega: float) -> Small:
+    """Those about a state; omega: of the slowest motion. The state is left evaluated in ``stage.work``."""
+    from scipy.sparse import coo_array, csr_array
+
+    count, work, coefficients = len(stage.system.labels), stage.work, stage.coefficients
+    arrays = {name: getattr(motion, name).copy() for name in ("a", "force", "flow", "state", "power")}
+    still = motion._replace(v=np.zeros_like(motion.v), **arrays)
+    stage.coefficients = coefficients._replace(viscous=1.0, vu=SLOW * omega)
+    evaluate_start(stage, still, instant)
+    tangent, ends = work.tangent, stage.bars.nodes
+    stiffness = numbers_of(tangent.bar_tangent, tangent.block, tangent.cross)
+    bars = np.repeat(np.arange(len(ends)), 2), ends.ravel()
+    incidence = coo_array((np.tile([-1.0, 1.0], len(ends)), bars), shape=(len(ends), count)).tocsr()
+    places, size = places_of(tangent, count), stage.system.size
+    rest, first = entries(stiffness), 36 * len(ends)
+    others = coo_array((rest[first:], (places[0][first:], places[1][first:])), shape=(size, size)).tocsr()
+    slowing = csr_array((size, size))
+    if len(stage.nodes.damping):
+        slowing = coupled_matrix(stage.nodes.damping, stage.bars.off_damping, ends)
+    arrays = {"v_cosine": size, "v_sine": size, "cosine": size, "sine": size}
+    shapes: dict[str, Any] = {"pull_cosine": len(ends), "pull_sine": len(ends), "bars": tangent.bar_tangent.shape}
+    shapes |= {"block": tangent.block.shape, "cross": tangent.cross.shape, **arrays}
+    cycle = Cycle(still=work.force.copy(), **{name: room(shape) for name, shape in shapes.items()})
+    rods = rod_matrix(stage) if len(stage.bars.rods) else csr_array((0, size))
+    transform = reduction(stage.nodes.dof_kind, stage.equations)
+    made = stage, still, instant, stiffness, mass_matrix(stage), slowing, transform, rods
+    return Small(*made, incidence, others, places, cycle)

@@ -1,0 +1,115 @@
+"""The harmonic motion at one frequency, u(t) = Re(u e^(i w t)), confirmed by its residual.
+
+    K u + F_1(u) + i w C u - w^2 M u + G^T tau = f,    G u = 0
+
+F_1 is the first harmonic of what follows velocities (``cycle.py``). Newton's iterations with the mean d(force)/dv of
+the cycle: it is what changes F_1, but for a part that turns with twice the frequency, so that drag alone leaves a third
+of an error (its derivative is 16/(3 pi) in phase and 8/(3 pi) a quarter of a period off, the mean 12/(3 pi)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Complexes, Floats
+from fem.solve.harmonic.small import Small, entries
+from fem.solve.modes.factor import equilibration
+
+MOST = 60
+"""Solves at one frequency."""
+CHANGE = 1e-6
+"""Fraction of the largest displacement that the last solve may change."""
+
+
+class Answer(NamedTuple):
+    """Amplitudes: u (3n,), tau (r,) of rods, N/L0 that follows velocities (m,), forces that nothing balances (3n,).
+
+    iterations  solves;  change, residual: of the last solve over the largest displacement, and the largest force left
+    over the largest that acts
+    """
+
+    u: Complexes
+    tau: Complexes
+    pull: Complexes
+    left: Complexes
+    iterations: int
+    change: float
+    residual: float
+
+    @property
+    def is_confirmed(self) -> bool:
+        """The last solve has changed nothing any more."""
+        return self.change <= CHANGE
+
+
+def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, start: Complexes) -> Answer:
+    """The motion under a load (3n,) where supports move by ``given`` (3n,); ``start`` (k,): a first guess of it.
+
+    given: dofs that equations make dependent on those of supports included.
+    """
+    transform = small.transform
+    x, tau, change, used = start.copy(), np.zeros(small.rods.shape[0], complex), np.inf, 0
+    solve: Callable[[Complexes], Complexes] | None = None
+    for _ in range(MOST):
+        u = given + transform @ x
+        balance, _ = forces_left(small, omega, load, u, tau)
+        if solve is None or small.follows:
+            solve = factorised(small, omega)
+            if solve is None:
+                break
+        with np.errstate(all="ignore"):
+            step = solve(np.concatenate([transform.T @ balance, -(small.rods @ u)]))
+        if not np.isfinite(step).all():
+            break
+        used += 1
+        x, tau = x + step[: len(x)], tau + step[len(x) :]
+        change = largest(transform @ step[: len(x)]) / (largest(given + transform @ x) or 1.0)
+        if change <= CHANGE:
+            break
+    u = given + transform @ x
+    balance, size = forces_left(small, omega, load, u, tau)
+    residual = largest(transform.T @ balance) / (size or 1.0)
+    cycle = small.cycle
+    pull = np.asarray(cycle.pull_cosine - 1j * cycle.pull_sine)
+    return Answer(u, tau, pull, balance, used, change, residual)
+
+
+def largest(values: Complexes | Floats) -> float:
+    """Magnitude; 0 of nothing."""
+    return float(np.abs(values).max(initial=0.0))
+
+
+def forces_left(small: Small, omega: float, load: Complexes, u: Complexes, tau: Complexes) -> tuple[Complexes, float]:
+    """(3n,) what nothing balances, and the size of the largest force that takes part."""
+    flow = small.following(omega, u)
+    inertia = -(omega**2) * (small.mass @ u) + 1j * omega * (small.slowing @ u)
+    parts = small.elastic(u), flow, inertia, small.rods.T @ tau
+    return load - sum(parts), max(map(largest, (load, *parts)))
+
+
+def factorised(small: Small, omega: float) -> Callable[[Complexes], Complexes] | None:
+    """Solutions with the matrix of the equations above, after a cycle; None where it is singular."""
+    from scipy.sparse import block_array
+    from scipy.sparse.csgraph import structural_rank
+    from scipy.sparse.linalg import splu
+
+    values = entries(small.stiffness) + 1j * omega * small.damping(omega)
+    whole = small.matrix(values) + 1j * omega * small.slowing - omega**2 * small.mass
+    matrix: Any = small.transform.T @ whole @ small.transform
+    if small.rods.shape[0]:
+        gradients = small.rods @ small.transform
+        matrix = block_array([[matrix, gradients.T], [gradients, None]])
+    matrix = matrix.tocsc()
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    if not np.isfinite(matrix.data).all() or structural_rank(matrix) < matrix.shape[0]:  # SuperLU would crash
+        return None
+    scale = equilibration(matrix)
+    matrix = matrix.multiply(scale[:, None]).multiply(scale[None, :]).tocsc()
+    try:
+        solve = splu(matrix).solve
+    except RuntimeError:  # exactly singular
+        return None
+    return lambda right: np.asarray(scale * solve(scale * right))

@@ -1,0 +1,161 @@
+"""Basins: each start ends where an integration of its own says, in lanes and alone, however attractors are numbered."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+
+import fem
+from fem.chaos.attractors.basins import grouped
+from fem.chaos.attractors.orbits import turns
+from fem.chaos.attractors.settling import furthest, returning
+from fem.cli import main
+from fem.errors import CommandError
+from fem.sweeping import workers
+
+RIGID = str(Path(__file__).resolve().parents[2] / "inputs" / "string_pendulum_rigid.inp")
+HEIGHT, STIFF, DRAG = 0.3, 40.0, 0.8
+TRUSS = f"""*HEADING
+A truss that snaps: two bars over a flat arch, a mass at its top
+*PARAMETER
+drag = {DRAG}
+*NODE
+1, -1, 0, 0
+2, 0, 0, {HEIGHT}
+3, 1, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+*ELEMENT, TYPE=MASS, ELSET=TOP
+3, 2
+*SOLID SECTION, ELSET=BARS, MATERIAL=SOFT
+1
+*MATERIAL, NAME=SOFT
+*ELASTIC
+{STIFF}
+*MASS, ELSET=TOP, ALPHA=<drag>
+1
+*BOUNDARY
+1, 1, 3
+3, 1, 3
+2, 1, 2
+*NSET, NSET=TOP
+2
+*STEP, NLGEOM
+*DYNAMIC, DIRECT, TIME INTEGRATOR=NEWMARK
+0.02, 1
+*NODE PRINT, NSET=TOP
+U
+*END STEP
+"""
+STARTS = {"U3_2": np.linspace(-0.83, 0.31, 8), "V3_2": np.linspace(-3.1, 2.7, 8)}
+
+
+@pytest.fixture
+def truss(tmp_path):
+    path = tmp_path / "truss.inp"
+    path.write_text(TRUSS)
+    return path
+
+
+def ends_up(u: float, v: float) -> bool:
+    """z'' = -EA/(m L^3) z (z^2 - h^2) - d z': Green strain of both bars (Crisfield, vol. 1, section 1.2), in full."""
+    stiff = STIFF / (1.0 + HEIGHT**2) ** 1.5
+
+    def rates(_, y):
+        return [y[1], -stiff * y[0] * (y[0] ** 2 - HEIGHT**2) - DRAG * y[1]]
+
+    return bool(solve_ivp(rates, (0.0, 30.0), [HEIGHT + u, v], method="DOP853", rtol=1e-10, atol=1e-12).y[0, -1] > 0.0)
+
+
+def test_a_truss_snaps_where_an_integration_says(truss, monkeypatch):
+    """64 starts in lanes, on both sides of the stable manifold of the flat state; then some of them alone."""
+    monkeypatch.setattr(workers, "COMPILE_SECONDS", 0.0)
+    found = fem.basins(truss, STARTS, period=1.0, workers=1)
+    expected = np.array([ends_up(u, v) for u, v in zip(*found.starts.values(), strict=True)])
+    assert 20 < expected.sum() < 44 and [each.kind for each in found.attractors] == ["rest", "rest"]
+    heights = np.array([each.points[0, each.columns.index("COOR3_2")] for each in found.attractors])
+    assert np.abs(heights) == pytest.approx(HEIGHT, abs=1e-4)
+    assert ((heights > 0.0)[found.attractor - 1] == expected).all()
+    assert sum(each.share for each in found.attractors) == pytest.approx(1.0)
+    # The order of names and values changes nothing but the order of the starts; alone they end as in lanes.
+    few = {name: values[::-3] for name, values in reversed(STARTS.items())}
+    again = fem.basins(truss, few, period=1.0, workers=1)
+    its = np.array([each.points[0, each.columns.index("COOR3_2")] for each in again.attractors])
+    here = [
+        list(zip(*found.starts.values(), strict=True)).index((u, v))
+        for v, u in zip(*again.starts.values(), strict=True)
+    ]
+    assert ((its > 0.0)[again.attractor - 1] == expected[here]).all()
+
+
+def test_a_damped_pendulum_comes_to_hang(tmp_path):
+    found = fem.basins(
+        RIGID,
+        {"theta0": [-3.0, 0.7, 3.1], "rate0": [-4.0, 4.0]},
+        parameters={"A": 0.0, "beta": 1.0, "increments": 100},
+        output=tmp_path / "out",
+        workers=1,
+    )
+    (one,) = found.attractors
+    assert (one.kind, one.period, one.turns, one.share) == ("rest", 1, 0, 1.0)
+    assert one.points[0] == pytest.approx([0.0, 0.0, -5.0, 0.0, 0.0, 0.0], abs=1e-3)
+    with (tmp_path / "out" / "basins.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["rate0"]) for row in rows] == [-4.0, 4.0] * 3 and {row["attractor"] for row in rows} == {"1"}
+
+
+def test_the_command_goes_on_and_names_what_fails(truss, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    command = ["basins", str(truss), "--grid", "U3_2=-0.7,0.1", "--period", "1", "--workers", "1"]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "1: rest, 50 % of the starts" in shown and "basins.png" in shown
+    folder = tmp_path / "results" / "truss_basins"
+    before = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    assert set(before) == {"sweep.csv", "basins.csv", "attractors.csv"} and (folder / "basins.png").is_file()
+    assert main(command) == 0
+    assert "2 of them are finished" in capsys.readouterr().out
+    assert before == {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    # A rod has no start displacement across it that keeps its length.
+    grid = ["--grid", "U1_2=0,1", "--set", "A=0", "--set", "beta=1", "--set", "increments=100"]
+    assert main(["basins", RIGID, *grid, "--workers", "1"]) == 3
+    assert "keeps its length" in capsys.readouterr().err
+    with pytest.raises(CommandError, match="no node 9"):
+        fem.basins(truss, {"U3_9": [0.1]}, period=1.0)
+
+
+@given(period=st.integers(1, 9), shift=st.integers(0, 8), decay=st.floats(0.1, 0.6))
+@settings(max_examples=30, deadline=None)
+def test_sections_return_whatever_their_phase(period, shift, decay):
+    """Orbits of a period, reached at a rate, from any of their points on: one period, one point that stands for all."""
+    orbit = np.random.default_rng(period).uniform(-1.0, 1.0, (period, 4))
+    n = np.arange(60)
+    points = orbit[(n + shift) % period] + decay ** n[:, None]
+    assert returning(points[None], 1e-6, 1e-3).tolist() == [period]
+    last = points[-period:]
+    expected = orbit[furthest(orbit)]
+    assert last[furthest(last)] == pytest.approx(expected, abs=1e-6)
+    assert returning(np.cos(n)[None, :, None], 1e-6, 1e-3).tolist() == [0]
+
+
+def test_groups_know_periods_and_failures():
+    period = np.array([1, 1, -1, 2, 0, 1, 0])
+    points = np.array([[0.0], [1.0], [np.nan], [0.0], [3.0], [1.0005], [9.0]])
+    assert grouped(period, points, 1e-3).tolist() == [0, 1, -1, 2, 3, 1, 3]
+    with pytest.raises(CommandError, match="more than 100 attractors"):
+        grouped(np.ones(101, int), np.arange(101.0)[:, None], 1e-3)
+
+
+@pytest.mark.parametrize("count", [-2, 0, 1, 3])
+def test_turns_are_counted(count):
+    angle = np.linspace(0.0, 2.0 * np.pi * count, 65) + 0.3 * np.sin(np.linspace(0.0, 2.0 * np.pi, 65))
+    track = np.zeros((65, 2, 3))
+    track[:, 1, 1], track[:, 1, 2] = 2.0 * np.cos(angle), 2.0 * np.sin(angle)
+    assert turns(track, np.array([[0, 1]])) == count

@@ -1,0 +1,34 @@
+"""The kernels that tests share, compiled together: those of the first start, and what is called in water and wind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from fem.compiled.folder import cache_folder, is_first_start
+from fem.compiled.kernel import rehearsal
+from fem.compiled.plain.choose import is_plain
+from fem.compiled.safe.lock import turn
+from fem.compiled.workers import Job, build_all
+from fem.deck import parse_deck
+from fem.results.record import SilentSink
+from fem.solve.loop import solve
+from fem.warmup import compile_all, place_in_queue, wanted_units
+from tests.forces.families.examples import FLOWING
+
+PROCEDURES = ("*STATIC\n1., 1.", "*DYNAMIC, DIRECT\n0.01, 0.02", "*DYNAMIC, DIRECT, EXPLICIT\n1e-3, 2e-3")
+
+
+def wet_units() -> Collection[Job]:
+    """As seen by running kernels as Python functions."""
+    with rehearsal() as wanted:
+        for procedure in PROCEDURES:
+            solve(parse_deck(FLOWING.format(procedure=procedure)), SilentSink())
+    return wanted
+
+
+def compile_kernels() -> None:
+    """On all processors; others that begin at the same time wait."""
+    with turn(cache_folder()):
+        if is_first_start() and not is_plain():
+            build_all(sorted({*wanted_units(), *wet_units()}, key=place_in_queue))
+        compile_all()

@@ -1,0 +1,1 @@
+"""What the paper of the forced string pendulum left to do, a theme a file: rows, figures, remarks."""
