@@ -17,6 +17,8 @@ Ints: TypeAlias = NDArray[np.int64]
 Complexes: TypeAlias = NDArray[np.complex128]
 Flags: TypeAlias = NDArray[np.bool_]
 Number = TypeVar("Number", bound=np.generic)
+ROUND_OFF = 1e-9
+"""Relative: numbers nearer to each other than this are equal where one of them has to be named."""
 Say: TypeAlias = Callable[[str], None]
 """Who is told a line of text."""
 Vector: TypeAlias = tuple[float, float, float]
@@ -30,6 +32,11 @@ def distinct(numbers: NDArray[Number]) -> NDArray[Number]:
     is_new = np.ones(len(ordered), np.bool_)
     is_new[1:] = ordered[1:] != ordered[:-1]
     return ordered[is_new]
+
+
+def first_least(values: Floats) -> int:
+    """Position of the least value (k,); of values equal but for round-off, the first, on every processor."""
+    return int(np.flatnonzero(values <= values.min() + ROUND_OFF * abs(values.min()))[0])
 
 
 class Columns(dict[str, NDArray[Any]]):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem.arrays import Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, first_least
 from fem.model import Model
 from fem.model.mesh import BARS
 from fem.model.properties import carried_by, snap_time
@@ -19,7 +19,6 @@ FREQUENCY_FACTOR = {"LUMPED": 2.0, "CONSISTENT": 2.0 * np.sqrt(3.0), "ONE POINT"
 ONE POINT mass does not resist the stretching of a free bar: its value is that of a bar with one end held (k, m/4).
 """
 LISTED = 8
-ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +98,7 @@ def collect_bars(model: Model) -> Bars:
 def stiffest_bar(bars: Bars) -> int | None:
     """Position of the elastic bar of shortest period among those with mass; None when there is none."""
     period = np.where(np.isfinite(bars.period) & (bars.period > 0), bars.period, np.inf)
-    return first_smallest(period) if np.isfinite(period).any() else None
-
-
-def first_smallest(values: Floats) -> int:
-    """Position of the smallest value; of values equal but for round-off, the first."""
-    return int(np.flatnonzero(values <= values.min() * (1 + ROUND_OFF))[0])
+    return first_least(period) if np.isfinite(period).any() else None
 
 
 def some(labels: Iterable[int]) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from fem.checking.bars import ROUND_OFF, Bars, first_smallest, stiffest_bar
+from fem.arrays import ROUND_OFF, first_least
+from fem.checking.bars import Bars, stiffest_bar
 from fem.checking.fluids import describe_fluids, describe_waves
 from fem.checking.pulleys import collect_ropes, describe_ropes
 from fem.model import Dynamic, Frequency, Model, Static, SteadyState, Step
@@ -36,12 +37,12 @@ def describe(model: Model, bars: Bars) -> list[str]:
     whole = bars.mass.sum() + point + ropes.mass.sum()
     lines.append(f"mass        {whole:.6g}: bars {rules}; point masses {point:.6g}{over}")
     if bars.labels.size:
-        short, long = first_smallest(bars.length0), int(np.argmax(bars.length0))
+        short, long = first_least(bars.length0), first_least(-bars.length0)
         lines.append(f"bar length  {bars.length0[short]:.6g} (element {bars.labels[short]})")
         if bars.length0[long] > bars.length0[short] * (1 + ROUND_OFF):
             lines[-1] += f" .. {bars.length0[long]:.6g} (element {bars.labels[long]})"
     if model.rest_lengths and bars.labels.size:
-        most = int(np.argmax(bars.stretch))
+        most = first_least(-bars.stretch)
         lines.append(f"stretch     |D|/L0 - 1 = {bars.stretch[most]:.6g} at most (element {bars.labels[most]})")
     lines += describe_ropes(model, ropes)
     return lines + describe_waves(model) + describe_fluids(model, bars) + _stiffest_lines(bars)
@@ -57,7 +58,7 @@ def _stiffest_lines(bars: Bars) -> list[str]:
     lines = [f"stiffest    bar {bars.labels[stiffest]}: period {bars.period[stiffest]:.6g} ({rule} mass{held})"]
     slack = np.flatnonzero(bars.can_go_slack & (bars.snap_time > 0))
     if slack.size:
-        first = slack[first_smallest(bars.snap_time[slack])]
+        first = slack[first_least(bars.snap_time[slack])]
         lines.append(f"snap time   L0/(2c) = {bars.snap_time[first]:.6g} (bar {bars.labels[first]} can go slack)")
     return lines
 

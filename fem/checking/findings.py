@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, first_least
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.checking.fluids import ringing
 from fem.checking.pulleys import collect_ropes
@@ -63,7 +63,7 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
     """Very different lengths, and two bars between the same nodes."""
     found: list[str] = []
     if bars.labels.size and bars.length0.max() > LENGTH_RATIO * bars.length0.min():
-        short, long = int(np.argmin(bars.length0)), int(np.argmax(bars.length0))
+        short, long = first_least(bars.length0), first_least(-bars.length0)
         found.append(
             f"bar {bars.labels[long]} is {bars.length0[long] / bars.length0[short]:.3g} times as long as bar "
             f"{bars.labels[short]}: coordinates in two units, or nodes that should be one?"

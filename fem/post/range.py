@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fem.arrays import Flags, Say
+from fem.arrays import Flags, Say, first_least
 from fem.errors import CommandError, unknown
 from fem.model.quantities import ELEMENTAL
 from fem.pictures.fields import read_field
@@ -37,7 +37,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     rows = [[label, *row] for label, row in zip(elements, np.column_stack([s, extremes]).tolist(), strict=True)]
     write_table(folder / f"range_{what}_{members}.csv", COLUMNS, rows, say)
     least, mean, greatest = extremes[:, :3].T
-    high, low = int(greatest.argmax()), int(least.argmin())
+    high, low = first_least(-greatest), first_least(least)
     for word, place, value, time in (("max", high, greatest, extremes[:, 5]), ("min", low, least, extremes[:, 4])):
         say(f"  {word}  {value[place]:.9g} in element {elements[place]}, s = {s[place]:.6g}, at {time[place]:.9g}")
     when = f"{what}, time {found[0].time[0]:g} to {found[0].time[-1]:g}"

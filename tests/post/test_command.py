@@ -8,8 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fem
+from fem.arrays import first_least
 from fem.cli import main
 from tests.pictures.runs import chain
 
@@ -34,6 +37,19 @@ def swing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def values_of(swing: Path, label: int) -> np.ndarray:
     return np.array([float(row["T"]) for row in rows_of(swing / "elements.csv") if int(row["element"]) == label])
+
+
+@given(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=9),
+    st.floats(1e-9, 1e9),
+    st.integers(0, 8),
+    st.sampled_from((-1, 1)),
+)
+def test_round_off_does_not_choose_among_equal_values(values: list[int], size: float, at: int, way: int) -> None:
+    exact = size * np.array(values, float)
+    blurred = exact.copy()
+    blurred[at % len(values)] *= 1.0 + way * 1e-13
+    assert first_least(blurred) == first_least(exact) == exact.argmin()
 
 
 def test_stats_are_those_of_the_table(swing: Path, capsys: pytest.CaptureFixture[str]) -> None:
