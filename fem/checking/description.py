@@ -70,8 +70,10 @@ def describe_step(number: int, step: Step, bars: Bars) -> str:
     if isinstance(procedure, Frequency):
         return f"{name}: FREQUENCY, {procedure.modes} modes, {geometry}"
     if isinstance(procedure, SteadyState):
-        found = procedure.frequencies
-        return f"{name}: STEADY STATE DYNAMICS, {len(found)} frequencies from {found[0]:g} to {found[-1]:g}, {geometry}"
+        found = procedure.frequencies()
+        how = f"{procedure.modes} modes" if procedure.modes else "DIRECT"
+        count = f"{len(found)} frequencies" + (" and more between modes," if procedure.parted else "")
+        return f"{name}: STEADY STATE DYNAMICS, {how}, {count} from {found[0]:g} to {found[-1]:g}, {geometry}"
     kind = "STATIC" if isinstance(procedure, Static) else f"DYNAMIC {procedure.integrator}"
     control = "equal" if procedure.direct else "automatic"
     count = f"{procedure.period / procedure.dt:.6g} " if procedure.dt > 0 else ""

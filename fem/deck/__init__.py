@@ -81,6 +81,7 @@ KEYWORDS: dict[str, Handler] = {
     "DYNAMIC": procedures.dynamic,
     "FREQUENCY": procedures.frequency,
     "STEADY STATE DYNAMICS": harmonic.steady_state_dynamics,
+    "MODAL DAMPING": harmonic.modal_damping,
     "CONTROLS": controls.controls,
     "BOUNDARY": loads.boundary,
     "CLOAD": loads.cload,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fem.arrays import ArrayData, Floats, Ints
+from fem.model.harmonic import Frequency, FrequencyRange, ModalDamping, Perturbation, SteadyState
 from fem.model.loads import (
     Amplitude,
     Boundary,
@@ -40,12 +41,8 @@ from fem.model.steps import (
     Controls,
     Dynamic,
     EarlierState,
-    Frequency,
-    FrequencyRange,
     OutputRequest,
-    Perturbation,
     Static,
-    SteadyState,
     Step,
     outputs_in_force,
 )
@@ -176,5 +173,5 @@ __all__ += ["BarSection", "Dashpot", "Expansion", "Material", "NonstructuralMass
 __all__ += ["Pulley", "Winch"]
 __all__ += ["DynamicStiffness", "Uniaxial", "Viscoelastic"]
 __all__ += ["ArcEnd", "Controls", "Dynamic", "EarlierState", "Frequency", "OutputRequest", "Static", "Step"]
-__all__ += ["FrequencyRange", "Perturbation", "SteadyState"]
+__all__ += ["FrequencyRange", "ModalDamping", "Perturbation", "SteadyState"]
 __all__ += ["Airy", "DragLaw", "FluidLoad", "Jonswap", "MarineGrowth", "RigidCylinder", "Seabed", "Water", "Wind"]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
-
-from fem.arrays import Floats
+from fem.model.harmonic import Frequency, SteadyState
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.surroundings import FluidLoad
 
@@ -68,54 +66,6 @@ class Dynamic:
     singular_mass: str = "ERROR"
     alpha: float = -0.05
     rho: float = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Perturbation:
-    """Small motions about the current state, which stays as it is: they take no time."""
-
-    period: ClassVar[float] = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Frequency(Perturbation):
-    """``*FREQUENCY``: number of modes about the current state."""
-
-    modes: int
-
-
-@dataclass(frozen=True, slots=True)
-class FrequencyRange:
-    """Frequencies from ``lower`` to ``upper`` [cycles/time], both among the ``points``; bias > 1: dense at the ends."""
-
-    lower: float
-    upper: float
-    points: int = 20
-    bias: float = 1.0
-
-    def frequencies(self, is_linear: bool) -> Floats:
-        """(points,) rising. Source: Abaqus Analysis Guide, Direct-solution steady-state dynamic analysis."""
-        if self.upper == self.lower:
-            return np.array([self.lower])
-        low, high = (self.lower, self.upper) if is_linear else np.log([self.lower, self.upper])
-        way = np.linspace(-1.0, 1.0, self.points)
-        place = 0.5 * (low + high) + 0.5 * (high - low) * np.sign(way) * np.abs(way) ** (1.0 / self.bias)
-        found = place if is_linear else np.exp(place)
-        found[[0, -1]] = self.lower, self.upper
-        return np.asarray(found)
-
-
-@dataclass(frozen=True, slots=True)
-class SteadyState(Perturbation):
-    """``*STEADY STATE DYNAMICS, DIRECT``: harmonic motion about the current state; by logarithms, or linearly."""
-
-    ranges: tuple[FrequencyRange, ...]
-    is_linear: bool = False
-
-    @property
-    def frequencies(self) -> Floats:
-        """(f,) those of all ranges, rising, each once."""
-        return np.unique(np.concatenate([each.frequencies(self.is_linear) for each in self.ranges]))
 
 
 Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState

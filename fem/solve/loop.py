@@ -31,7 +31,7 @@ from fem.solve.newton.driver import Newton
 from fem.solve.outcome import acting_of
 from fem.solve.ropes import states
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
-from fem.solve.start import evaluate_start, first_motion
+from fem.solve.start import first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading_at, prepare
@@ -251,13 +251,10 @@ class Run:
         from fem.solve.modes.find import find_modes
 
         motion, now = self.progress.motion, self.progress.time
-        instant = loading_at(stage, motion, now)
-        at_rest = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
-        evaluate_start(stage, at_rest, instant)
         self.sink.begin(StepStart(number, step.name, "FREQUENCY", now, 0.0, None))
         for label, lost in self.fallen:
             self.sink.event(Event(number, 0, now, label, "break", lost))
-        modes, notice = find_modes(stage, procedure.modes, number, now)
+        modes, notice = find_modes(stage, motion, loading_at(stage, motion, now), procedure.modes, number, now)
         if notice:
             self.sink.notice(f"step {number}: {notice}")
         self.sink.modes(modes)
@@ -266,15 +263,16 @@ class Run:
         from fem.solve.harmonic.acting import acting_in
         from fem.solve.harmonic.find import responses
 
-        motion, now, frequencies = self.progress.motion, self.progress.time, procedure.frequencies
+        motion, now = self.progress.motion, self.progress.time
         acting = acting_in(self.system, step, self.environment, motion.u, now)
         nodes, elements = harmonic_items(self.model, number - 1, self.wishes.record_all)
-        self.sink.begin(StepStart(number, step.name, "STEADY STATE DYNAMICS", now, 0.0, len(frequencies)))
+        count = None if procedure.parted else len(procedure.frequencies())
+        self.sink.begin(StepStart(number, step.name, "STEADY STATE DYNAMICS", now, 0.0, count))
         for label, lost in self.fallen:
             self.sink.event(Event(number, 0, now, label, "break", lost))
 
         def say(text: str) -> None:
             self.sink.notice(f"step {number}: {text}")
 
-        for response in responses(stage, motion, acting, frequencies, (number, nodes, elements), say):
+        for response in responses(stage, motion, acting, procedure, (number, nodes, elements), say):
             self.sink.response(response)

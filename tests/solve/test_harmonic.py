@@ -1,4 +1,4 @@
-"""*STEADY STATE DYNAMICS, DIRECT against closed forms, and against quadrature of the drag over a cycle."""
+"""*STEADY STATE DYNAMICS against closed forms, against quadrature of the drag over a cycle; modes against all dofs."""
 
 from __future__ import annotations
 
@@ -276,6 +276,92 @@ def test_a_step_of_harmonic_motions_leaves_no_trace() -> None:
     assert np.abs(history.u[history.of_step(3)]).max() < 1e-12
 
 
+MODES = """*STEP, NLGEOM
+*FREQUENCY
+{modes}
+*END STEP
+*STEP, NLGEOM
+*STEADY STATE DYNAMICS, INTERVAL=RANGE, FREQUENCY SCALE=LINEAR
+"""
+
+
+def test_damping_of_a_mode() -> None:
+    """u = f/(k + 2 i zeta w0 w m - w^2 m); on a moving support it acts on u - U (Clough and Penzien, ch. 3 and 12)."""
+    free = ONE_DOF.replace("*DASHPOT, ELSET=DASHPOT\n\n2.", "*DASHPOT, ELSET=DASHPOT\n\n0.")
+    rate = 2.0 * 0.03 * np.sqrt(100.0 / 1.5) * 1.5
+    damping = "0.5, 3., 6\n*MODAL DAMPING, MODAL=DIRECT\n1, 1, 0.03\n"
+    frequency, u, history = amplitudes(free + MODES.format(modes=1) + damping + "*CLOAD\n2, 1, 3.\n*END STEP\n", 2)
+    w = 2.0 * np.pi * frequency
+    np.testing.assert_allclose(u[:, 0], 3.0 / (100.0 + 1j * w * rate - 1.5 * w**2), rtol=1e-9)
+    assert max(each.residual for each in history.responses) < 1e-12
+    moved = MODES.format(modes=1) + damping + "*BOUNDARY\n1, 1, 1, 0.1\n*END STEP\n"
+    found = amplitudes(free + moved, 2)[1][:, 0]
+    np.testing.assert_allclose(found - 0.1, 0.15 * w**2 / (100.0 + 1j * w * rate - 1.5 * w**2), rtol=1e-9)
+
+
+def test_all_modes_are_all_dofs() -> None:
+    """Where *DAMPING couples modes, supports move and loads are out of phase; few modes are near, and say how near."""
+    deck = STRING.format(damping="*DAMPING, ALPHA=2., BETA=1.E-4", strain="GREEN")
+    line = "0.3, 20.3, 11\n*BOUNDARY\n21, 3, 3, 0.01\n*CLOAD\n7, 3, 3.\n*CLOAD, IMAGINARY\n9, 1, 100.\n*END STEP\n"
+    expected = amplitudes(deck + LINEAR + line, 7)[1]
+    *_, all_ = amplitudes(deck + MODES.format(modes=57) + line, 7)
+    *_, some = amplitudes(deck + MODES.format(modes=20) + line, 7)
+    place = all_.mesh.node_labels.tolist().index(7)
+    for history, error in ((all_, 1e-9), (some, 1e-2)):
+        u = np.array([each.motion[0, place] for each in history.responses])
+        np.testing.assert_allclose(u, expected, rtol=0.0, atol=error * np.abs(expected).max())
+    assert max(each.residual for each in all_.responses) < 1e-9
+    assert not any("unbalanced" in text for text in all_.notices)
+    assert any("the modes leave" in text for text in some.notices)
+
+
+@pytest.mark.parametrize("current", [0.0, 0.3])
+def test_modes_feel_drag(current: float) -> None:
+    """The two of a pipe on springs, at their resonance, as all dofs do."""
+    rows = f"0., 0., {current}, -50.\n0., 0., {current}, 0." if current else ""
+    deck, line = DRAGGED.format(current=rows), "0.1, 0.3, 5\n*CLOAD\nALL, 3, 200.\n1, 3, 50.\n*END STEP\n"
+    expected, found = (amplitudes(deck + way + line, 1)[1] for way in (LINEAR, MODES.format(modes=2)))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_rayleigh_damping_of_modes_is_that_of_the_material() -> None:
+    """ALPHA M of *DAMPING, and of all modes."""
+    line = "0.3, 20.3, 11\n{}*CLOAD\n7, 3, 3.\n*END STEP\n"
+    direct = STRING.format(damping="*DAMPING, ALPHA=2.", strain="GREEN") + LINEAR + line.format("")
+    modal = "*MODAL DAMPING, RAYLEIGH\n1, 30, 2., 0.\n31, 57, 2., 0.\n"
+    modes = STRING.format(damping="", strain="GREEN") + MODES.format(modes=57) + line.format(modal)
+    expected, found = (amplitudes(text, 7)[1] for text in (direct, modes))
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+
+
+def test_natural_frequencies_part_the_range() -> None:
+    """As in Abaqus: 5 points from each to the next one, dense at both; there damping alone holds the motion."""
+    deck = STRING.format(damping="", strain="GREEN")
+    steps = MODES.format(modes=6).replace(", INTERVAL=RANGE", "") + "1., 8., 5\n*MODAL DAMPING\n1, 6, 0.02\n"
+    frequency, u, history = amplitudes(deck + steps + "*CLOAD\n11, 3, 1.\n*END STEP\n", 11)
+    natural = np.unique(history.modes[0].frequency[history.modes[0].frequency < 8.0].round(9))
+    assert np.isin(natural, frequency.round(9)).all() and len(frequency) >= 4 * (len(natural) + 1) + 1
+    first = int(np.abs(frequency - natural[0]).argmin())
+    stiffness = 10.0 / 2.0 * 200.0 * (2.0 * np.pi * natural[0]) ** 2 * 1e-3
+    assert abs(u[first, 2]) == pytest.approx(1.0 / (2.0 * 0.02 * stiffness), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (PENDULUM.format(more=""), "tensions of rods"),
+        (
+            ONE_DOF.replace("3, 2\n*SPRING", "3, 2\n4, 1\n*SPRING").replace("1, 1, 3", "1, 2, 3"),
+            "no static answer|no stiffness",
+        ),
+    ],
+    ids=["rods", "free"],
+)
+def test_what_modes_cannot_do_is_said(text: str, words: str) -> None:
+    with pytest.raises(fem.ModelError, match=words):
+        amplitudes(text + MODES.format(modes=1) + "1.\n*CLOAD\n2, 1, 1.\n*END STEP\n", 2)
+
+
 def test_what_is_not_at_rest_is_said() -> None:
     """No *STATIC step has balanced the weight."""
     text = PENDULUM.format(more="").replace("*STATIC", "*DYNAMIC, DIRECT, ALPHA=0.\n0.01, 0.01")
@@ -351,9 +437,9 @@ def test_a_range_with_bias_is_dense_at_its_ends() -> None:
     """Abaqus Analysis Guide, Direct-solution steady-state dynamic analysis: y = -1 + 2 (k - 1)/(n - 1), |y|^(1/p)."""
     model = fem.parse_deck(ONE_DOF + LINEAR + "1., 3., 5, 2.\n8.\n*CLOAD\n2, 1, 1.\n*END STEP\n")
     root = 0.5**0.5
-    np.testing.assert_allclose(model.steps[0].procedure.frequencies, [1.0, 2.0 - root, 2.0, 2.0 + root, 3.0, 8.0])
+    np.testing.assert_allclose(model.steps[0].procedure.frequencies(), [1.0, 2.0 - root, 2.0, 2.0 + root, 3.0, 8.0])
     text = ONE_DOF + LINEAR.replace("LINEAR", "LOGARITHMIC") + "1., 100., 3\n*CLOAD\n2, 1, 1.\n*END STEP\n"
-    np.testing.assert_allclose(fem.parse_deck(text).steps[0].procedure.frequencies, [1.0, 10.0, 100.0])
+    np.testing.assert_allclose(fem.parse_deck(text).steps[0].procedure.frequencies(), [1.0, 10.0, 100.0])
 
 
 def test_tables_and_figure(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""``*STEADY STATE DYNAMICS`` and what its step may hold; which part of a harmonic load a card gives."""
+"""``*STEADY STATE DYNAMICS``, ``*MODAL DAMPING``; what their step holds, which part of a harmonic load a card gives."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
@@ -9,45 +11,101 @@ from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, listing, squeezed
 from fem.deck.step_cards.procedures import set_procedure
 from fem.deck.step_draft import StepDraft
-from fem.model import FrequencyRange, SteadyState
+from fem.model import Frequency, FrequencyRange, ModalDamping, Perturbation, SteadyState
 from fem.model.quantities import HARMONIC
 
 MOST_POINTS = 100_000
 PHASES = ("REAL", "IMAGINARY", "LOAD CASE")
 """Parameters of ``*CLOAD`` and its kin; ``*BOUNDARY`` has the first two."""
+IN_MATERIALS = "*DAMPING inside a *MATERIAL, *DASHPOT and drag damp DIRECT, too"
+IN_TIME = "*DAMPING inside a *MATERIAL damps *DYNAMIC"
 
 
 @keyword(
     "step",
-    takes=("DIRECT", "FREQUENCY SCALE", "INTERVAL"),
-    refuses={
-        "REAL ONLY": "is not supported: damping is never left out",
-        "SUBSPACE PROJECTION": "is not supported: DIRECT is",
-        "MODE BASED": "is not supported: DIRECT is",
-    },
+    takes=("DIRECT", "FREQUENCY SCALE", "INTERVAL", "SUBSPACE PROJECTION"),
+    refuses={"REAL ONLY": "is not supported: damping is never left out"},
     ignores=("SOLVER",),
     unsupported=("FRICTION DAMPING", "HARMONIC", "CYCMPC"),
 )
 def steady_state_dynamics(card: Card, draft: Draft) -> None:
     """``lower, upper frequency, points, bias`` as often as wanted."""
-    if not card.flag("DIRECT"):
-        hint = "DIRECT solves for all dofs at each frequency and needs no modes"
-        raise card.mistake("*STEADY STATE DYNAMICS by superposition of modes is not supported", hint)
-    card.word("INTERVAL", ("RANGE",), "RANGE")
+    is_direct = card.flag("DIRECT")
+    if card.has("SUBSPACE PROJECTION"):
+        if is_direct:
+            raise card.mistake("DIRECT and SUBSPACE PROJECTION exclude each other")
+        if card.parameters[squeezed("SUBSPACE PROJECTION")].value is not None:
+            card.word("SUBSPACE PROJECTION", ("ALL FREQUENCIES",), "ALL FREQUENCIES")
+    usual = "RANGE" if is_direct else "EIGENFREQUENCY"
+    parted = card.word("INTERVAL", ("RANGE",) if is_direct else ("EIGENFREQUENCY", "RANGE"), usual) == "EIGENFREQUENCY"
     is_linear = card.word("FREQUENCY SCALE", ("LOGARITHMIC", "LINEAR"), "LOGARITHMIC") == "LINEAR"
-    ranges = tuple(map(range_of, draft.rows(card)))
-    if sum(each.points for each in ranges) > MOST_POINTS:
+    ranges = tuple(range_of(row, 3.0 if parted else 1.0) for row in draft.rows(card))
+    modes = 0 if is_direct else modes_before(card, draft)
+    if sum(each.points for each in ranges) * (1 + modes * parted) > MOST_POINTS:
         raise card.mistake(f"more than {MOST_POINTS} frequencies")
-    set_procedure(card, draft, SteadyState(ranges, is_linear))
+    set_procedure(card, draft, SteadyState(ranges, is_linear, modes, parted))
 
 
-def range_of(row: Row) -> FrequencyRange:
+def modes_before(card: Card, draft: Draft) -> int:
+    """How many the ``*FREQUENCY`` step finds that this step superposes: about the same state."""
+    for step in reversed(draft.steps):
+        if isinstance(step.procedure, Frequency):
+            return step.procedure.modes
+        if step.blamed or draft.has_failed("FREQUENCY"):
+            return 1
+        if not isinstance(step.procedure, Perturbation):
+            break
+    hint = "put a *FREQUENCY step between the last *STATIC or *DYNAMIC step and this one; DIRECT needs no modes"
+    raise card.mistake("*STEADY STATE DYNAMICS superposes modes, and no step before it finds those of its state", hint)
+
+
+@keyword(
+    "step",
+    takes=("MODAL", "RAYLEIGH", "DEFINITION"),
+    unsupported=("STRUCTURAL", "VISCOUS"),
+)
+def modal_damping(card: Card, draft: Draft) -> None:
+    """``first, last mode, fraction of critical damping``; RAYLEIGH: ``first, last, ALPHA, BETA``."""
+    procedure = draft.open_step.procedure
+    if not isinstance(procedure, SteadyState):
+        if draft.has_failed("STEADY STATE DYNAMICS"):
+            return
+        raise card.mistake("*MODAL DAMPING stands below *STEADY STATE DYNAMICS in its step", IN_TIME)
+    if not procedure.modes:
+        raise card.mistake("*MODAL DAMPING has no meaning with DIRECT, which superposes no modes", IN_MATERIALS)
+    card.word("DEFINITION", ("MODE NUMBERS",), "MODE NUMBERS")
+    is_rayleigh = card.flag("RAYLEIGH")
+    if is_rayleigh and card.has("MODAL"):
+        raise card.mistake("MODAL and RAYLEIGH exclude each other")
+    card.word("MODAL", ("DIRECT",), "DIRECT")
+    for row in draft.rows(card):
+        found = damping_of(row, is_rayleigh, procedure.modes)
+        for each in procedure.damping:
+            if each.first <= found.last and found.first <= each.last:
+                raise Mistake(row.place, f"mode {max(each.first, found.first)} has two dampings")
+        procedure = replace(procedure, damping=(*procedure.damping, found))
+    draft.open_step.procedure = procedure
+
+
+def damping_of(row: Row, is_rayleigh: bool, modes: int) -> ModalDamping:
+    """One data line; without a last mode it is of one mode."""
+    row.end(4 if is_rayleigh else 3, "lowest mode, highest mode, " + ("ALPHA, BETA" if is_rayleigh else "fraction"))
+    first = row.integer(0, "the lowest mode")
+    last = row.integer(1, "the highest mode", default=first)
+    if not first <= last <= modes:
+        raise Mistake(row.place, f"no modes {first} to {last}: the *FREQUENCY step before finds 1 to {modes}")
+    if is_rayleigh:
+        return ModalDamping(first, last, 0.0, row.amount(2, "ALPHA", 0.0), row.amount(3, "BETA", 0.0))
+    return ModalDamping(first, last, row.amount(2, "the fraction of critical damping"))
+
+
+def range_of(row: Row, usual_bias: float) -> FrequencyRange:
     """One data line; without an upper frequency, or with 0, it is one frequency; less than two points mean 20."""
     row.end(5, "lower frequency, upper frequency, number of points, bias")
     lower = row.amount(0, "the lower frequency", positive=True)
     upper = row.amount(1, "the upper frequency", 0.0) or lower
     points = row.integer(2, "the number of points", 0, MOST_POINTS, 20)
-    bias = row.number(3, "the bias", 1.0)
+    bias = row.number(3, "the bias", usual_bias)
     if upper < lower:
         raise Mistake(row.field(1).place, f"the upper frequency {upper:g} is lower than the lower one, {lower:g}")
     if bias <= 0.0:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from fem.deck.writer.surroundings import fluid_lines
 from fem.deck.writer.text import card, field, number, rows_of
+from fem.model.harmonic import Frequency, SteadyState
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
-from fem.model.steps import Controls, Dynamic, Frequency, OutputRequest, Procedure, SteadyState, Step
+from fem.model.steps import Controls, Dynamic, OutputRequest, Procedure, Step
 
 DEFAULT = Controls()
 OWN = {
@@ -46,9 +47,7 @@ def procedure_lines(procedure: Procedure) -> list[str]:
     if isinstance(procedure, Frequency):
         return ["*FREQUENCY", str(procedure.modes)]
     if isinstance(procedure, SteadyState):
-        scale = "LINEAR" if procedure.is_linear else None
-        lines = [f"{number(of.lower)}, {number(of.upper)}, {of.points}, {number(of.bias)}" for of in procedure.ranges]
-        return [card("STEADY STATE DYNAMICS", "DIRECT", **{"FREQUENCY SCALE": scale}), *lines]
+        return steady_state_lines(procedure)
     numbers = (procedure.dt or None, procedure.period, procedure.dt_min, procedure.dt_max)
     times = ["" if each is None else number(each) for each in numbers]
     flags = ["DIRECT"] if procedure.direct else []
@@ -60,6 +59,22 @@ def procedure_lines(procedure: Procedure) -> list[str]:
     times.append("" if end.factor is None else number(end.factor))
     times += [] if end.target is None else [field(end.target), str(end.dof), number(end.value)]
     return [card("STATIC", "RIKS", *flags), ", ".join(times)]
+
+
+def steady_state_lines(procedure: SteadyState) -> list[str]:
+    """The card of harmonic motions and those of their modal damping."""
+    parameters = {
+        "INTERVAL": "EIGENFREQUENCY" if procedure.parted else "RANGE",
+        "FREQUENCY SCALE": "LINEAR" if procedure.is_linear else None,
+    }
+    lines = [card("STEADY STATE DYNAMICS", *([] if procedure.modes else ["DIRECT"]), **parameters)]
+    lines += [f"{number(of.lower)}, {number(of.upper)}, {of.points}, {number(of.bias)}" for of in procedure.ranges]
+    for of in procedure.damping:
+        if of.fraction or not (of.alpha or of.beta):
+            lines += ["*MODAL DAMPING", f"{of.first}, {of.last}, {number(of.fraction)}"]
+        else:
+            lines += ["*MODAL DAMPING, RAYLEIGH", f"{of.first}, {of.last}, {number(of.alpha)}, {number(of.beta)}"]
+    return lines
 
 
 def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:

@@ -6,25 +6,30 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fem.arrays import Complexes, Floats, Ints
+from fem.arrays import Complexes, Ints
 from fem.errors import ModelError
 from fem.forces.bars.bar import PULL, P
 from fem.forces.equations import expand
 from fem.forces.families import FAMILIES, FIRST
+from fem.model import SteadyState
 from fem.results.record import Response
 from fem.solve.harmonic.acting import Acting
 from fem.solve.harmonic.small import Small, small_motions
 from fem.solve.harmonic.solve import MOST, answer_at, largest
+from fem.solve.harmonic.superposed import superposed
 from fem.solve.harmonic.values import Bars, element_values, going_slack, node_values
+from fem.solve.modes.find import modes_of
 from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem, loading_at
 
 BALANCED = 1e-3
 """Fraction of the largest force up to which a state counts as one of rest."""
+ALLOWED = 0.01
+"""Fraction of the largest force that may lie outside the modes without a notice."""
 
 
 def responses(
-    stage: StepSystem, motion: Motion, acting: Acting, frequencies: Floats, asked: tuple[int, Ints, Ints],
+    stage: StepSystem, motion: Motion, acting: Acting, procedure: SteadyState, asked: tuple[int, Ints, Ints],
     say: Callable[[str], None],
 ) -> Iterator[Response]:  # fmt: skip
     """Those at all frequencies, confirmed by their residuals; others are left out, and named.
@@ -35,31 +40,49 @@ def responses(
     refuse_memories(stage.system.family[:, 0])
     is_known = stage.system.family[elements, 0] < FIRST
     elements, unknown = elements[is_known], int(np.count_nonzero(~is_known))
+    instant = loading_at(stage, motion, acting.time)
+    found = modes_of(stage, motion, instant, procedure.modes) if procedure.modes else None
+    frequencies = procedure.frequencies(found.omega / (2.0 * np.pi) if found else ())
     omegas = 2.0 * np.pi * frequencies
-    small = small_motions(stage, motion, loading_at(stage, motion, acting.time), float(omegas[0]))
-    count = small.transform.shape[1]
-    if count == 0:
+    small = small_motions(stage, motion, instant, float(omegas[0]))
+    if small.transform.shape[1] == 0:
         raise ModelError("*STEADY STATE DYNAMICS: no dof is free")
+    superposition = superposed(small, found, procedure) if found else None
+    small = superposition.small if superposition else small
     unbalance = unbalanced(small)
-    bars, guess = Bars(small), np.zeros(count, complex)
-    failed, slack = list[float](), dict[int, float]()
+    bars, guess = Bars(small), np.zeros(small.shapes.shape[1], complex)
+    failed, slack, beyond = list[float](), dict[int, float](), list[tuple[float, float]]()
     for frequency, omega in zip(frequencies.tolist(), omegas.tolist(), strict=True):
-        given = passed_on(small, acting.given(frequency))
-        answer = answer_at(small, omega, acting.load(frequency), given, guess)
+        load, given = acting.load(frequency), passed_on(small, acting.given(frequency))
+        if superposition:
+            load, given = superposition.about(load, given, omega)
+        answer = answer_at(small, omega, load, given, guess)
         if not answer.is_confirmed:
             failed.append(frequency)
-            guess = np.zeros(count, complex)
+            guess = np.zeros_like(guess)
             continue
-        guess = independent(small, answer.u - given)
+        guess = answer.x
         of_bars = bars.values(small, answer)
         for bar in going_slack(small, bars, of_bars).tolist():
             slack.setdefault(bar, frequency)
+        beyond.append((answer.residual, frequency))
         moved, pulled = node_values(small, answer, omega), element_values(small, of_bars, answer, omega)
         known = step, frequency, answer.iterations, answer.residual
         yield Response(*known, nodes, moved[:, nodes], elements, pulled[elements])
     more = f"*STEADY STATE DYNAMICS: {unknown} elements have no amplitudes in the tables" if unknown else ""
-    for text in filter(None, (unbalance, left_out(failed), over_slack(stage, slack), more)):
+    for text in filter(None, (unbalance, left_out(failed), outside(beyond), over_slack(stage, slack), more)):
         say(text)
+
+
+def outside(residuals: list[tuple[float, float]]) -> str:
+    """That modes leave a good part of the forces unbalanced; residuals: with their frequencies."""
+    worst, frequency = max(residuals, default=(0.0, 0.0))
+    if worst <= ALLOWED:
+        return ""
+    return (
+        f"*STEADY STATE DYNAMICS: at frequency {frequency:.6g} the modes leave {worst:.2g} of the largest force "
+        "unbalanced: more modes, or DIRECT"
+    )
 
 
 def refuse_memories(families: Ints) -> None:
@@ -79,11 +102,6 @@ def passed_on(small: Small, given: Complexes) -> Complexes:
     for part in parts:
         expand(small.stage.equations, part)
     return np.asarray(parts[0] + 1j * parts[1])
-
-
-def independent(small: Small, u: Complexes) -> Complexes:
-    """The independent dofs of (3n,)."""
-    return np.asarray(u[small.stage.nodes.dof_kind == 1])
 
 
 def unbalanced(small: Small) -> str:

@@ -57,7 +57,9 @@ class Small:
 
     stiffness   K
     mass, slowing  M and C = ALPHA M, sparse (3n, 3n)
-    transform   (3n, k) all dofs from the independent ones;  rods (r, 3n): lengths stay where rods @ u = 0
+    transform   (3n, u) all dofs from the independent ones;  rods (r, 3n): lengths stay where rods @ u = 0
+    shapes      (3n, k) all dofs from the unknowns, which are these, or amounts of modes
+    resisting   (3n, k) modal damping: forces, from i w times the unknowns
     incidence   (m, n) sparse: differences between the ends of bars
     rest        (3n, 3n) sparse: K without bars
     places      rows and columns of the entries of ``entries``
@@ -72,6 +74,8 @@ class Small:
     slowing: Any
     transform: Any
     rods: Any
+    shapes: Any
+    resisting: Any
     incidence: Any
     rest: Any
     places: tuple[Ints, Ints]
@@ -105,9 +109,9 @@ class Small:
         return np.asarray(cycle.cosine - 1j * cycle.sine)
 
     def damping(self, omega: float) -> Floats:
-        """Entries of the mean d(force)/dv of the last cycle, at ``places``."""
+        """Entries of the mean d(force)/dv of the last cycle, at ``places``; omega 0: none, at rest."""
         cycle = self.cycle
-        if not self.follows:
+        if not self.follows or omega == 0.0:
             return np.zeros(len(self.places[0]))
         mean = numbers_of(cycle.bars, cycle.block, cycle.cross)
         return (entries(mean) - entries(self.stiffness)) / (FAST * omega)
@@ -164,4 +168,4 @@ def small_motions(stage: StepSystem, motion: Motion, instant: Loading, omega: fl
     rods = rod_matrix(stage) if len(stage.bars.rods) else csr_array((0, size))
     transform = reduction(stage.nodes.dof_kind, stage.equations)
     made = stage, still, instant, stiffness, mass_matrix(stage), slowing, transform, rods
-    return Small(*made, incidence, others, places, cycle)
+    return Small(*made, transform, csr_array(transform.shape), incidence, others, places, cycle)

@@ -25,12 +25,14 @@ CHANGE = 1e-6
 
 
 class Answer(NamedTuple):
-    """Amplitudes: u (3n,), tau (r,) of rods, N/L0 that follows velocities (m,), forces that nothing balances (3n,).
+    """Amplitudes: unknowns x (k,), u (3n,), tau (r,) of rods, N/L0 that follows velocities (m,), what is left (3n,).
 
+    left        forces that nothing balances: those of supports
     iterations  solves;  change, residual: of the last solve over the largest displacement, and the largest force left
     over the largest that acts
     """
 
+    x: Complexes
     u: Complexes
     tau: Complexes
     pull: Complexes
@@ -50,31 +52,31 @@ def answer_at(small: Small, omega: float, load: Complexes, given: Complexes, sta
 
     given: dofs that equations make dependent on those of supports included.
     """
-    transform = small.transform
+    shapes = small.shapes
     x, tau, change, used = start.copy(), np.zeros(small.rods.shape[0], complex), np.inf, 0
     solve: Callable[[Complexes], Complexes] | None = None
     for _ in range(MOST):
-        u = given + transform @ x
-        balance, _ = forces_left(small, omega, load, u, tau)
+        u = given + shapes @ x
+        balance, _ = forces_left(small, omega, load, u, x, tau)
         if solve is None or small.follows:
             solve = factorised(small, omega)
             if solve is None:
                 break
         with np.errstate(all="ignore"):
-            step = solve(np.concatenate([transform.T @ balance, -(small.rods @ u)]))
+            step = solve(np.concatenate([shapes.T @ balance, -(small.rods @ u)]))
         if not np.isfinite(step).all():
             break
         used += 1
         x, tau = x + step[: len(x)], tau + step[len(x) :]
-        change = largest(transform @ step[: len(x)]) / (largest(given + transform @ x) or 1.0)
+        change = largest(shapes @ step[: len(x)]) / (largest(given + shapes @ x) or 1.0)
         if change <= CHANGE:
             break
-    u = given + transform @ x
-    balance, size = forces_left(small, omega, load, u, tau)
-    residual = largest(transform.T @ balance) / (size or 1.0)
+    u = given + shapes @ x
+    balance, size = forces_left(small, omega, load, u, x, tau)
+    residual = largest(small.transform.T @ balance) / (size or 1.0)
     cycle = small.cycle
     pull = np.asarray(cycle.pull_cosine - 1j * cycle.pull_sine)
-    return Answer(u, tau, pull, balance, used, change, residual)
+    return Answer(x, u, tau, pull, balance, used, change, residual)
 
 
 def largest(values: Complexes | Floats) -> float:
@@ -82,27 +84,28 @@ def largest(values: Complexes | Floats) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-def forces_left(small: Small, omega: float, load: Complexes, u: Complexes, tau: Complexes) -> tuple[Complexes, float]:
+def forces_left(
+    small: Small, omega: float, load: Complexes, u: Complexes, x: Complexes, tau: Complexes
+) -> tuple[Complexes, float]:
     """(3n,) what nothing balances, and the size of the largest force that takes part."""
     flow = small.following(omega, u)
-    inertia = -(omega**2) * (small.mass @ u) + 1j * omega * (small.slowing @ u)
+    inertia = -(omega**2) * (small.mass @ u) + 1j * omega * (small.slowing @ u + small.resisting @ x)
     parts = small.elastic(u), flow, inertia, small.rods.T @ tau
     return load - sum(parts), max(map(largest, (load, *parts)))
 
 
 def factorised(small: Small, omega: float) -> Callable[[Complexes], Complexes] | None:
     """Solutions with the matrix of the equations above, after a cycle; None where it is singular."""
-    from scipy.sparse import block_array
+    from scipy.sparse import block_array, csc_array
     from scipy.sparse.csgraph import structural_rank
     from scipy.sparse.linalg import splu
 
     values = entries(small.stiffness) + 1j * omega * small.damping(omega)
     whole = small.matrix(values) + 1j * omega * small.slowing - omega**2 * small.mass
-    matrix: Any = small.transform.T @ whole @ small.transform
+    matrix: Any = csc_array(small.shapes.T @ (whole @ small.shapes + 1j * omega * small.resisting))
     if small.rods.shape[0]:
-        gradients = small.rods @ small.transform
-        matrix = block_array([[matrix, gradients.T], [gradients, None]])
-    matrix = matrix.tocsc()
+        gradients = small.rods @ small.shapes
+        matrix = block_array([[matrix, gradients.T], [gradients, None]]).tocsc()
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     if not np.isfinite(matrix.data).all() or structural_rank(matrix) < matrix.shape[0]:  # SuperLU would crash
         return None

@@ -2,35 +2,65 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.errors import ModelError
 from fem.results.record import Modes
 from fem.solve.modes.lowest import Ladder, lowest_modes
-from fem.solve.modes.pencil import pencil_of
+from fem.solve.modes.pencil import Pencil, pencil_of
+from fem.solve.newton.groups import Loading, Motion
+from fem.solve.start import evaluate_start
 from fem.solve.step_system import StepSystem
 
 
-def find_modes(stage: StepSystem, wanted: int, step: int, time: float) -> tuple[Modes, str]:
-    """The ``wanted`` lowest modes and a notice (or nothing). Modes that could not be confirmed are left out.
+class Found(NamedTuple):
+    """Confirmed modes by rising omega^2: their numbers, which leave out those that could not be confirmed.
 
-    The tangent must have been evaluated into ``stage.work`` with a static row, at rest. Massless directions have no
-    mode. ModelError where nothing with mass is free.
+    squares (k,) omega^2;  shapes (n, k) over the independent dofs, x.M x = 1
     """
+
+    pencil: Pencil
+    ladder: Ladder
+    number: Ints
+    squares: Floats
+    shapes: Floats
+
+    @property
+    def omega(self) -> Floats:
+        """(k,) natural frequencies [radians/time]; negative where a motion grows."""
+        return np.asarray(np.sign(self.squares) * np.sqrt(np.abs(self.squares)))
+
+
+def modes_of(stage: StepSystem, motion: Motion, instant: Loading, wanted: int) -> Found:
+    """The ``wanted`` lowest modes about a state. Massless directions have no mode.
+
+    ModelError: nothing with mass is free. The stage is that of a step of small motions, whose tangent is static.
+    """
+    still = motion._replace(v=np.zeros_like(motion.v), force=motion.force.copy(), state=motion.state.copy())
+    evaluate_start(stage, still, instant)
     pencil = pencil_of(stage)
     ladder = lowest_modes(pencil, wanted)
     if ladder.total == 0:
         raise ModelError("*FREQUENCY: the rods leave nothing to move")
     number = 1 + np.arange(len(ladder.squares)) + np.searchsorted(ladder.failed, ladder.squares)
     given = number <= wanted
-    square, number = ladder.squares[given], number[given]
-    full = np.asarray(pencil.transform @ ladder.shapes[:, given])
+    return Found(pencil, ladder, number[given], ladder.squares[given], ladder.shapes[:, given])
+
+
+def find_modes(
+    stage: StepSystem, motion: Motion, instant: Loading, wanted: int, step: int, time: float
+) -> tuple[Modes, str]:
+    """``modes_of`` for the table of a step, and a notice (or nothing)."""
+    found = modes_of(stage, motion, instant, wanted)
+    full = np.asarray(found.pencil.transform @ found.shapes)
     peak = full[np.abs(full).argmax(axis=0), np.arange(full.shape[1])]
-    omega = np.sign(square) * np.sqrt(np.abs(square))
-    shapes = np.ascontiguousarray((full / peak).T.reshape(len(square), len(full) // 3, 3))
-    modes = Modes(step, time, number, omega / (2.0 * np.pi), omega, 1.0 / peak**2, shapes)
-    return modes, "; ".join(_notices(ladder, square, wanted))
+    omega = found.omega
+    shapes = np.ascontiguousarray((full / peak).T.reshape(len(omega), len(full) // 3, 3))
+    modes = Modes(step, time, found.number, omega / (2.0 * np.pi), omega, 1.0 / peak**2, shapes)
+    return modes, "; ".join(_notices(found.ladder, found.squares, wanted))
 
 
 def _notices(ladder: Ladder, square: Floats, wanted: int) -> list[str]:
