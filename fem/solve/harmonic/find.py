@@ -70,7 +70,9 @@ def responses(
         known = step, frequency, answer.iterations, answer.residual
         yield Response(*known, nodes, moved[:, nodes], elements, pulled[elements])
     more = f"*STEADY STATE DYNAMICS: {unknown} elements have no amplitudes in the tables" if unknown else ""
-    for text in filter(None, (unbalance, left_out(failed), outside(beyond), over_slack(stage, slack), more)):
+    for text in filter(
+        None, (unbalance, left_out(failed), outside(beyond) if superposition else "", over_slack(stage, slack), more)
+    ):
         say(text)
 
 
