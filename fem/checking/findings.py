@@ -156,7 +156,7 @@ def bounce_time(model: Model, bars: Bars) -> Floats:
     mass = np.zeros(len(model.mesh.node_labels))
     for point in model.masses:
         np.add.at(mass, model.mesh.element_nodes[model.mesh.elements_of(point.element_set), 0], point.mass)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         compliance = np.where(held_nodes(model) | (mass <= 0.0), 0.0, 1.0 / mass)
         stiffness = bars.young * bars.area / bars.length0
         return np.asarray(np.pi / np.sqrt(stiffness * compliance[bars.connectivity].sum(axis=1)))

@@ -9,7 +9,7 @@ from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake
-from fem.deck.surroundings.seabed import check_depth, check_elements, contact
+from fem.deck.surroundings.seabed import OF_MESH, check_depth, check_elements, contact
 from fem.model import Mesh, RigidCylinder
 from fem.model.mesh import BARS
 
@@ -40,6 +40,8 @@ def build_cylinders(draft: Draft, mesh: Mesh) -> tuple[RigidCylinder, ...]:
             elements = mesh.bars_in(cylinder.element_set)
             check_elements(card, draft, mesh, elements, is_bar, np.zeros(len(is_bar), np.bool_))
             check_depth(card, draft, cylinder, mesh, elements)
+            if draft.has_failed(*OF_MESH):
+                continue
             ends = mesh.coordinates[mesh.element_nodes[elements]]
             if text := too_long(cylinder, np.linalg.norm(np.diff(ends, axis=1)[:, 0], axis=1)):
                 draft.notice(text)

@@ -19,6 +19,8 @@ from fem.model.mesh import BARS
 SMALL = 0.01
 """Ramp of the damping and slip of the friction over the contact width, where they are not given."""
 STEEPEST = 60.0
+OF_MESH = ("NODE", "NGEN", "NFILL", "ELEMENT", "ELGEN", "INCLUDE")
+"""Cards without which places of elements are not known."""
 TOO_DEEP = 10.0
 """Widths by which a node may lie below the bottom at the start."""
 OURS = ("ELSET", "ELEVATION", "SLOPE", "UPHILL", "FRICTION")
@@ -98,7 +100,7 @@ def check_elements(card: Card, draft: Draft, mesh: Mesh, elements: Ints, is_bar:
 def check_depth(card: Card, draft: Draft, bed: Seabed | RigidCylinder, mesh: Mesh, elements: Ints) -> None:
     """No node begins far below the surface."""
     nodes = np.unique(mesh.element_nodes[elements])
-    if not len(nodes) or draft.has_failed("NODE", "NGEN", "NFILL", "ELEMENT", "ELGEN", "INCLUDE"):
+    if not len(nodes) or draft.has_failed(*OF_MESH):
         return
     depth = bed.depth(mesh.coordinates[nodes], mesh.up)
     deepest = int(depth.argmax())
