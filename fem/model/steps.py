@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, frozen
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.surroundings import FluidLoad
 
@@ -17,7 +17,7 @@ IMPACTS = ("AUTO", "EVENT", "MOREAU")
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArcEnd:
     """Where an arc length step ends: at the largest load factor, or where a dof has a displacement.
 
@@ -30,7 +30,7 @@ class ArcEnd:
     value: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Static:
     """``*STATIC``: loads ramp over ``period``; dt0 = dt, automatic between dt_min and dt_max unless direct.
 
@@ -47,7 +47,7 @@ class Static:
     creeps: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dynamic:
     """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING.
 
@@ -70,21 +70,21 @@ class Dynamic:
     rho: float = 0.8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Perturbation:
     """Small motions about the current state, which stays as it is: they take no time."""
 
     period: ClassVar[float] = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frequency(Perturbation):
     """``*FREQUENCY``: number of modes about the current state."""
 
     modes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FrequencyRange:
     """Frequencies from ``lower`` to ``upper`` [cycles/time], both among the ``points``; bias > 1: dense at the ends."""
 
@@ -105,7 +105,7 @@ class FrequencyRange:
         return np.asarray(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SteadyState(Perturbation):
     """``*STEADY STATE DYNAMICS, DIRECT``: harmonic motion about the current state; by logarithms, or linearly."""
 
@@ -121,7 +121,7 @@ class SteadyState(Perturbation):
 Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Controls:
     """``*CONTROLS`` in force in a step (defaults and earlier steps already merged by the reader).
 
@@ -147,7 +147,7 @@ class Controls:
     impact: str = "AUTO"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutputRequest:
     """What to write.
 
@@ -175,7 +175,7 @@ class OutputRequest:
         return self.every, self.times, self.interval, self.intervals
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
@@ -223,7 +223,7 @@ class Step:
         return replace(self, nodal_loads=(), distributed_loads=(), boundaries=held, rotations=turned)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EarlierState:
     """``*RESTART, READ``: the state of another run that the first step begins with.
 
