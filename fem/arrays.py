@@ -1,11 +1,11 @@
-"""Type aliases for the arrays that travel through the program (all C-contiguous), tables of them, their equality."""
+"""Type aliases for the arrays that travel through the program (all C-contiguous), tables of them, frozen data."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
-from dataclasses import fields
-from typing import Any, TypeAlias, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Complexes: TypeAlias = NDArray[np.complex128]
 Flags: TypeAlias = NDArray[np.bool_]
 Number = TypeVar("Number", bound=np.generic)
+Class = TypeVar("Class")
 ROUND_OFF = 1e-9
 """Relative: numbers nearer to each other than this are equal where one of them has to be named."""
 Say: TypeAlias = Callable[[str], None]
@@ -65,18 +66,31 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-class ArrayData:
-    """Base of frozen dataclasses (``eq=False``) whose fields may be arrays."""
+def _compared(one: Any) -> tuple[Any, ...]:
+    return tuple(getattr(one, each.name) for each in fields(one) if each.compare)
 
-    __slots__ = ()
+
+class _Shared:
+    """The methods of frozen classes that need not be written for each of them."""
 
     def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        return all(
-            same(getattr(self, field.name), getattr(other, field.name))
-            for field in fields(self)  # type: ignore[arg-type]
-            if field.compare
-        )
+        return same(_compared(self), _compared(other)) if type(self) is type(other) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash(_compared(self))
+
+    def __repr__(self) -> str:
+        shown = (f"{each.name}={getattr(self, each.name)!r}" for each in fields(self))  # type: ignore[arg-type]
+        return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: type[Class]) -> type[Class]:
+    """``dataclass(frozen=True, slots=True)`` for classes of every start, and for those whose fields may be arrays.
+
+    ``dataclass`` compiles all methods of every class anew; those that classes share are there already.
+    """
+    for name in ("__eq__", "__hash__", "__repr__"):
+        if name not in vars(cls):
+            setattr(cls, name, vars(_Shared)[name])
+    return dataclass(frozen=True, slots=True, eq=False, repr=False)(cls)

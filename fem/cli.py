@@ -11,22 +11,15 @@ import gc
 import math
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import fem
-from fem.branches.command import add_commands as add_branches
-from fem.chaos.command import add_commands
 from fem.commands import arguments as option
 from fem.commands.signals import stoppable
 from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
-from fem.pendulums.options import add_options
-from fem.post.command import add_commands as add_questions
-from fem.spans.options import add_options as add_line_options
-from fem.sweeping.recorded.command import add_command as add_sweep
 
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
@@ -38,7 +31,8 @@ SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the answer is the exit code of the process."""
     open_streams()
-    options = parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parser(*arguments[:1]).parse_args(arguments)
     with stoppable():
         return answer(options)
 
@@ -72,6 +66,8 @@ def answer(options: argparse.Namespace) -> int:
         complain(f"fem: error: {found}")
         return found.exit_code
     except Exception:
+        import traceback
+
         complain(traceback.format_exc() + "fem: this is a fault of the program; please report it with the deck")
         return 1
 
@@ -93,8 +89,8 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The commands and their options."""
+def parser(asked: str = "") -> argparse.ArgumentParser:
+    """The commands and their options: those beside the one that is asked for, or all, which takes longer."""
     top = argparse.ArgumentParser(
         prog="fem",
         description="Nonlinear dynamics of cables, bars, rods and ropes from an Abaqus/CalculiX-style deck.",
@@ -103,7 +99,13 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"fem {fem.__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
+    for add in [add for add, names in COMMANDS.items() if asked in names] or COMMANDS:
+        add(commands)
+    return top
 
+
+def add_solver(commands: Any) -> None:
+    """``fem run`` and ``fem check``."""
     run = commands.add_parser("run", help="solve a deck and write its results")
     option.add_deck(run)
     option.add_output(run, "folder of the results (default: results/<deck name>)")
@@ -121,11 +123,17 @@ def parser() -> argparse.ArgumentParser:
     option.add_deck(check)
     check.set_defaults(command=check_command)
 
+
+def add_decks(commands: Any) -> None:
+    """``fem pendulum``, ``line`` and ``import``: what writes decks."""
+    from fem.pendulums import options as of_pendulum
+    from fem.spans import options as of_line
+
     pendulum = commands.add_parser("pendulum", help="write the deck of a pendulum of N links, and run it")
-    add_options(pendulum)
+    of_pendulum.add_options(pendulum)
     pendulum.set_defaults(command=writes("fem.pendulums.write:pendulum"))
     line = commands.add_parser("line", help="write the deck of a mooring line or a span of conductor, and run it")
-    add_line_options(line)
+    of_line.add_options(line)
     line.set_defaults(command=writes("fem.spans.write:line_as_asked"))
     foreign = commands.add_parser("import", help="write a deck from the input file of another program")
     programs = foreign.add_subparsers(metavar="PROGRAM", required=True)
@@ -134,29 +142,25 @@ def parser() -> argparse.ArgumentParser:
     moordyn.add_argument("--output", metavar="DECK.inp", type=Path, required=True, help="deck to write")
     option.add_force(moordyn)
     moordyn.set_defaults(command=late("fem.moordyn.convert:convert", is_told=True))
-    add_sweep(commands)
-    add_commands(commands)
-    add_branches(commands)
-    add_pictures(commands)
-    add_questions(commands, late)
 
+
+def add_studies(commands: Any) -> None:
+    """Questions asked of many runs."""
+    from fem.branches import command as branches
+    from fem.chaos import command as chaos
+    from fem.sweeping.recorded import command as sweeping
+
+    sweeping.add_command(commands)
+    chaos.add_commands(commands)
+    branches.add_commands(commands)
+
+
+def add_others(commands: Any) -> None:
+    """What comes along with the program."""
     examples = commands.add_parser("example", help="list the decks that come with the program, or copy some")
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy; none: list them; all: all")
     option.add_output(examples, "folder of the copies (default: the current one)")
     examples.set_defaults(command=late("fem.commands.example:example", is_told=True))
-    add_page(commands)
-    validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
-    validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
-    option.add_output(validate, "folder of the report")
-    validate.set_defaults(command=late("fem.validation:validate"))
-
-    warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
-    warm.set_defaults(command=late("fem.warmup:warmup"))
-    return top
-
-
-def add_page(commands: Any) -> None:
-    """``fem app``."""
     page = commands.add_parser("app", help="forms, runs and results in a browser, on this computer")
     page.add_argument("start", metavar="DECK|DIR", nargs="?", type=Path, help="deck, or folder of results, to open")
     page.add_argument("--port", metavar="N", type=option.port, default=8080, help="of the page (default: 8080)")
@@ -164,10 +168,19 @@ def add_page(commands: Any) -> None:
     page.add_argument("--host", metavar="ADDRESS", default="127.0.0.1", help=where)
     page.add_argument("--no-open", dest="is_opened", action="store_false", help="open no browser")
     page.set_defaults(command=late("fem.app.server:serve", is_told=True))
+    validate = commands.add_parser("validate", help="run the validation cases and report target, computed, ratio")
+    validate.add_argument("cases", metavar="CASE", nargs="*", help="names; none: all that are not long; all: all")
+    option.add_output(validate, "folder of the report")
+    validate.set_defaults(command=late("fem.validation:validate"))
+
+    warm = commands.add_parser("warmup", help="compile the solver ahead, once after every installation or update")
+    warm.set_defaults(command=late("fem.warmup:warmup"))
 
 
 def add_pictures(commands: Any) -> None:
-    """``fem plot`` and ``fem animate``: what the files of a run show."""
+    """What the files of a run show."""
+    from fem.post import command as post
+
     plot = commands.add_parser("plot", help="draw the figures of a run from its files")
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all that the run has data for)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (default: png)")
@@ -191,6 +204,17 @@ def add_pictures(commands: Any) -> None:
     told.set_defaults(command=late("fem.reports.report:report", is_told=True))
     for command in (plot, film, told):
         command.add_argument("folder", metavar="DIR", type=option.folder_name, help="folder of the results of a run")
+    post.add_commands(commands, late)
+
+
+COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
+    add_solver: ("run", "check"),
+    add_decks: ("pendulum", "line", "import"),
+    add_studies: ("sweep", "lyapunov", "sections", "basins", "continue", "orbits"),
+    add_pictures: ("plot", "animate", "report", "post"),
+    add_others: ("example", "app", "validate", "warmup"),
+}
+"""What adds parsers, and of which commands."""
 
 
 def run_command(options: argparse.Namespace) -> int:
@@ -234,7 +258,7 @@ def writes(place: str) -> Callable[[argparse.Namespace], int]:
         say(f"wrote {deck}")
         if not options.run:
             return 0
-        code = run_command(parser().parse_args(["run", str(deck)]))
+        code = run_command(parser("run").parse_args(["run", str(deck)]))
         if getattr(options, "motion", None) or getattr(options, "record", None):
             from fem.pictures.plot import plot
             from fem.results.run_record import RESULTS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from fem import __version__
-from fem.cli import main
+from fem.cli import COMMANDS, main, parser
 from tests.waiting import PATIENCE, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,6 +81,17 @@ def record(folder: Path) -> dict[str, object]:
 
 
 # ------------------------------------------------------------------------------------------ without solving
+def test_a_command_is_found_with_and_without_the_others() -> None:
+    def known(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+        (commands,) = (action for action in top._actions if isinstance(action, argparse._SubParsersAction))
+        return dict(commands.choices)
+
+    every = known(parser())
+    assert [name for names in COMMANDS.values() for name in names] == list(every)
+    for name, whole in every.items():
+        assert known(parser(name))[name].format_help() == whole.format_help()
+
+
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys; sys.argv = ['fem', '--help']\n"

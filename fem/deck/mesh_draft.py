@@ -58,10 +58,13 @@ class LabelTable:
         start, self.count = self.count, self.count + len(labels)
         self.starts.append(start)
         self.chunks.append(chunk)
-        fresh = dict(zip(labels, range(start, self.count), strict=True))
-        if len(fresh) == len(labels) and self.rows.keys().isdisjoint(fresh):
-            self.rows.update(fresh)
-            return []
+        if self.rows.keys().isdisjoint(labels):
+            known = len(self.rows)
+            self.rows.update(zip(labels, range(start, self.count), strict=True))
+            if len(self.rows) == known + len(labels):
+                return []
+            for label in set(labels):  # some are there twice, and the last of them counts
+                del self.rows[label]
         return [at for at, label in enumerate(labels) if self.rows.setdefault(label, start + at) != start + at]
 
     def entry(self, row: int) -> tuple[Chunk, int]:

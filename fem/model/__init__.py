@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
-from fem.arrays import ArrayData, Floats, Ints
+from fem.arrays import Floats, Ints, frozen
 from fem.model.harmonic import Frequency, FrequencyRange, ModalDamping, Perturbation, SteadyState
 from fem.model.loads import (
     Amplitude,
@@ -57,8 +57,8 @@ def shortened(line: str) -> str:
     return line if len(line) <= LONGEST else line[: LONGEST - 3] + "..."
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Model(ArrayData):
+@frozen
+class Model:
     """A whole analysis. Equality ignores where it came from (``source``, ``digest``, ``notices``).
 
     boundaries   supports given before the first step (zero-valued); rotations: those of reference nodes

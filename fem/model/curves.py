@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, frozen
 from fem.errors import ModelError
 from fem.model.loads import Amplitude
 
@@ -37,7 +36,7 @@ class Table(NamedTuple):
     fourier: Floats = np.zeros((0, 2))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """The same value at all times."""
 
@@ -48,7 +47,7 @@ class Constant:
         return Table(np.zeros(1), np.array([[self.value], [self.value]]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ramp:
     """Linear from ``first`` at time ``start`` to ``last`` at ``end``."""
 
@@ -65,7 +64,7 @@ class Ramp:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Follow:
     """An amplitude whose own time is total time less ``origin``."""
 

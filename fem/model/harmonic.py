@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Perturbation:
     """Small motions about the current state, which stays as it is: they take no time."""
 
     period: ClassVar[float] = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frequency(Perturbation):
     """``*FREQUENCY``: number of modes about the current state."""
 
     modes: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FrequencyRange:
     """Frequencies from ``lower`` to ``upper`` [cycles/time], both among the ``points``; bias > 1: dense at the ends."""
 
@@ -50,7 +49,7 @@ class FrequencyRange:
         return np.unique(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModalDamping:
     """Of modes ``first`` to ``last``: a fraction of critical damping, and that of alpha M + beta K."""
 
@@ -61,7 +60,7 @@ class ModalDamping:
     beta: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SteadyState(Perturbation):
     """``*STEADY STATE DYNAMICS``: harmonic motion about the current state.
 

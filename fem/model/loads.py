@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, frozen
 from fem.model.mesh import Mesh
 
 TOUCHES = 1e-9
 """Fraction of the size of a model by which a node counts as being at a plane."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amplitude:
     """A function of time.
 
@@ -48,7 +46,7 @@ class Amplitude:
         return hash((self.name, self.definition, self.time, len(self.points), self.points[-1:], self.fourier))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RigidBody:
     """``*RIGID BODY``: the nodes of the set ``pinned`` move with a node (its label); rotation: RPY or VECTOR."""
 
@@ -57,7 +55,7 @@ class RigidBody:
     rotation: str = "RPY"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StopPlane:
     """``*STOP PLANE``: nodes of a set stay above the plane through a node (its label), which it moves with.
 
@@ -94,7 +92,7 @@ class StopPlane:
             return float(np.linalg.norm(mesh.coordinates - at, axis=1).max(initial=0.0)) or 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Boundary:
     """One prescribed dof of a node or node set; ``kind``: DISPLACEMENT, VELOCITY, ACCELERATION, FIXED (where it is).
 
@@ -109,7 +107,7 @@ class Boundary:
     is_imaginary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NodalLoad:
     """``*CLOAD``: force on one dof of a node or node set; ``is_imaginary``: a quarter of a period ahead (of harmonic
     loads).
@@ -122,7 +120,7 @@ class NodalLoad:
     is_imaginary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DistributedLoad:
     """``*DLOAD``: GRAV (magnitude times unit direction, on all mass of the elements) or BX, BY, BZ (per volume).
 
@@ -137,7 +135,7 @@ class DistributedLoad:
     is_imaginary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Winch:
     """``*WINCH``: change of the natural length of each element of a set, or of one, counted from that at the start.
 
@@ -153,7 +151,7 @@ class Winch:
     speed: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Temperature:
     """``*TEMPERATURE``: temperature of a node or node set."""
 
@@ -162,7 +160,7 @@ class Temperature:
     amplitude: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InitialCondition:
     """``kind`` DISPLACEMENT or VELOCITY (dof, value), STRESS (element target, value), TEMPERATURE (value), or ANCHOR
     (dof, value): u of what the friction of a bottom holds a node by.
@@ -174,7 +172,7 @@ class InitialCondition:
     dof: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Equation:
     """``*EQUATION``: sum of coefficient * u[node index, dof] = 0; the first term's dof is the dependent one."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import ArrayData, Flags, Floats, Ints
+from fem.arrays import Flags, Floats, Ints, frozen
 from fem.errors import unknown
 
 BARS = ("T3D2", "T2D2")
@@ -44,8 +44,8 @@ def legs_of(ends: Ints, pulleys: Ints) -> tuple[Ints, Ints]:
     return legs, elements
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ElementBlock(ArrayData):
+@frozen
+class ElementBlock:
     """All elements of one kind, in the order of the deck.
 
     kind         one of ``KINDS``
@@ -80,8 +80,8 @@ class Label(int):
         return self.name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Mesh(ArrayData):
+@frozen
+class Mesh:
     """The geometry as the user numbered it.
 
     node_labels  (n,)    in deck order, unique

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, frozen
 from fem.model.mesh import Mesh
 
 MASS_RULES = ("LUMPED", "CONSISTENT", "ONE POINT")
 STRAINS = ("GREEN", "ENGINEERING", "LOG")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expansion:
     """Thermal expansion: rows (alpha, temperature), linear in between, constant outside; one row: constant."""
 
@@ -23,7 +22,7 @@ class Expansion:
     zero: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Uniaxial:
     """``*UNIAXIAL``: rows (stress, strain) of the loading curve, and of the unloading curve where there is one.
 
@@ -41,7 +40,7 @@ class Uniaxial:
     largest: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Viscoelastic:
     """``*VISCOELASTIC``: rows (fraction, time), of the instantaneous modulus (PRONY) or compliance (KELVIN)."""
 
@@ -49,7 +48,7 @@ class Viscoelastic:
     rows: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DynamicStiffness:
     """``*DYNAMIC STIFFNESS``: modulus constant + slope * mean stress, and the viscosity that slow strain meets."""
 
@@ -58,7 +57,7 @@ class DynamicStiffness:
     viscosity: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Material:
     """What a bar is made of.
 
@@ -121,7 +120,7 @@ def slopes_of(curve: tuple[tuple[float, float], ...]) -> list[float]:
     return [(s1 - s0) / (e1 - e0) for (s0, e0), (s1, e1) in pairwise(curve)]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BarSection:
     """``*SOLID SECTION``: material, area and the conventions of a set of T3D2 / T2D2 / PULLEY."""
 
@@ -133,7 +132,7 @@ class BarSection:
     starting_tension: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spring:
     """``*SPRING``. dofs: () axial, (i,) to ground, (i, j) between node 1 dof i and node 2 dof j (1-3).
 
@@ -146,7 +145,7 @@ class Spring:
     table: tuple[tuple[float, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dashpot:
     """``*DASHPOT``: force = coefficient times relative velocity; dofs as for ``Spring``."""
 
@@ -155,7 +154,7 @@ class Dashpot:
     coefficient: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PointMass:
     """``*MASS``: mass of each element of the set; alpha: mass-proportional damping alpha m v."""
 
@@ -164,7 +163,7 @@ class PointMass:
     alpha: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NonstructuralMass:
     """``*NONSTRUCTURAL MASS``: what a set of bars carries that has weight and inertia, but no stiffness: ice, fittings.
 
@@ -186,7 +185,7 @@ def carried_by(mesh: Mesh, masses: Iterable[NonstructuralMass], length: Floats) 
     return carried
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RestLength:
     """``*REST LENGTH``: unstressed length L0 of each bar of a set, or of one; |D|, between its two nodes, without.
 
@@ -203,7 +202,7 @@ class RestLength:
         return self.length + (self.second or 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pulley:
     """``*PULLEY``: ropes of a set rub on their pulleys, T1/T2 within exp(-mu phi) and exp(mu phi); mu = 0 without."""
 
@@ -215,7 +214,7 @@ FAILURES = {"TENSION": "T", "STRAIN": "E", "TIME": ""}
 """Kinds of ``*FAILURE``, and the quantity of elements that each of them watches (total time: none)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """``*FAILURE``: each element of a set, or one, is gone once T, E or total time has reached the value."""
 

@@ -8,18 +8,17 @@ without it, in the place in which ``note_increment`` (nodes) or ``element_values
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, frozen
 from fem.errors import unknown
 from fem.model import Model
 from fem.model.surroundings.waves import water_at
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quantity:
     """A number, or a vector, of every node or of every element.
 

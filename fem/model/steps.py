@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
+from fem.arrays import frozen
 from fem.model.harmonic import Frequency, SteadyState
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
 from fem.model.surroundings import FluidLoad
@@ -15,7 +16,7 @@ IMPACTS = ("AUTO", "EVENT", "MOREAU")
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArcEnd:
     """Where an arc length step ends: at the largest load factor, or where a dof has a displacement.
 
@@ -28,7 +29,7 @@ class ArcEnd:
     value: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Static:
     """``*STATIC``: loads ramp over ``period``; dt0 = dt, automatic between dt_min and dt_max unless direct.
 
@@ -45,7 +46,7 @@ class Static:
     creeps: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dynamic:
     """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING.
 
@@ -71,7 +72,7 @@ class Dynamic:
 Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Controls:
     """``*CONTROLS`` in force in a step (defaults and earlier steps already merged by the reader).
 
@@ -97,7 +98,7 @@ class Controls:
     impact: str = "AUTO"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutputRequest:
     """What to write.
 
@@ -125,7 +126,7 @@ class OutputRequest:
         return self.every, self.times, self.interval, self.intervals
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One ``*STEP``. ``replaced`` names the card families given with OP=NEW in it.
 
@@ -173,7 +174,7 @@ class Step:
         return replace(self, nodal_loads=(), distributed_loads=(), boundaries=held, rotations=turned)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EarlierState:
     """``*RESTART, READ``: the state of another run that the first step begins with.
 

@@ -9,12 +9,11 @@ before anything else but notices; with the step that goes on, if one does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from fem.arrays import Complexes, Floats, Ints
+from fem.arrays import Complexes, Floats, Ints, frozen
 from fem.model import Model
 from fem.model.quantities import ELEMENTAL, NODAL, Values
 from fem.results.acting import Acting
@@ -23,7 +22,7 @@ MOST_SHOWN = 8
 """Frequencies in the text of modes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StepStart:
     """A step begins.
 
@@ -46,7 +45,7 @@ class StepStart:
     acting: Callable[[], Acting] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rows:
     """k increments of one step, in order: increments, and the recorded nodes and elements.
 
@@ -88,7 +87,7 @@ class Rows:
         return Values(ELEMENTAL, model, self.elements, self.element_values.swapaxes(0, 2).swapaxes(1, 2))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """The whole field at one increment.
 
@@ -115,7 +114,7 @@ class Frame:
         return Values(ELEMENTAL, model, np.arange(len(self.element_values)), self.element_values.T)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """A change of regime: taut, slack, impact or cutback. ``element`` and ``node`` are labels, 0 for none.
 
@@ -131,7 +130,7 @@ class Event:
     node: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Modes:
     """Result of ``*FREQUENCY``: number (k,) counted from 1 with those left out because they could not be confirmed,
     frequency (k,) in cycles per unit time, omega (k,), generalized_mass (k,), shapes (k, n, 3) scaled to a largest
@@ -152,7 +151,7 @@ class Modes:
         return f"Modes of step {self.step}, frequency: {found}{more}; omega, generalized_mass, shapes"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Response:
     """Harmonic motion at one frequency [cycles/time], x(t) = Re(x e^(2 pi i frequency t)): complex amplitudes.
 

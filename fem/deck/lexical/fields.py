@@ -111,9 +111,9 @@ class Field(NamedTuple):
         """An integer between ``low`` and ``high``; ``3.`` is none (nor is it in Abaqus)."""
         if self.label is not None:
             return self.label
-        is_long = len(self.text) > 30
-        value = int(self.text) if self.is_integer() and not is_long else low
-        if not self.is_integer() or value < low == 1:
+        is_integer, is_long = self.is_integer(), len(self.text) > 30
+        value = int(self.text) if is_integer and not is_long else low
+        if not is_integer or value < low == 1:
             raise self.mistake(f"{what} ({'a positive integer' if low == 1 else 'an integer'})")
         if is_long or not low <= value <= high:
             hint = "" if is_long else f"it must lie between {low} and {high}"

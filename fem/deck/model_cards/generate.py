@@ -36,7 +36,7 @@ def ngen(card: Card, draft: Draft) -> None:
         with draft.guard():
             labels = labels_of(row, 3)
             ends = known_nodes(draft, row, [labels[:1], labels[-1:]])
-            nodes = generated(card, draft, row, [labels[0], labels[-1]] if ends is None else labels)
+            nodes = generated(card, draft, row, labels[:: len(labels) - 1] if ends is None else labels)
             if ends is not None:
                 fill(draft, row, ends, nodes[None, 1:-1], np.linspace(0.0, 1.0, len(nodes))[1:-1])
 
@@ -52,10 +52,10 @@ def labels_of(row: Row, entries: int) -> range:
     return range(first, last + 1, increment) if last > first else range(first, last - 1, -increment)
 
 
-def generated(card: Card, draft: Draft, row: Row, labels: Sequence[int]) -> Ints:
+def generated(card: Card, draft: Draft, row: Row, labels: range) -> Ints:
     """Labels as an array, which go into the NSET of the card."""
     draft.spend(len(labels) - 1, row.place)
-    nodes, name = np.array(labels), card.name("NSET")
+    nodes, name = np.arange(labels.start, labels.stop, labels.step, dtype=np.int64), card.name("NSET")
     if name is not None:
         draft.node_sets.add(name, nodes)
     return nodes

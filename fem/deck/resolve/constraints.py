@@ -96,7 +96,7 @@ def build_links(draft: Draft, mesh: Mesh) -> tuple[tuple[int, int], ...]:
 def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
     """Rigid bodies; what is said of rotations goes to those of their reference nodes."""
     nodes, bodies, owner = Lookup(mesh.node_labels, mesh.node_sets), [], dict[int, str]()
-    busy = busy_nodes(draft, mesh, nodes)
+    busy = busy_nodes(draft, mesh, nodes) if draft.bodies else {}
     turned = {node for name, _ in draft.axes for node in nodes.members(name).tolist()}
     for each in draft.bodies:
         with draft.guard():
@@ -141,7 +141,7 @@ def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
     found: dict[int, str] = {}
     for targets, what in ((loaded, f"is loaded: that {FREE_BODY}"), (tied, "belongs to an equation or a link")):
         found |= {node: what for target in targets for node in nodes.members(target).tolist()}
-    found |= dict.fromkeys(mesh.legs[0].ravel().tolist() if draft.bodies else (), "belongs to an element")
+    found |= dict.fromkeys(mesh.legs[0].ravel().tolist(), "belongs to an element")
     return found
 
 

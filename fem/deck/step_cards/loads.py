@@ -75,11 +75,10 @@ def boundary(card: Card, draft: Draft) -> None:
     found, late = draft.boundaries if draft.step is None else draft.step.boundaries, is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            given = supports(row, kind, amplitude, draft)
-            found += [(replace(each, is_imaginary=late), place) for each, place in given]
+            found += supports(row, kind, amplitude, late, draft)
 
 
-def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[tuple[Boundary, Place]]:
+def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draft) -> list[tuple[Boundary, Place]]:
     """The dofs one line prescribes, and where to blame them: rotations are those of rigid bodies alone."""
     target = draft.target(row, 0, "node")
     word = row.field(1)
@@ -88,19 +87,20 @@ def supports(row: Row, kind: str, amplitude: str | None, draft: Draft) -> list[t
             hint = did_you_mean(word.text, SHORTHANDS)
             raise Mistake(word.place, f"expected a dof or ENCASTRE, PINNED, XSYMM..., got {shown(word.text)}", hint)
         row.end(2, "nothing after the type of support")
-        return [(Boundary(target, dof, 0.0, amplitude, kind), row.place) for dof in SHORTHANDS[word.text.upper()]]
+        return [(Boundary(target, dof, 0.0, amplitude, kind, late), row.place) for dof in SHORTHANDS[word.text.upper()]]
     row.end(4, "nodes, first dof, last dof, value")
-    first, last = dof_of(word), dof_of(row.field(2) if row.field(2).text else word)
+    other = row.field(2)
+    first, last = dof_of(word), dof_of(other if other.text else word)
     value = row.number(3, "the value", 0.0)
     if last < first:
-        raise Mistake(row.field(2).place, f"the last dof {last} is smaller than the first, {first}")
+        raise Mistake(other.place, f"the last dof {last} is smaller than the first, {first}")
     if kind == "FIXED" and value != 0.0:
         draft.ignore("values of *BOUNDARY, FIXED (dofs stay where they are)")
         value = 0.0
     if value != 0.0 and draft.step is None:
         raise Mistake(row.field(3).place, "a support that moves before the first step", "put it into a *STEP")
-    turning = row.field(2 if first <= 3 else 1).place
-    entries = [Boundary(target, dof, value, amplitude, kind) for dof in range(first, last + 1)]
+    turning = (other if first <= 3 else word).place
+    entries = [Boundary(target, dof, value, amplitude, kind, late) for dof in range(first, last + 1)]
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, frozen
 from fem.model.mesh import Mesh
 
 Rows = tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Water:
     """``*AQUA``. current: rows (vx, vy, vz, elevation), elevation rising; linear between them, constant outside."""
 
@@ -25,7 +24,7 @@ class Water:
     current: tuple[tuple[float, float, float, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wind:
     """``*WIND``: (speeds[0] A_x i + speeds[1] A_y j) (height above the still level / reference)^power.
 
@@ -47,7 +46,7 @@ class Wind:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DragLaw:
     """``*DRAG LAW``: rows (speed, force per length), speed rising from (0, 0), which is the first; beyond the last its
     slope goes on."""
@@ -56,7 +55,7 @@ class DragLaw:
     rows: Rows
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarineGrowth:
     """``*MARINE GROWTH`` on bars of a diameter: rows (elevation, thickness, density), elevation rising; linear between
     them, constant outside."""
@@ -73,7 +72,7 @@ class MarineGrowth:
         return thickness, 0.25 * np.pi * np.interp(height, elevation, density) * (outer**2 - self.diameter**2)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FluidLoad:
     """``*DLOAD`` FDD, FDT, FI, PB (water), WDD (wind); ``ADDED MASS`` (``*D ADDED MASS`` of a ``*FREQUENCY``).
 
@@ -102,7 +101,7 @@ class FluidLoad:
     is_current: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seabed:
     """``*SEABED``: a plane bottom that pushes back the nodes of the bars of a set (None: of all bars).
 
@@ -146,7 +145,7 @@ class Seabed:
         return np.tile(self.normal(up), (len(places), 1))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RigidCylinder:
     """``*RIGID CYLINDER``: one without ends, about an axis through two points. The rest as of ``Seabed``."""
 

@@ -15,13 +15,12 @@ Sources: Dean & Dalrymple, Water Wave Mechanics for Engineers and Scientists, 19
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, frozen
 from fem.model.surroundings import Water, current_at
 
 VERTICAL, WHEELER, NONE = "VERTICAL", "WHEELER", "NONE"
@@ -35,7 +34,7 @@ POINTS = 24
 MOST_PASSES = 50
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Airy:
     """``*WAVE, TYPE=AIRY``: rows (amplitude, length or period, phase [degrees], cos b, sin b).
 
@@ -60,7 +59,7 @@ class Airy:
         return np.column_stack([omega, k, amplitude, np.radians(phase), np.arctan2(y, x)])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Jonswap:
     """``*WAVE, TYPE=JONSWAP``: a sea of significant height Hs and peak period Tp, all in one direction.
 
