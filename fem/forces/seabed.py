@@ -95,7 +95,7 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
     return nodes, neighbours(nodes, ends), numbers
 
 
-def stiffest(own: Contacts, u: Floats, dt: float) -> Contacts:
+def stiffest(own: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
     """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does.
 
     What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu.

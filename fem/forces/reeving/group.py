@@ -159,7 +159,7 @@ def spans_of(rows: list[Any], count: int) -> tuple[Ints, Ints]:
     return ends - sizes, ends
 
 
-def stiffest(own: Lines, u: Floats, dt: float) -> Lines:
+def stiffest(own: Lines, place: Floats, u: Floats, dt: float) -> Lines:
     """Slack lines may soon be taut; a winch that lets go of its tension holds."""
     numbers = own.numbers.copy()
     numbers[:, PLUS] = numbers[:, MINUS] = np.maximum(numbers[:, PLUS], numbers[:, MINUS])

@@ -177,7 +177,7 @@ def trouble(own: RopeBars, system: Any, u: Floats, state: Floats) -> str:
     return ""
 
 
-def stiffest(own: RopeBars, u: Floats, dt: float) -> RopeBars:
+def stiffest(own: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
     """Those that are slack now are as stiff as at once."""
     numbers = own.numbers.copy()
     numbers[:, FLOOR] = np.where(own.kinds[:, TENSION_ONLY] == 1, numbers[:, INSTANT], 0.0)
