@@ -26,6 +26,7 @@ from fem.model import (
     RestLength,
     Static,
     Step,
+    Winch,
 )
 
 INPUTS = Path(__file__).resolve().parents[1] / "inputs"
@@ -160,6 +161,15 @@ def test_no_loads_and_no_steps():
     assert "no loads" in wrong(model(steps=(Step(Static(), nlgeom=True),)))
     assert "no *STEP" in wrong(replace(model(), steps=()))
     assert "no loads" not in wrong(model(steps=(Step(Frequency(3), nlgeom=True),)))
+
+
+@pytest.mark.parametrize(
+    ("winch", "acts"),
+    [(Winch("BARS", 0.1), True), (Winch("BARS", 0.0), False), (Winch(11, 0.0, is_tension=True), True)],
+)
+def test_winches_move_a_model(winch, acts):
+    """One that gives no line holds still; one that keeps a tension, be it none, pays out or hauls in for it."""
+    assert ("no loads" not in wrong(model(steps=(Step(Static(), nlgeom=True, winches=(winch,)),)))) == acts
 
 
 def test_a_step_without_nlgeom_is_mentioned():

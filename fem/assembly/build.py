@@ -244,7 +244,7 @@ class _Builder:
         self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
         kinds, constants = self.kinds[order], np.ascontiguousarray(self.constants[:, order])
         coupled = bool(self.off_mass.any())
-        bars = Bars(
+        return Bars(
             nodes=np.ascontiguousarray(self.ends[order]),
             kinds=kinds,
             blocks=blocks_of(kinds, constants),
@@ -254,17 +254,15 @@ class _Builder:
             off_damping=self.off_damping[order] if coupled else np.zeros(0),
             rods=np.flatnonzero(kinds[:, 1] == RIGID),
         )
-        return absent(bars, self.bar_index()[self.gone & (self.family[:, 0] == BAR_FAMILY)])
-
-    def bar_index(self) -> Ints:
-        """(k,) of each element: its bar, -1 where it has none."""
-        return np.where(self.family[:, 0] == BAR_FAMILY, self.family[:, 1], -1)
 
     def system(self) -> System:
         """The finished arrays."""
         model, mesh = self.model, self.mesh
         table = np.array(self.table, float).reshape(-1, 3)
         bars = self._bars(table)
+        is_bar = self.family[:, 0] == BAR_FAMILY
+        bar_index = np.where(is_bar, self.family[:, 1], -1)
+        bars = absent(bars, bar_index[is_bar & self.gone])
         crossing = np.flatnonzero((self.dofs[:, 1] >= 0) & (self.dofs[:, 0] // 3 != self.dofs[:, 1] // 3))
         pair = np.full(len(self.dofs), -1, np.int64)
         pair[crossing] = np.arange(len(crossing))
@@ -288,7 +286,7 @@ class _Builder:
                 directed_mass=np.zeros((0, 9)),
                 damping=self.damping,
                 family=self.family,
-                bar_index=self.bar_index(),
+                bar_index=bar_index,
                 element_nodes=self.nodes,
                 element_labels=mesh.element_names,
                 element_mass=self.element_mass,

@@ -110,9 +110,11 @@ def nothing_acts(model: Model, bars: Bars) -> list[str]:
         return []
     for step in model.steps:
         moving = [each for each in (*step.boundaries, *step.rotations) if each.value or each.amplitude]
-        if step.nodal_loads or step.distributed_loads or step.fluid_loads or step.temperatures or moving:
+        turning = [winch for winch in step.winches if winch.value or winch.is_tension]
+        loads = step.nodal_loads or step.distributed_loads or step.fluid_loads or step.temperatures
+        if loads or moving or turning:
             return []
-    return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, moving support or initial condition"]
+    return ["no loads: no *CLOAD, *DLOAD, *TEMPERATURE, *WINCH, moving support or initial condition"]
 
 
 def increments(model: Model, bars: Bars) -> list[str]:

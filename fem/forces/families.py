@@ -47,9 +47,9 @@ def in_step(system: Any, environment: Any) -> Any:
     return replace(system, families=tuple(family.in_step(own, system, environment) for family, own in pairs))
 
 
-def as_stiff_as_they_get(owns: Groups, u: Floats, dt: float) -> Groups:
-    """The groups as increments of EXPLICIT have to be short for, at displacement u."""
-    return owns and tuple(family.stiffest(own, u, dt) for family, own in zip(FAMILIES, owns, strict=True))
+def as_stiff_as_they_get(owns: Groups, place: Floats, u: Floats, dt: float) -> Groups:
+    """The groups as increments of EXPLICIT have to be short for, at displacement u from place (3n,)."""
+    return owns and tuple(family.stiffest(own, place, u, dt) for family, own in zip(FAMILIES, owns, strict=True))
 
 
 def acting(owns: Groups) -> list[tuple[Family, Any]]:

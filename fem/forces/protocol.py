@@ -105,7 +105,7 @@ class Family:
     touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CF)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
-    stiffest   (own, u, dt) -> its group as stiff as it may soon become, which increments of EXPLICIT have to bear
+    stiffest   (own, place, u, dt) -> its group as stiff as it may become, which increments of EXPLICIT bear
     couples    its mass may lie between the nodes of its pairs
     size       its group -> the largest force whose round-off its forces have
     stored     (own, index, u, state) -> energy that its element ``index`` stores, lost where it breaks
@@ -127,7 +127,7 @@ class Family:
     smooth: bool = True
     wanted: Callable[[Any], bool] = lambda model: True
     kinked: bool = False
-    stiffest: Callable[[Any, Floats, float], Any] = lambda own, u, dt: own
+    stiffest: Callable[[Any, Floats, Floats, float], Any] = lambda own, place, u, dt: own
     couples: bool = True
     size: Callable[[Any], float] = lambda own: 0.0
     stored: Callable[[Any, int, Floats, Floats], float] = lambda own, index, u, state: 0.0

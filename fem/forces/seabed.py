@@ -7,8 +7,9 @@ With the depth g of a node below the surface, its rate g', the area a of its bar
     f = - mu N min(|d|/gamma, 1) d/|d|  across n,    mu^2 = axial^2 cos^2 + lateral^2 sin^2
 
 d is the way across n from an anchor, which follows at the distance gamma where it is farther, and stays with nodes
-that do not touch; its angle is that with the chord of the neighbours. How mu turns with the chord is left out of the
-tangent: it is smaller than the rest by gamma over the length of a bar, and a pair for each bar would cost more.
+that do not touch; its angle is that with the chord of the neighbours. How mu turns with the chord, or with the normal
+of a cylinder, is left out of the tangent: it is smaller than the rest by gamma over the length of a bar, or the radius,
+and a pair for each bar would cost more.
 The ramp delta makes a full Newton step over the landing possible. Source: CableDyn 0.3 (form of mu), MoorDyn 2 (K, C).
 """
 
@@ -94,7 +95,7 @@ def contacts_of(bed: Any, model: Any, system: Any) -> tuple[Ints, Ints, Floats]:
     return nodes, neighbours(nodes, ends), numbers
 
 
-def stiffest(own: Contacts, u: Floats, dt: float) -> Contacts:
+def stiffest(own: Contacts, place: Floats, u: Floats, dt: float) -> Contacts:
     """All nodes touch, as those above the bottom may soon; a damper C bounds increments as a spring 4 C/dt does.
 
     What sticks is held by a spring mu N/gamma, stiffer than K a where it lies deeper than gamma/mu.

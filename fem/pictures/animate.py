@@ -19,7 +19,7 @@ from fem.errors import CommandError
 from fem.files.names import is_marked
 from fem.files.own import check_file
 from fem.pictures import FILM
-from fem.pictures.figures.scenery import draw_planes, upright, with_planes
+from fem.pictures.figures.scenery import draw_scenery, upright, with_scenery
 from fem.pictures.film import Picture, check_film, write_film
 from fem.pictures.folder import Missing, Results, open_results
 from fem.pictures.motion import Pick, overview, plane_of
@@ -219,7 +219,7 @@ class Scene:
         """Everything that does not move, drawn once; then the parts that do."""
         self._is_space = len(self._axes) == 3
         low, high = (edge(self._x, axis=(0, 1))[list(self._axes)] for edge in (np.min, np.max))
-        low, high = with_planes(self._results, self._axes, low, high)
+        low, high = with_scenery(self._results, self._axes, low, high)
         extent = high - low
         least = 0.3 * extent.max() if not self._is_space else 0.15 * extent.max()
         middle, half = 0.5 * (low + high), 0.5 * np.maximum(extent, least or 1.0) * 1.08
@@ -235,7 +235,7 @@ class Scene:
         self._panel: Any = figure.add_subplot(**projection)
         limits = dict(zip(("xlim", "ylim", "zlim"), zip(middle - half, middle + half, strict=True), strict=False))
         self._panel.set(**limits)
-        draw_planes(self._results, self._panel, self._axes, middle - half, middle + half)
+        draw_scenery(self._results, self._panel, self._axes, middle - half, middle + half)
         self._label_axes(half)
         self._add_moving_parts()
         if self._tension is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fem.pictures import style
-from fem.pictures.figures.scenery import draw_planes, with_planes
+from fem.pictures.figures.scenery import draw_scenery, with_scenery
 from fem.pictures.figures.tension import draw_bars, dress
 from fem.pictures.folder import Results
 from fem.pictures.motion import overview, plane_of
@@ -22,7 +22,7 @@ def mesh_figure(results: Results) -> Figure:
     mesh, axes = results.mesh, plane_of(results)
     x = mesh.coordinates[:, axes]
     used = np.unique(mesh.legs[0])
-    low, high = with_planes(results, axes, x[used].min(axis=0), x[used].max(axis=0))
+    low, high = with_scenery(results, axes, x[used].min(axis=0), x[used].max(axis=0))
     middle, half = 0.5 * (low + high), 0.56 * np.maximum(high - low, 0.2 * (high - low).max() or 1.0)
     is_space = len(axes) == 3
     kind: dict[str, Any] = {"projection": "3d"} if is_space else {"aspect": "equal"}
@@ -30,7 +30,7 @@ def mesh_figure(results: Results) -> Figure:
     width = style.WIDTH if is_space else float(np.clip(height * half[0] / half[1] + 1.2, 3.0, style.WIDTH))
     figure = Figure(figsize=(width, height), layout="constrained")
     panel: Any = figure.add_subplot(**kind)
-    draw_planes(results, panel, axes, middle - half, middle + half)
+    draw_scenery(results, panel, axes, middle - half, middle + half)
     lines = mesh.ends[:, 0] != mesh.ends[:, 1]
     draw_bars(panel, x[mesh.bars[0]], None, None)
     for ends in x[mesh.ends[~mesh.is_bar & lines]]:

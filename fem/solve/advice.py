@@ -41,11 +41,14 @@ OUT_OF_RANGE = (
 )
 
 
-def overflow_message(number: int, increment: int, time: float) -> str:
+def overflow_message(step: OneStep, increment: int, time: float) -> str:
     """Where numbers that forces do not show (energies, stresses) have become infinite."""
+    stage, motion = step.stage, step.progress.motion
+    if told := trouble_of(stage.system, motion.u, motion.state):
+        return f"step {step.number} stopped in increment {increment} at t = {time:.9g}: {told}"
     return (
-        f"step {number} stopped in increment {increment} at t = {time:.9g}: its energies, motion or stresses are too "
-        f"large to be reckoned with; {OUT_OF_RANGE}, and whether the motion grows without bound"
+        f"step {step.number} stopped in increment {increment} at t = {time:.9g}: its energies, motion or stresses are "
+        f"too large to be reckoned with; {OUT_OF_RANGE}, and whether the motion grows without bound"
     )
 
 

@@ -195,7 +195,7 @@ class Marcher(Protocol):
         """Who finds out how ropes set off that nobody watches."""
         return None
 
-    def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats) -> Dynamic:
+    def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:
         """The procedure with the increment that it takes. thermal (m,): strain of now."""
         return procedure
 

@@ -133,7 +133,7 @@ class Run:
         self.progress.increment = 0
         if stage.is_explicit and isinstance(procedure, Dynamic):
             instant = loading_at(stage, motion, span.start)
-            procedure = marcher.choose(procedure, motion, instant.thermal_end[0])
+            procedure = marcher.choose(procedure, motion, instant.thermal_end[0], span.start)
         if isinstance(procedure, Frequency):
             self._frequency(number, step, procedure, stage)
             return

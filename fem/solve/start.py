@@ -11,6 +11,7 @@ from fem.assembly.constraints import coupled_matrix, reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.equations import expand
+from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
 from fem.model import Dynamic
 from fem.solve.advice import support_jump_remark
@@ -276,7 +277,7 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     """Reactions and energies at the start of a step, the step's loads acting.
 
     What changes at once (a gravity switched on, supports set in motion, motion stopped by statics) is work from
-    outside, so the energy error goes on from where it was.
+    outside, so the energy error goes on from where it was. ModelError where forces do not go on in that state.
     """
     work, energies = stage.work, motion.energies
     write_reactions(stage, motion, acting)  # with the multipliers that the initial accelerations have brought
@@ -284,6 +285,8 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     multiply_masses(stage.problem, motion.v, work.momentum)
     energies[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     write_energies(stage, motion, acting)
+    if not np.isfinite(energies[groups.STRAIN]) and (told := trouble_of(stage.system, motion.u, work.state)):
+        raise ModelError(told)
     total = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
     if is_first:
         energies[groups.TOTAL0] = total

@@ -277,7 +277,7 @@ class StepRun:
             factor = kept.increments[good, groups.L_FACTOR]
             self.sink.rows(replace(found, load_factor=factor) if len(self.arc.last) else found)
         if not is_whole:
-            raise ModelError(overflow_message(self.number, int(increment[len(good)]), float(time[rows[len(good)]])))
+            raise ModelError(overflow_message(self, int(increment[len(good)]), float(time[rows[len(good)]])))
 
     def _send_frame(self, is_end: bool) -> None:
         """The whole field, where VTK or the end of the step (or of the run) ask for it."""

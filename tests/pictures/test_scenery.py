@@ -13,11 +13,24 @@ import pytest
 from matplotlib.colors import to_hex
 
 from fem.pictures.animate import Scene, Window
-from fem.pictures.figures.scenery import BOTTOM, WATER, corners_of, planes_of, upright, with_planes
+from fem.pictures.figures.scenery import (
+    BOTTOM,
+    WATER,
+    corners_of,
+    cylinders_of,
+    facets_of,
+    planes_of,
+    upright,
+    with_planes,
+    with_scenery,
+)
 from fem.pictures.figures.tension import shapes, tension
 from fem.pictures.folder import Results, open_results
 from fem.pictures.tension import Tensions, slack_bar
+from fem.runner import run_to_files
 from tests.pictures.runs import SIDEWAYS, chain
+
+INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 
 BED = {"elevation": -2.0, "slope": 10.0, "uphill": 180.0}
 
@@ -116,3 +129,67 @@ def test_broken_bars_are_not_drawn(swing: Results, tmp_path: Path) -> None:
     scene = Scene(broken, 0, 31, (), Window())
     segments = [(scene.draw(frame), scene._bar_lines.get_segments())[1] for frame in (0, 30)]
     assert [sum(np.isfinite(segment).all() and len(segment) > 0 for segment in its) for its in segments] == [3, 2]
+
+
+ROLLER = {"point": [1.0, 5.0, -0.6], "other": [1.0, 7.0, -0.6], "radius": 0.5}
+
+
+def beside(results: Results, *cylinders: dict[str, object]) -> Results:
+    """With cylinders in its record."""
+    record = copy.deepcopy(results.record)
+    record["settings"]["cylinders"] = list(cylinders)
+    return replace(results, record=record)
+
+
+def test_cylinders_are_circles_from_their_ends_and_strips_from_aside(swing: Results) -> None:
+    """In figures and films, behind the bars; the near ones are within the picture."""
+    leaning = {"point": [0.0, 0.0, -0.5], "other": [4.0, 9.0, 2.5], "radius": 0.25}
+    model = beside(swing, ROLLER, ROLLER, leaning)
+    assert len(cylinders_of(model)) == 2 and not cylinders_of(swing)
+    scene = Scene(model, 0, 5, (), Window())
+    for panel in (*[axes for axes in shapes(model).axes if axes.get_title()], scene._panel):
+        circle, strip = panel.patches
+        assert circle.get_center() == (1.0, -0.6) and circle.get_radius() == 0.5
+        assert panel.get_ylim()[0] < -1.1 and circle.get_zorder() < 1.0
+        corners = strip.get_xy()[:4]
+        along = np.array([0.8, 0.6])
+        aside = (corners - [0.0, -0.5]) @ [-0.6, 0.8]
+        assert aside == pytest.approx([0.25, 0.25, -0.25, -0.25], abs=1e-12)
+        x, y = panel.get_xlim(), panel.get_ylim()
+        ends, box = corners @ along, [np.array([a, b]) @ along for a in x for b in y]
+        assert ends.min() < min(box) and ends.max() > max(box)
+
+
+def test_far_cylinders_do_not_widen_a_picture(swing: Results) -> None:
+    low, high = np.array([0.0, -1.0]), np.array([3.0, 0.0])
+    far = beside(swing, ROLLER | {"point": [0.0, 0.0, -900.0], "other": [0.0, 1.0, -900.0], "radius": 899.0})
+    assert [edge.tolist() for edge in with_scenery(far, (0, 2), low, high)] == [[0.0, -1.0], [3.0, 0.0]]
+    near = with_scenery(beside(swing, ROLLER), (0, 2), low, high)
+    assert [edge.tolist() for edge in near] == [[0.0, -1.1], [3.0, 0.0]]
+
+
+def test_cylinders_in_space(space: Results) -> None:
+    """Facets about the part of the axis that is in the box."""
+    model = beside(space, {"point": [0.0, 0.0, -0.5], "other": [1.0, 1.0, -0.5], "radius": 0.2})
+    scene = Scene(model, 0, 3, (), Window())
+    assert [type(each).__name__ for each in scene._panel.collections].count("Poly3DCollection") == 1
+    (cylinder,) = cylinders_of(model)
+    facets = facets_of(cylinder, np.array([-1.0, -2.0, -3.0]), np.array([4.0, 3.0, 0.0])).reshape(-1, 3)
+    way = facets - [0.0, 0.0, -0.5]
+    along = way @ np.array([1.0, 1.0, 0.0]) / math.sqrt(2.0)
+    assert np.linalg.norm(way, axis=1) ** 2 - along**2 == pytest.approx(0.04, rel=1e-9)
+    assert (along.min(), along.max()) == pytest.approx((-math.sqrt(2.0), 3.0 * math.sqrt(2.0)))
+    assert not len(facets_of(cylinder, np.array([-1.0, -2.0, 1.0]), np.array([4.0, 3.0, 2.0])))
+    assert scene.draw(0).shape[2] == 3
+
+
+def test_the_rope_on_the_drum_lies_on_its_outline(tmp_path: Path) -> None:
+    """As it is drawn: bars of the wrapped part are chords of the circle, within their own bulge and 1e-4."""
+    run_to_files(INPUTS / "rope_on_drum.inp", tmp_path / "drum", quiet=True)
+    for panel in [axes for axes in shapes(open_results(tmp_path / "drum")).axes if axes.get_title()]:
+        (circle,) = panel.patches
+        (bars,) = [each for each in panel.collections if type(each).__name__ == "LineCollection"]
+        ends = np.array(bars.get_segments())
+        wrapped = ends[(ends[:, :, 1] >= -1e-6).all(axis=1)]
+        assert len(wrapped) >= 29
+        assert np.linalg.norm(wrapped - circle.get_center(), axis=2) == pytest.approx(circle.get_radius(), abs=1e-4)

@@ -51,9 +51,9 @@ def fastest(bars: int, extra: str = "") -> tuple[float, int, float]:
     honest = critical.multiply
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(critical, "multiply", lambda *given: products.append(1) or honest(*given))
-        _, node = critical.bound_of(stage, explicit.taut, explicit.moved, motion, thermal, critical.FAR)
+        _, node = critical.bound_of(stage, explicit.taut, explicit.moved, motion, thermal, 0.0, critical.FAR)
         square = fastest_square(stage, explicit.moved, node)
-    limit = critical_increment(stage, explicit.taut, explicit.moved, motion, thermal).dt
+    limit = critical_increment(stage, explicit.taut, explicit.moved, motion, thermal, 0.0).dt
     return square, len(products), limit
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -115,6 +114,8 @@ def words(text: str) -> tuple[str, ...]:
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The known word most like a misspelt one."""
+    import difflib
+
     names = {squeezed(name): name for name in islice(known, MAX_COMPARED)}
     found = difflib.get_close_matches(squeezed(word)[:100], names, n=1, cutoff=cutoff)
     return names[found[0]] if found else None

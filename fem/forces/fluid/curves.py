@@ -71,6 +71,30 @@ def value_at(curves: Curves, c: int, time: float) -> float:
     return value
 
 
+def with_zero(curves: Curves) -> Curves:
+    """One more, the last, which is 0."""
+    span = np.array([[len(curves.pieces), 1, len(curves.terms), 0]])
+    piece = np.append(-math.inf, np.zeros(DEGREE))[None]
+    return Curves(
+        np.concatenate([curves.spans, span]),
+        np.concatenate([curves.origins, np.zeros((1, 3))]),
+        np.concatenate([curves.pieces, piece]),
+        curves.terms,
+    )
+
+
+def largest(curve: Any) -> float:
+    """Bound of its magnitude at all times: that of its polynomials, and of each term of its series."""
+    breaks, coefficients, _, _, _, fourier = curve.table()
+    found = float(np.abs(coefficients[:, 0]).max())
+    for width, row in zip(np.diff(breaks), coefficients[1:-1], strict=True):
+        piece = np.polynomial.Polynomial(np.trim_zeros(row, "b"))
+        turns = piece.deriv().roots() if piece.degree() > 1 else np.zeros(0)
+        inside = turns.real[(turns.imag == 0.0) & (turns.real > 0.0) & (turns.real < width)]
+        found = max(found, float(np.abs(piece(np.append(inside, width))).max()))
+    return found + float(np.hypot(*np.asarray(fourier, float).reshape(-1, 2).T).sum())
+
+
 def distinct(curves: Iterable[Any]) -> dict[Any, int]:
     """Number of each different curve."""
     return {curve: number for number, curve in enumerate(dict.fromkeys(curves))}

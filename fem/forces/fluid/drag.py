@@ -96,7 +96,7 @@ def evaluate(trial: Trial, own: Fluid, force: Floats, flow: Floats, tangent: Tan
 def resistance(r: int, s: float, own: Fluid) -> tuple[float, float]:
     """F/s and (F' - F/s)/s^2 at the speed s across the bar."""
     first, count, normal = own.rows[r, LAW], own.rows[r, COUNT], own.numbers[r, NORMAL]
-    if own.rows[r, MEDIUM] == INERTIA:
+    if own.rows[r, MEDIUM] >= INERTIA:
         return normal, 0.0
     if count == 0:
         return normal * s, normal / s if s > 0.0 else 0.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
-from fem.forces.fluid.curves import distinct, gathered
+from fem.forces.fluid.curves import distinct, gathered, largest
 from fem.forces.fluid.drag import evaluate
 from fem.forces.fluid.immersed import (
     ALONG,
@@ -17,12 +17,15 @@ from fem.forces.fluid.immersed import (
     GIVEN,
     LENGTH,
     LIFT,
+    MOST_CURRENT,
+    MOST_WAVES,
     NORMAL,
     NUMBERS,
     ROW,
     Fluid,
 )
 from fem.forces.fluid.stream import INERTIA, WATER, WIND, Streams, flows
+from fem.forces.fluid.swell import stiffest
 from fem.forces.fluid.waves import REMEMBERED, sea_of
 from fem.forces.protocol import Family
 
@@ -149,6 +152,7 @@ def arrays_of(found: Iterable[Rows], model: Any) -> dict[str, Any]:
         acts = np.flatnonzero(np.any(rows.numbers[:, [NORMAL, ALONG, LIFT]], axis=1))
         one, other = streams or (magnitude, magnitude)  # no drag asks for them
         same = medium, curves[magnitude], curves[one], curves[other], *places[law], int(is_current)
+        rows.numbers[acts, MOST_CURRENT], rows.numbers[acts, MOST_WAVES] = largest(one), largest(other)
         integers.append(np.column_stack([acts, np.tile(np.array(same, np.int64), (len(acts), 1))]))
         numbers.append(rows.numbers[acts])
     return {
@@ -167,4 +171,5 @@ FLUID = Family(
     states=lambda own: np.zeros(REMEMBERED * len(own.sea.nodes)),
     symmetric=False,
     in_step=in_step,
+    stiffest=stiffest,
 )

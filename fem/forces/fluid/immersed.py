@@ -17,10 +17,11 @@ Vector = tuple[float, float, float]
 # law and their number, 1 where forces are per current length
 BAR, MEDIUM, MAGNITUDE, STREAM, SECOND, LAW, COUNT, IS_CURRENT = 0, 1, 2, 3, 4, 5, 6, 7
 ROW = 8
-# Entries of numbers: L0, k_n (of a drag law, M; of inertia, mass across), k_t (mass along), h, alpha_R, buoyancy per
-# length, how much of it dead loads are
-LENGTH, NORMAL, ALONG, EXPONENT, FOLLOWS, LIFT, GIVEN = 0, 1, 2, 3, 4, 5, 6
-NUMBERS = 7
+# Entries of numbers: L0, k_n (of a drag law, M; of inertia, mass across; of still water, force over speed), k_t (mass
+# along, force over speed), h, alpha_R, buoyancy per length, how much of it dead loads are, the largest factors by which
+# amplitudes multiply the current and the motion of waves
+LENGTH, NORMAL, ALONG, EXPONENT, FOLLOWS, LIFT, GIVEN, MOST_CURRENT, MOST_WAVES = 0, 1, 2, 3, 4, 5, 6, 7, 8
+NUMBERS = 9
 STILL = 0.0, 0.0, 0.0
 
 
@@ -118,10 +119,10 @@ def bar_now(r: int, magnitude: float, first: float, second: float, trial: Trial,
         ui, uj = with_waves(ui, second, at_i + VELOCITY, trial), with_waves(uj, second, at_j + VELOCITY, trial)
     vi, vj = past(ui, follows, i, trial), past(uj, follows, j, trial)
     si, sj, middle, wet = (sx, sy, sz), (rx, ry, rz), 0.5 * (q0 + q1), q1 - q0
-    if medium == INERTIA:
+    if medium >= INERTIA:
         si, sj, vi, vj = STILL, STILL, STILL, STILL
         ui, uj = past(STILL, -1.0, i, trial), past(STILL, -1.0, j, trial)
-        if at_i >= 0:
+        if medium == INERTIA and at_i >= 0:
             vi = with_waves(STILL, second, at_i + ACCELERATION, trial)
             vj = with_waves(STILL, second, at_j + ACCELERATION, trial)
     size, stretch = magnitude * own.numbers[r, LENGTH], 0.0

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from fem.arrays import Floats
 from fem.compiled import inner_kernel
 
-WATER, WIND, INERTIA = 0, 1, 2
-"""What acts: a stream of water, of wind, or the acceleration of the water."""
+WATER, WIND, INERTIA, STILL_WATER = 0, 1, 2, 3
+"""What acts: a stream of water, of wind, the acceleration of the water, or water at rest, wherever the bar is, that
+resists in proportion to speed: what bounds increments of EXPLICIT."""
 
 
 class Streams(NamedTuple):
@@ -69,6 +70,8 @@ def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, floa
     The last: 0, all or nothing of it; 1, q1 is at the surface; -1, q0 is.
     """
     starts, ends = zi <= level, zj <= level
+    if medium == STILL_WATER:
+        return 0.0, 1.0, 0.0
     if medium == WIND:
         starts, ends = zi >= level, zj >= level
     if starts and ends:

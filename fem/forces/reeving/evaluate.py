@@ -47,7 +47,7 @@ from fem.forces.reeving.lines import (
     secant_pull,
     stretch,
 )
-from fem.forces.reeving.running import Answer, Wish, answer_of
+from fem.forces.reeving.running import Answer, Wish, answer_of, is_settled
 from fem.forces.reeving.ways import NONE, Way, add_entry, angle_of, slope_of, spread, way_of
 from fem.forces.reeving.weight import weigh
 
@@ -102,7 +102,8 @@ def evaluate_line(k: int, trial: Trial, own: Lines, force: Floats, tangent: Tang
     line = both(one, other) if two else one
     b1 = brought_at(k, stretch(line, whole) if not rubs else stretch(one, answer.length1), own)
     b2 = brought_at(k, stretch(other, answer.length2), own) if rubs else b1
-    new[state + BROUGHT], new[state + BROUGHT + 1] = b1, b2
+    is_lost = not is_settled(k, one, other, phi, wish, answer, own) or old[state + BROUGHT] != old[state + BROUGHT]
+    new[state + BROUGHT], new[state + BROUGHT + 1] = (math.nan, math.nan) if is_lost else (b1, b2)
     is_exact = trial.secant and not rubs and wish.leg < 0
     if is_exact:
         answer = secant_answer(k, before, whole, line, trial, answer, own)
@@ -125,7 +126,7 @@ def evaluate_line(k: int, trial: Trial, own: Lines, force: Floats, tangent: Tang
     reference += own.numbers[k, REST + 1]
     is_short = whole < LEAST_LENGTH * reference
     is_short |= two and min(one.length, other.length) < LEAST_LEG * reference
-    return math.inf if is_short and own.numbers[k, DIES] != 0.0 else first
+    return math.inf if is_lost or (is_short and own.numbers[k, DIES] != 0.0) else first
 
 
 @inner_kernel

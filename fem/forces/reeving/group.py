@@ -13,6 +13,7 @@ from fem.forces.protocol import Family
 from fem.forces.reeving.evaluate import evaluate
 from fem.forces.reeving.lines import (
     AREA,
+    BROUGHT,
     DENSITY,
     DIES,
     DISTANCE,
@@ -158,7 +159,7 @@ def spans_of(rows: list[Any], count: int) -> tuple[Ints, Ints]:
     return ends - sizes, ends
 
 
-def stiffest(own: Lines, u: Floats, dt: float) -> Lines:
+def stiffest(own: Lines, place: Floats, u: Floats, dt: float) -> Lines:
     """Slack lines may soon be taut; a winch that lets go of its tension holds."""
     numbers = own.numbers.copy()
     numbers[:, PLUS] = numbers[:, MINUS] = np.maximum(numbers[:, PLUS], numbers[:, MINUS])
@@ -178,7 +179,7 @@ def stored(own: Lines, index: int, u: Floats, state: Floats) -> float:
 
 
 def trouble(own: Lines, system: Any, u: Floats, state: Floats) -> str:
-    """Why lines do not go on in a state: too little of one is left, or a pulley has come to its end."""
+    """Why lines do not go on in a state: too little of one is left, a pulley has come to its end, or an iteration."""
     place, names = (system.coordinates.ravel() + u).reshape(-1, 3), system.model.mesh.element_names
     for k, element in enumerate(own.elements.tolist()):
         if not own.numbers[k, DIES]:
@@ -198,6 +199,13 @@ def trouble(own: Lines, system: Any, u: Floats, state: Floats) -> str:
                     f"node {system.labels[end]} has come to the pulley, node {system.labels[own.nodes[k, 1]]}, of "
                     f"element {names[element]}: {far:.3g} of its rope is left there, whose length is {start:.6g}."
                 )
+        if np.isnan(state[at + BROUGHT]) and np.isfinite(place[own.nodes[k]]).all():
+            if own.control[k, 0] >= 0:
+                return f"no natural length is found at which element {names[element]} has the tension its winch keeps."
+            return (
+                f"no way is found in which the rope of element {names[element]} shares itself out so that it holds on "
+                f"its pulley, node {system.labels[own.nodes[k, 1]]}."
+            )
     return ""
 
 

@@ -24,15 +24,19 @@ from fem.forces.fluid.curves import Curves
 FIRST_LEG, DISTANCE, REST = 0, 6, 8
 AREA, YOUNG, PLUS, MINUS, STRESS0, STARTING, FRICTION, DENSITY, KNOWN, DIES = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19
 NUMBERS = 20
-# What a line remembers: natural lengths of its legs, what has come into them but by the curves of winches, dW/dL, T,
+# What a line remembers: natural lengths of its legs, what has come into them but by the curves of winches, dW/dL
+# (NaN: lengths have not been found, and the run stops), T,
 # rates of the lengths, of which time that is, and u of its nodes, where these weigh
 LENGTH, HAULED, BROUGHT, PULL, RATE, CLOCK, MOVED = 0, 2, 4, 6, 8, 10, 11
 REMEMBERED = 20
 NOTHING = -1
 LEAST_LENGTH, LEAST_LEG = 0.1, 1e-3
 """Fractions of the natural length at the start: below them there is no line to speak of."""
-TURNS = 60
-"""Iterations for one number, all of which some converge in less than ten."""
+TURNS = 120
+"""Bound of iterations for one number, which take less than ten but beside kinks; those are halved out in as many."""
+
+CLOSE = 1e-12
+"""The last step of an iteration that goes on in round-off, over its number."""
 
 
 class Lines(NamedTuple):
@@ -141,10 +145,16 @@ def brought_at(k: int, h: float, own: Lines) -> float:
 
 @inner_kernel
 def stretch_for(k: int, pull: float, own: Lines) -> float:
-    """h at which the line pulls so hard, by Newton's method; a line that would have to push is just not slack."""
+    """h at which the line pulls so hard, by Newton's method; a line that would have to push is just not slack.
+
+    Where it is not found (LOG: no line pulls harder than E A/e), that of a straight law: ``running.is_settled`` tells.
+    """
     area, young, stress0 = own.numbers[k, AREA], own.numbers[k, YOUNG], own.numbers[k, STRESS0]
-    h: float = (pull / (area * own.numbers[k, PLUS]) - stress0) / young
+    first: float = (pull / (area * own.numbers[k, PLUS]) - stress0) / young
+    h, step = first, math.inf
     for _ in range(TURNS):
+        if not h > -1.0:
+            return first
         _, now, slope = law_at(k, h, own)
         if slope == 0.0:
             return h
@@ -152,7 +162,7 @@ def stretch_for(k: int, pull: float, own: Lines) -> float:
         h += step
         if abs(step) <= 1e-16 * (1.0 + abs(h)):
             return h
-    return h
+    return h if abs(step) <= CLOSE * (1.0 + abs(h)) else first
 
 
 @inner_kernel

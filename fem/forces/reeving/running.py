@@ -4,7 +4,8 @@ A rope over a pulley without friction pulls alike on both sides: it is one line 
 both legs keep what they have while T1/T2 lies within exp(-mu phi) and exp(mu phi), phi being the angle the rope turns
 by (capstan, Euler-Eytelwein); else ds passes until it stands on the limit. Where a tension is negative its limit is
 turned round, so that one of the two is always nearer to zero. A winch that keeps a tension gives the length that has
-it, as far as its speed allows.
+it, as far as its speed allows. Lengths are found by iterations with a bound: ``is_settled`` puts the answer into the
+laws again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,22 @@ import math
 from typing import NamedTuple
 
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.reeving.lines import AREA, FRICTION, TURNS, Leg, Lines, both, law_at, stretch, stretch_for
+from fem.forces.reeving.lines import (
+    AREA,
+    FRICTION,
+    STRESS0,
+    TURNS,
+    YOUNG,
+    Leg,
+    Lines,
+    both,
+    law_at,
+    stretch,
+    stretch_for,
+)
+
+SETTLED = 1e-11
+"""What pulls of an answer may be off by, over the forces that the round-off of lengths belongs to."""
 
 
 class Wish(NamedTuple):
@@ -125,7 +141,10 @@ def limit_over(pull: float, grip: float) -> float:
 
 @called_kernel
 def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, grip: float, own: Lines) -> float:
-    """L1 at which leg 1 just holds: T1(L1) = limit over T2(whole - L1), by Newton's method between two bounds."""
+    """L1 at which leg 1 just holds: T1(L1) = limit over T2(whole - L1), by Newton's method between two bounds.
+
+    Beyond a kink (a leg gets slack) every other turn halves what lies between these. ``is_settled`` says whether it is.
+    """
     low = max(least, 0.0)
     high = whole * one.length / (one.length + other.length)  # there both pull alike
     length = low if low > 0.0 else 0.5 * high
@@ -136,7 +155,7 @@ def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, 
             low = length
         else:
             high = length
-        slope = first.give + limit_over(second.give, grip if second.pull >= 0.0 else 1.0 / grip)
+        slope = first.give + second.give * (grip if second.pull >= 0.0 else 1.0 / grip)
         following = length + excess / slope if slope > 0.0 else 0.5 * (low + high)
         if not low <= following <= high:
             following = 0.5 * (low + high)
@@ -232,3 +251,27 @@ def answer_of(k: int, one: Leg, other: Leg, have1: float, have2: float, phi: flo
         own,
     )
     return exchanged(answer) if is_second else answer
+
+
+@inner_kernel
+def is_settled(k: int, one: Leg, other: Leg, phi: float, wish: Wish, answer: Answer, own: Lines) -> bool:
+    """Pulls are those of the lengths, and none is beyond its limit over the other: iterations have ended well."""
+    rubs = own.nodes[k, 2] >= 0 and own.numbers[k, FRICTION] > 0.0
+    if not rubs and wish.leg < 0:
+        return True  # nothing has been looked for
+    if not rubs:
+        line = both(one, other) if own.nodes[k, 2] >= 0 else one
+        return is_pull(k, answer.t1, answer.t1, line, answer.length1 + answer.length2, own)
+    grip = math.exp(own.numbers[k, FRICTION] * phi)
+    over1, over2 = min(answer.t1, limit_over(answer.t2, grip)), min(answer.t2, limit_over(answer.t1, grip))
+    fits = is_pull(k, answer.t1, over1, one, answer.length1, own)
+    return fits and is_pull(k, answer.t2, over2, other, answer.length2, own)
+
+
+@inner_kernel
+def is_pull(k: int, pull: float, allowed: float, leg: Leg, natural: float, own: Lines) -> bool:
+    """A leg of a natural length pulls so hard, and no harder than allowed; False where one of them is NaN."""
+    run, numbers = pull_of(k, leg, natural, own), own.numbers
+    size = numbers[k, AREA] * (numbers[k, YOUNG] + abs(numbers[k, STRESS0])) + abs(pull) + abs(run.give * natural)
+    fits: bool = abs(run.pull - pull) <= SETTLED * size and abs(pull - allowed) <= SETTLED * size
+    return fits

@@ -111,7 +111,8 @@ def pull(b: int, trial: Trial, own: RopeBars, force: Floats, tangent: Tangent) -
     state = trial.state1
     trial.power[TAKEN] += volume * (state[own.places[b, STATE] + LOST] - trial.state0[own.places[b, STATE] + LOST])
     stored: float = volume * state[own.places[b, STATE] + STORED]
-    return stored
+    is_found = state[own.places[b, STATE] + LOST] == state[own.places[b, STATE] + LOST]
+    return stored if is_found else math.inf
 
 
 @inner_kernel
@@ -166,7 +167,17 @@ def stored_in(own: RopeBars, index: int, u: Floats, state: Floats) -> float:
     return float(numbers[AREA] / numbers[INVERSE] * state[own.places[index, STATE] + STORED])
 
 
-def stiffest(own: RopeBars, u: Floats, dt: float) -> RopeBars:
+def trouble(own: RopeBars, system: Any, u: Floats, state: Floats) -> str:
+    """Which bar has not found its slow strain."""
+    for index, element in enumerate(own.elements.tolist()):
+        is_lost = np.isnan(state[own.places[index, STATE] + LOST])
+        if is_lost and np.isfinite(u.reshape(-1, 3)[own.nodes[index]]).all():
+            name = system.model.mesh.element_names[element]
+            return f"no strain is found by which element {name} lags behind (*DYNAMIC STIFFNESS) in this increment."
+    return ""
+
+
+def stiffest(own: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
     """Those that are slack now are as stiff as at once."""
     numbers = own.numbers.copy()
     numbers[:, FLOOR] = np.where(own.kinds[:, TENSION_ONLY] == 1, numbers[:, INSTANT], 0.0)
@@ -187,4 +198,5 @@ ROPE_LAWS = Family(
     stiffest=stiffest,
     size=lambda own: float((own.numbers[:, AREA] * own.numbers[:, INSTANT]).max(initial=0.0)),
     stored=stored_in,
+    trouble=trouble,
 )

@@ -176,13 +176,16 @@ def solve_slow(
 def behind(
     b: int, start: float, end: float, dt: float, is_relaxed: bool, trial: Trial, own: RopeBars
 ) -> tuple[float, float]:
-    """LAGGING: stress (secant: mean of both ends) and modulus; start, end: strains of the bar."""
+    """LAGGING: stress (secant: mean of both ends) and modulus; start, end: strains of the bar.
+
+    Where q is not found it stays, and what is lost is NaN from there on: the run stops (``bar.trouble``).
+    """
     first, ropes = own.places[b, STATE], own.kinds[b, TENSION_ONLY] == 1
     before, largest = trial.state0[first + STRAIN], trial.state0[first + LARGEST]
     q0, stress0 = trial.state0[first + SLOW], trial.state0[first + STRESS]
     mean, slope, stored0, _ = quasi_static(b, q0, largest, own)
     stiff, _ = stiffness_at(b, mean, own)
-    q, chase = q0, 0.0
+    q, chase, unfound = q0, 0.0, 0.0
     if is_relaxed:
         q, chase = (max(end, set_strain(b, max(largest, end), own)) if ropes else end), 1.0
     elif dt > 0.0:
@@ -191,10 +194,14 @@ def behind(
         late = share * dt / viscosity
         wanted = slow_strain(b, q0, mean, own) + (1.0 - share) * dt / viscosity * (stress0 - mean)
         q = solve_slow(b, q0, end, largest, late, wanted, False, own)
+        if q != q:
+            q, unfound = q0, math.nan
         held, rise, _, _ = quasi_static(b, q, largest, own)
         fast, more = stiffness_at(b, held, own)
         if ropes and held + fast * (end - q) < 0.0:
             q = solve_slow(b, q, end, largest, late, wanted, True, own)
+            if q != q:
+                q, unfound = q0, math.nan
         else:
             chase = late * fast / (1.0 - rise / fast + late * (fast - more * rise * (end - q)))
     most = max(largest, q)
@@ -211,5 +218,5 @@ def behind(
     else:
         along = end - start if trial.secant else q + ahead - before
         lost = 0.5 * (stress0 + stress) * along - (stored - had)
-    remember(first, q + ahead, most, q, lost, stress, stored, trial)
+    remember(first, q + ahead, most, q, lost + unfound, stress, stored, trial)
     return (0.5 * (stress0 + stress), 0.5 * modulus) if trial.secant else (stress, modulus)

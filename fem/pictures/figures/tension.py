@@ -15,7 +15,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 from fem.arrays import Floats
 from fem.pictures import style
 from fem.pictures.animate import even_times
-from fem.pictures.figures.scenery import draw_planes, with_planes
+from fem.pictures.figures.scenery import draw_scenery, with_scenery
 from fem.pictures.folder import Missing, Results
 from fem.pictures.motion import chain_of, nodes_at, overview, places_of, plane_of
 from fem.pictures.tension import (
@@ -195,7 +195,7 @@ def shapes(results: Results) -> Figure:
     x = (mesh.coordinates + motion.values["U"])[:, :, axes]
     bars, broken = bars_of(mesh)[0], break_times(results)
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
-    low, high = with_planes(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
+    low, high = with_scenery(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
     half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
     margins = ConstrainedLayoutEngine(w_pad=0.04 if len(axes) == 2 else 0.3)
     rows, columns = max(GRIDS, key=lambda grid: panel_size(grid, half)) if len(axes) == 2 else (2, INSTANTS // 2)
@@ -211,7 +211,7 @@ def shapes(results: Results) -> Figure:
     for panel in grid[len(shown) :]:
         panel.set_axis_off()
     for place, panel in zip(shown, grid, strict=False):
-        draw_planes(results, panel, axes, 0.5 * (low + high) - half, 0.5 * (low + high) + half)
+        draw_scenery(results, panel, axes, 0.5 * (low + high) - half, 0.5 * (low + high) + half)
         lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
         draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], scale)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)

@@ -92,7 +92,14 @@ def gather_blocks(problem: Problem, work: Scratch) -> None:
 
 @kernel
 def largest_square(
-    scheme: Coefficients, dt: float, thermal: Floats, inverse: Floats, problem: Problem, motion: Motion, work: Scratch
+    scheme: Coefficients,
+    dt: float,
+    time: float,
+    thermal: Floats,
+    inverse: Floats,
+    problem: Problem,
+    motion: Motion,
+    work: Scratch,
 ) -> tuple[float, int]:
     """Bound of omega^2 of K + 4/dt C' at ``motion``, and the node that sets it. Overwrites the trial velocity.
 
@@ -103,7 +110,7 @@ def largest_square(
         work.u[dof], work.v[dof] = motion.u[dof], 0.0
     for r in range(bars.rods.shape[0]):
         work.multiplier[bars.rods[r]] = motion.multiplier[bars.rods[r]]
-    evaluate_instant(scheme, dt, 0.0, thermal, problem, motion, work)
+    evaluate_instant(scheme, dt, time, thermal, problem, motion, work)
     for r in range(bars.rods.shape[0]):  # constraints lower frequencies; the tension of rods counts
         work.tangent.bar_tangent[ALPHA, bars.rods[r]] = 0.0
     gather_blocks(problem, work)

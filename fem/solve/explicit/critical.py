@@ -48,24 +48,29 @@ def as_stiff_as_can_be(problem: Problem) -> Problem:
 
 
 def bound_of(
-    stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, dt: float
+    stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, time: float, dt: float
 ) -> tuple[float, int]:
-    """Upper bound of omega^2, damping for this dt included, and its node. The tangent is left in ``stage.work``."""
+    """Upper bound of omega^2 at a time, damping for this dt included, and its node.
+
+    The tangent is left in ``stage.work``.
+    """
     if taut.families is not None:
-        taut = taut._replace(families=as_stiff_as_they_get(taut.families, motion.u, dt))
-    square, node = largest_square(stage.coefficients, dt, thermal, moved.inverse, taut, motion, stage.work)
+        taut = taut._replace(families=as_stiff_as_they_get(taut.families, taut.nodes.place, motion.u, dt))
+    square, node = largest_square(stage.coefficients, dt, time, thermal, moved.inverse, taut, motion, stage.work)
     return float(square), int(node)
 
 
-def critical_increment(stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats) -> Critical:
+def critical_increment(
+    stage: StepSystem, taut: Problem, moved: Moved, motion: Motion, thermal: Floats, time: float
+) -> Critical:
     """Where dt^2 omega^2 = 4 for the largest omega^2 = a + b/dt of K + 4/dt C'; a, b: without and with damping."""
-    _, node = bound_of(stage, taut, moved, motion, thermal, FAR)
+    _, node = bound_of(stage, taut, moved, motion, thermal, time, FAR)
     stiff = fastest_square(stage, moved, node)
     dt = 2.0 / np.sqrt(stiff) if stiff > 0.0 else np.inf
     is_viscous = len(motion.flow) > 0
     for _ in range(ROUNDS if is_viscous else 0):
         before = dt
-        _, node = bound_of(stage, taut, moved, motion, thermal, min(before, FAR))
+        _, node = bound_of(stage, taut, moved, motion, thermal, time, min(before, FAR))
         damped = fastest_square(stage, moved, node)
         slope = max(damped - stiff, 0.0) * min(before, FAR)
         if slope + stiff > 0.0:

@@ -33,14 +33,14 @@ class Explicit(Marcher):
         self.ties = tie(stage, self.moved.inverse)
         self.is_dissipative = bool(len(stage.nodes.damping) or len(stage.work.flow))
 
-    def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats) -> Dynamic:
+    def choose(self, procedure: Dynamic, motion: Motion, thermal: Floats, time: float) -> Dynamic:
         """The procedure with its increment: a blank one (0) becomes ``SAFE`` of the critical one.
 
         ModelError for an increment above the critical one, and for a period that would have too many blank ones.
         """
-        if procedure.dt > 0.0 and not self._is_too_long(procedure.dt, motion, thermal):
+        if procedure.dt > 0.0 and not self._is_too_long(procedure.dt, motion, thermal, time):
             return procedure
-        critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal)
+        critical = critical_increment(self.stage, self.taut, self.moved, motion, thermal, time)
         if procedure.dt == 0.0 and not np.isfinite(critical.dt):
             raise ModelError("nothing stiff limits the increment of this EXPLICIT step: give it on the data line")
         if procedure.dt > 0.0:
@@ -98,14 +98,15 @@ class Explicit(Marcher):
         while (reason := leapfrog(control, marks, self.moved, self.ties, through)) == WATCH:
             done = int(control[INCREMENT])
             thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
-            if self._is_too_long(float(chunk.dt[done - 1]), motion, thermal):
+            if self._is_too_long(float(chunk.dt[done - 1]), motion, thermal, float(chunk.time[done])):
                 return STIFFENED
         return int(reason)
 
-    def _is_too_long(self, dt: float, motion: Motion, thermal: Floats) -> bool:
+    def _is_too_long(self, dt: float, motion: Motion, thermal: Floats, time: float) -> bool:
         """dt exceeds the critical one: the bound that is cheap and safe is asked first."""
-        square, _ = bound_of(self.stage, self.taut, self.moved, motion, thermal, dt)
-        return dt**2 * square > 4.0 and dt > critical_increment(self.stage, self.taut, self.moved, motion, thermal).dt
+        asked = self.stage, self.taut, self.moved, motion, thermal, time
+        square, _ = bound_of(*asked, dt)
+        return dt**2 * square > 4.0 and dt > critical_increment(*asked).dt
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
@@ -118,7 +119,8 @@ class Explicit(Marcher):
         elif reason != STIFFENED:
             what = "the motion is not finite any more (overflow)."
         else:
-            critical = critical_increment(self.stage, self.taut, self.moved, step.progress.motion, step.thermal)
+            now, known = step.progress, (self.stage, self.taut, self.moved)
+            critical = critical_increment(*known, now.motion, step.thermal, now.time)
             what = (
                 f"the structure has become stiffer, the increment {dt:.6g} exceeds what is now the critical one, "
                 f"{critical.dt:.6g}, set by {stiffest_at(self.stage, critical.node)}."

@@ -9,9 +9,12 @@ import fem
 from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import first_environment, next_environment
-from fem.errors import NoConvergence
+from fem.compiled.kernel import rehearsal
+from fem.errors import ModelError, NoConvergence
 from fem.forces.families import in_step
 from fem.forces.protocol import BOOKS, Tangent, Trial
+from fem.forces.reeving import running
+from fem.forces.reeving.lines import Leg
 from tests.forces.families.examples import known
 from tests.forces.families.lines import KEPT, reeved, wound
 from tests.forces.families.test_families import ask, dense
@@ -230,3 +233,45 @@ def test_a_run_stops_where_a_node_comes_to_its_pulley():
 def test_a_run_stops_where_a_winch_has_hauled_in_nearly_all():
     with pytest.raises(NoConvergence, match="a winch leaves element 1 a natural length"):
         hung("*WINCH, TENSION\nLINE, 500.", "*DYNAMIC, DIRECT\n0.002, 3.")
+
+
+def held(most: float, procedure: str) -> str:
+    """The line, of LOG strain, between two held ends; its winch keeps a tension that rises to a fraction of E A."""
+    text = MASS_ON_LINE.format(winch="*WINCH, TENSION, AMPLITUDE=RISES\nLINE, 5e4", procedure=procedure, density=1.0)
+    rises = f"*AMPLITUDE, NAME=RISES, TIME=TOTAL TIME\n0., 0.1\n1., 0.1\n2., {most}\n*BOUNDARY\n2, 1, 3\n*BOUNDARY"
+    return text.replace("*BOUNDARY", rises, 1).replace("STRAIN=ENGINEERING", "STRAIN=LOG")
+
+
+@pytest.mark.parametrize("procedure", ["STATIC, DIRECT\n0.05, 1.", "DYNAMIC\n0.05, 1.", "DYNAMIC, EXPLICIT\n0.01, 1."])
+def test_a_run_stops_where_no_length_has_the_tension(procedure):
+    """No line pulls harder than E A/e; as near to that as increments come, it does."""
+    fem.run(fem.parse_deck(held(0.36, "*" + procedure)))
+    with pytest.raises(NoConvergence, match="no natural length is found at which element 1 has the tension") as stopped:
+        fem.run(fem.parse_deck(held(0.4, "*" + procedure)))
+    kept = stopped.value.history.of_element(1, "T")
+    assert 0.34 < kept.max() / 5e4 <= np.exp(-1.0)
+
+
+def test_a_tension_that_no_length_has_at_the_start_is_told():
+    text = held(0.4, "*STATIC\n1., 1.").replace("0., 0.1\n1., 0.1", "0., 0.4\n1., 0.4")
+    with pytest.raises(ModelError, match="step 2: no natural length is found at which element 1 has the tension"):
+        fem.run(fem.parse_deck(text))
+
+
+def test_a_run_stops_where_a_rope_does_not_share_itself_out(monkeypatch):
+    """The iteration for the length that passes over the pulley being left with one turn."""
+    monkeypatch.setattr(running, "TURNS", 1)
+    with rehearsal(), pytest.raises(NoConvergence, match="in which the rope of element 1 shares itself out"):
+        fem.run(fem.parse_deck(ROUGH.format(end=1)))
+
+
+def test_lengths_that_pass_are_found_beside_a_leg_that_gets_slack():
+    """Newton's method jumps to and fro over the kink: legs of 0.5 and 0.1, 0.6001 of rope, both slack beyond 0.5."""
+    text = ROUGH.format(end=1).replace("1e6", "1e9\n*NO COMPRESSION").replace("ENGINEERING", "GREEN")
+    with rehearsal():
+        own = next(each for each in in_its_step(text).families if hasattr(each, "measure"))
+        one, other = Leg((0.5, 0.0, 0.0), 0.5, 0.0, 0.5), Leg((0.0, 0.1, 0.0), 0.1, 0.0, 0.1)
+        length = running.length_that_holds(0, one, other, 0.0, 0.6001, 3.0, own)
+        pull = running.pull_of(0, one, length, own).pull
+    assert length == pytest.approx(0.5, abs=1e-15)
+    assert pull <= 1e-14 * 1e9

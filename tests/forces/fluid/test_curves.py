@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fem.forces.fluid.curves import gathered, value_at
+from fem.forces.fluid.curves import gathered, largest, value_at, with_zero
 from fem.model import Amplitude
 from fem.model.curves import Constant, Follow, Ramp, evaluate
 
@@ -31,3 +31,19 @@ def test_values_are_those_of_the_model(time):
     curves = gathered(CURVES)
     for c, curve in enumerate(CURVES):
         assert value_at.function(curves, c, time) == pytest.approx(evaluate(curve, np.array([time]))[0], abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(time=times)
+def test_one_more_is_nothing(time):
+    assert value_at.function(with_zero(gathered(CURVES)), len(CURVES), time) == 0.0
+    assert value_at.function(with_zero(gathered(CURVES)), 1, time) == value_at.function(gathered(CURVES), 1, time)
+
+
+@pytest.mark.parametrize("curve", CURVES)
+def test_no_value_is_larger_than_the_largest(curve):
+    """And some is, but of a series, whose terms need not have their largest values together."""
+    values = np.abs(evaluate(curve, np.linspace(-3.0, 5.0, 20001)))
+    assert values.max() <= largest(curve) * (1.0 + 1e-12)
+    series = isinstance(curve, Follow) and len(curve.amplitude.fourier) > 1
+    assert values.max() >= (0.75 if series else 1.0 - 1e-6) * largest(curve)
