@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fem.arrays import Floats, first_least
+from fem.arrays import Floats, Ints, distinct, first_least
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.checking.fluids import ringing
 from fem.checking.pulleys import collect_ropes
@@ -81,19 +81,28 @@ def free_bodies(model: Model, bars: Bars) -> list[str]:
     given = supports(model)
     if not given and not model.bodies:
         return ["no supports: no *BOUNDARY anywhere"]
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    mesh = model.mesh
-    links = np.array(_links(model), np.int64).reshape(-1, 2)
-    size = (len(mesh.node_labels),) * 2
-    part = connected_components(coo_array((np.ones(len(links)), links.T), shape=size), directed=False)[1]
+    mesh, links = model.mesh, _links(model)
+    part = _parts(len(mesh.node_labels), links)
     held = [model.pinned, *(mesh.nodes_of(boundary.target) for boundary in given)]
     held.append(mesh.element_nodes[mesh.is_of("SPRING1"), 0])
-    linked = np.unique(links)
+    linked = distinct(np.array(links, np.int64).ravel())
     free = linked[~np.isin(part[linked], part[np.concatenate(held)])]
     parts = [mesh.node_names[free[part[free] == number]] for number in dict.fromkeys(part[free].tolist())]
     return [f"a free body, held by no support: nodes {some(labels)}" for labels in parts][:LISTED]
+
+
+def _parts(count: int, links: list[tuple[int, int]]) -> Ints:
+    """(count,) one node of the part that each node belongs to; to import scipy for it takes longer than most checks."""
+    above = list(range(count))
+
+    def top(node: int) -> int:
+        while above[node] != node:
+            above[node] = node = above[above[node]]
+        return node
+
+    for first, second in links:
+        above[top(first)] = top(second)
+    return np.array([top(node) for node in range(count)], np.int64)
 
 
 def supports(model: Model) -> list[Boundary]:
