@@ -14,6 +14,7 @@ from fem.errors import CommandError, FemError
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
 from fem.model.quantities import ELEMENTAL, NODAL, RECORDED, Quantity
+from fem.notebooks.responses import MOST_NUMBERS, responses_of
 from fem.pictures.columns import KEY, Table, instant_keys
 from fem.pictures.fields import read_field, read_list
 from fem.pictures.folder import Missing, Results, open_results
@@ -22,9 +23,6 @@ from fem.results.history import BALANCED, COUNTS, LEDGER, History
 from fem.results.record import Event, Modes
 from fem.runner import load as read_model
 
-MOST_NUMBERS = 400_000_000
-"""Of a history: three gigabytes."""
-
 
 def load(folder: str | Path, *, output_every: int = 1) -> History:
     """The motion of a run from its folder of results, also of a run that goes on or has failed: what ``fem.run`` gives.
@@ -32,7 +30,8 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     Rows are all increments in any of the tables. What was not written is NaN: quantities of nodes and elements that are
     neither printed nor in the fields at that time, energies where ``*ENERGY PRINT`` leaves increments out (counts are 0
     there, and a notice says so). The model is that of the deck, where that is still as it was when it ran; else the
-    mesh of the fields, and a notice says so.
+    mesh of the fields, and a notice says so. Harmonic responses are what tables say: to round-off, as amplitude and
+    phase are written, and NaN of what is not printed.
 
     output_every  rows of every k-th increment; the first and the last of a step always
 
@@ -70,6 +69,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     return History(
         step=keys[:, 0].astype(np.int64), increment=keys[:, 1].astype(np.int64), time=keys[:, 2], motion=motion,
         elements=elements, model=model, modes=tuple(modes_of(results, n)), events=tuple(events(results)),
+        responses=tuple(responses_of(results, model)),
         notices=tuple(dict.fromkeys((*map(str, results.record.get("notices", [])), *notices))), **series,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, RECORDED, Values
+from fem.results.harmonic.columns import RESPONSES, response_columns
 from fem.results.record import Event, Modes, Response, Rows, SilentSink
 
 BALANCED = tuple(ENERGIES)[:-1]
@@ -137,8 +138,11 @@ class History:
 
     def table(self, name: str) -> Columns:
         """``increments``, ``nodes`` or ``elements``: columns as in the CSV file of this name, with every quantity of
-        all nodes or elements at the saved increments. KeyError: no such table.
+        all nodes or elements at the saved increments. ``steady``, ``steady_nodes``, ``steady_elements``: those of
+        harmonic responses, rows being frequencies, with amplitudes and phases [degrees]. KeyError: no such table.
         """
+        if name in RESPONSES:
+            return response_columns(name, self.responses, self.mesh)
         if name == "increments":
             energies = dict(zip(BALANCED, self.energy.T, strict=True))
             series = {each: getattr(self, each) for each in ("step", "increment", *LEDGER)}
@@ -147,7 +151,7 @@ class History:
             return Columns(series | energies | error | ({"load_factor": self.load_factor} if is_riks else {}))
         kinds = {"nodes": (NODAL, self.mesh.node_labels), "elements": (ELEMENTAL, self.mesh.element_labels)}
         if name not in kinds:
-            raise unknown("table", name, ("increments", *kinds))
+            raise unknown("table", name, ("increments", *kinds, *RESPONSES))
         table, labels = kinds[name]
         if name == "elements" and not self.mesh.has_pulleys:
             table = table[: RECORDED["EL"]]

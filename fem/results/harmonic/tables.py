@@ -12,16 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from fem.arrays import Complexes, Floats, Ints
+from fem.arrays import Ints
 from fem.model import Model, SteadyState, outputs_in_force
-from fem.model.quantities import HARMONIC, QUANTITIES, Values, meant
+from fem.model.quantities import HARMONIC, Values, meant
+from fem.results.harmonic.columns import RESPONSES, columns_of, with_phases
 from fem.results.record import Response, SilentSink
 from fem.results.schedule import harmonic_items, is_active
 from fem.results.tables import Table
-
-RESPONSES = ("steady", "steady_nodes", "steady_elements")
-PHASE = "_phase"
-"""Behind the name of a column: its phase."""
 
 
 def has_responses(model: Model) -> bool:
@@ -38,7 +35,8 @@ class ResponseSink(SilentSink):
         self._variables = [asked_of(model, kind) for kind in ("NODE PRINT", "EL PRINT")]
         head = "step", "frequency"
         heads: list[tuple[str, ...]] = [(*head, "omega", "iterations", "residual")]
-        heads += [(*head, item, *columns_of(of)) for item, of in zip(("node", "element"), self._variables, strict=True)]
+        kinds = ("node", "NODE"), ("element", "EL")
+        heads += [(*head, item, *columns_of(of, each)) for (item, of), each in zip(kinds, self._variables, strict=True)]
         sizes = before["responses"] if before else dict.fromkeys(RESPONSES)
         found = zip(RESPONSES, heads, strict=True)
         self._tables = {name: Table(folder / f"{name}.csv", columns, sizes[name]) for name, columns in found}
@@ -90,17 +88,3 @@ def asked_of(model: Model, kind: str) -> tuple[str, ...]:
             names |= {"U"} if family == "NODE" and not requests else set()
             names = names.union(*(meant(kind, each.variables) for each in requests if is_active(each)))
     return tuple(name for name in HARMONIC[family] if name in names)
-
-
-def columns_of(variables: tuple[str, ...]) -> list[str]:
-    """Amplitude and phase of each component."""
-    columns = {each.name: each.columns for table in QUANTITIES.values() for each in table}
-    return [name for each in variables for column in columns[each] for name in (column, column + PHASE)]
-
-
-def with_phases(values: Complexes) -> Floats:
-    """(k, 2c) amplitudes and phases [degrees] of (k, c), in turn."""
-    found = np.empty((len(values), 2 * values.shape[1]))
-    found[:, ::2], found[:, 1::2] = np.abs(values), np.degrees(np.angle(values))
-    found[:, 1::2][values == 0.0] = 0.0
-    return found
