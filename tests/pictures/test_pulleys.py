@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from vtk import vtkXMLUnstructuredGridReader
+from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridReader
 
 from fem.app.data.scene import scene_of
 from fem.app.data.sketch import sketch_of

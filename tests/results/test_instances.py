@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import vtk
-from vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridReader
 
 from fem.deck import read_deck
 from fem.runner import run_to_files
@@ -36,7 +36,7 @@ def test_one_instance_alone_leaves_the_tables_as_they_are() -> None:
 def test_fields_and_record_tell_instances() -> None:
     """Point and cell data: the number of the instance in ``instance_names`` (-1: the assembly), the label in it."""
     run_to_files(DECKS / "reference_point.inp", "out", quiet=True)
-    reader = vtk.vtkXMLUnstructuredGridReader()
+    reader = vtkXMLUnstructuredGridReader()
     reader.SetFileName(str(sorted(Path("out/vtu").iterdir())[-1]))
     reader.Update()
     grid = reader.GetOutput()

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from vtk import vtkXMLUnstructuredGridReader
-from vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridReader
 
 from fem.model import Dynamic, Frequency, OutputRequest, Step
 from fem.results.record import Modes, StepStart
