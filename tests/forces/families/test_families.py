@@ -17,7 +17,7 @@ from fem.forces.families import FAMILIES, evaluate_others, write_masses
 from fem.forces.protocol import BOOKS, Tangent, Trial
 from fem.forces.springs import Springs
 from tests.forces.families import magnet
-from tests.forces.families.examples import EXAMPLES, acting, known
+from tests.forces.families.examples import EXAMPLES, acting, alone, known
 
 ORDERS = [
     ("NEWMARK", 2), ("HHT", 2), ("GENERALIZED ALPHA", 2), ("BACKWARD EULER", 1), ("ENERGY MOMENTUM", 2),
@@ -210,7 +210,7 @@ def test_magnets_agree_with_an_integrator_that_knows_nothing_of_them():
 def test_a_family_that_is_not_registered_acts_on_nothing():
     """And one that is acts in machine code as it does in Python."""
     text = next(text for family, text in EXAMPLES if family is magnet.MAGNETS)
-    with known():
+    with alone(magnet.MAGNETS):
         held = run(text, "EXPLICIT")
         with rehearsal():
             assert run(text, "EXPLICIT").u == pytest.approx(held.u, abs=1e-12)
