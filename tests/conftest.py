@@ -12,6 +12,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+LONGEST = (
+    "validation/test_cases.py", "solve/test_lanes.py", "test_pages.py", "forces/families/", "deck/test_outline.py",
+    "solve/test_solvers_agree.py", "sweeping/test_lanes.py", "test_ends.py", "sweeping/test_dask.py",
+    "chaos/test_basins.py", "solve/test_going_on.py", "branches/test_orbits.py", "reports/test_report.py",
+    "solve/test_absurd_numbers.py", "sweeping/test_losses.py", "chaos/test_neighbour.py", "solve/test_fuzzed_runs.py",
+)  # fmt: skip
+"""What takes longer than a fiftieth of all, the longest first."""
+
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
@@ -27,6 +35,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             compile_kernels()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first: short files are left for the end, when one process would wait for the other."""
+    items.sort(key=lambda item: next((k for k, path in enumerate(LONGEST) if path in item.nodeid), len(LONGEST)))
+
+
 def pytest_collection_finish() -> None:
     """Tests and modules stay: the garbage collector need not look at them again and again."""
     gc.collect()
@@ -35,8 +48,13 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hands out files whole: what they share is made once. Under pytest 9.2, pytest-xdist 3.8 forgets marked groups."""
+    """Hands out files whole: what they share is made once. Under pytest 9.2, pytest-xdist 3.8 forgets marked groups.
+
+    In the order of the collection, not by the number of their tests, which says nothing of their time.
+    """
     from xdist.scheduler import LoadScopeScheduling
+
+    config.option.loadscopereorder = False
 
     class Files(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
