@@ -58,13 +58,14 @@ def kept_for(kinds: Kind) -> Iterator[None]:
 def dispatcher(kernel: Kernel) -> Any:
     """numba's function of a kernel."""
     on_disk = DISK.is_open and kernel.__module__.startswith("fem.")
-    return made(kernel.function, kernel.fast, kernel.inline, on_disk)
+    return made(kernel.function, kernel.fast, kernel.inner, kernel.inline, on_disk)
 
 
 @cache
-def made(function: Callable[..., Any], fast: frozenset[str], inline: bool, on_disk: bool) -> Any:
-    """numba's dispatcher of a function."""
+def made(function: Callable[..., Any], fast: frozenset[str], inner: bool, inline: bool, on_disk: bool) -> Any:
+    """numba's dispatcher of a function; an entry for Python, which takes groups apart, is a large part of the work."""
     options: dict[str, Any] = {"fastmath": set(fast), "forceinline": inline, "_nrt": False}
+    options |= {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     with kept_in_our_folder():
         return numba.njit(cache=on_disk, error_model="numpy", nogil=True, **options)(function)
 
