@@ -24,7 +24,7 @@ from fem.solve.step_system import StepSystem, loading_at
 
 BALANCED = 1e-3
 """Fraction of the largest force up to which a state counts as one of rest."""
-ALLOWED = 0.01
+ALLOWED = 1e-3
 """Fraction of the largest force that may lie outside the modes without a notice."""
 
 
