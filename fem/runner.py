@@ -10,6 +10,7 @@ from pathlib import Path
 from fem.deck import read_deck
 from fem.errors import CommandError, FemError, MachineError, NoConvergence, from_system
 from fem.files.checkpoint import NAME
+from fem.files.lock import free
 from fem.files.own import read_record
 from fem.model import Model
 from fem.model.mesh import sets_left_out
@@ -112,6 +113,7 @@ def run_to_files(
         if goes_on and files.before is None and not quiet:
             say(f"{files.folder} is complete" if files.is_complete else f"{files.folder} holds {NOTHING_KEPT}")
         if files.is_complete:
+            free(files.folder)
             return
         console = None if quiet else ConsoleSink(model)
         if console is not None:

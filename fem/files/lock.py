@@ -113,6 +113,15 @@ class FolderLock:
         )
 
 
+def free(folder: Path) -> None:
+    """Remove a lock whose process was killed after its last file; that of a living one stays."""
+    if (folder / LOCK).exists():
+        with contextlib.suppress(CommandError, OSError):
+            lock = FolderLock(folder)
+            lock.acquire()
+            lock.release()
+
+
 def process() -> dict[str, Any]:
     """Who we are, for others to read."""
     return {"pid": os.getpid(), "host": platform.node(), "start": time.strftime("%Y-%m-%d %H:%M:%S")}

@@ -20,6 +20,7 @@ import fem.solve.checkpoint as checkpoint
 from benchmarks.reliability.going_on_decks import decks, net, with_checkpoints
 from fem.cli import main
 from fem.errors import CommandError
+from fem.files.lock import FolderLock
 from fem.files.whole import GrowingFile
 from fem.runner import run_to_files
 from fem.solve.checkpoint import Checkpoints
@@ -251,6 +252,20 @@ def test_a_complete_run_is_left_alone(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
     assert capsys.readouterr().out == "cut is complete\n"
     assert {path: path.stat().st_mtime_ns for path in Path("cut").rglob("*")} == before
+
+
+def test_the_lock_of_a_run_killed_at_its_very_end_goes() -> None:
+    """That of a living process stays."""
+    write(DECKS["newmark"], every=4)
+    run_to_files("deck.inp", "cut", quiet=True)
+    lock = FolderLock(Path("cut"))
+    lock.acquire()
+    assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
+    held = Path("cut/.fem-lock").read_bytes()
+    lock.release()
+    Path("cut/.fem-lock").write_bytes(held)
+    assert main(["run", "deck.inp", "--output", "cut", "--continue"]) == 0
+    assert not Path("cut/.fem-lock").exists()
 
 
 def test_without_a_checkpoint_it_starts_anew(capsys: pytest.CaptureFixture[str]) -> None:
