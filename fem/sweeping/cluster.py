@@ -102,7 +102,8 @@ def connected(scheduler: str, workers: int | None) -> Iterator[tuple[Cluster, in
         team = Cluster(client, scheduler)
         yield team, team.capacity // 2
     finally:
-        client.close()
+        with suppress(OSError, RuntimeError):  # that has lost its scheduler, and may be closing itself just now
+            client.close()
         if scheduler == LOCAL:
             cluster.close()
 

@@ -18,7 +18,7 @@ from fem.sweeping.table import SweepTable
 from tests.sweeping.swings import write_swing
 from tests.waiting import wait_for
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 ROOT = Path(__file__).resolve().parents[2]
 POINTS, INCLUDED = 24, "gravity = 9.81"
 
@@ -86,9 +86,17 @@ def test_a_sweep_survives_the_loss_of_a_worker(tmp_path, monkeypatch, cluster):
 def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
     tmp_path, monkeypatch, capfd, cluster, victims, message
 ):
+    """Even where the client cannot be closed, as it does so by itself just then."""
     monkeypatch.chdir(tmp_path)
     write_swing(tmp_path)
     address, scheduler, workers = cluster
+    close = distributed.Client.close
+
+    def close_too_late(client: Any, *arguments: Any, **named: Any) -> None:
+        close(client, *arguments, **named)
+        raise RuntimeError("Cannot change state of expiring Timeout")
+
+    monkeypatch.setattr(distributed.Client, "close", close_too_late)
     path = tmp_path / "there" / "sweep.csv"
     kill_at_first_rows(monkeypatch, [scheduler] if victims == "scheduler" else workers, 2)
     command = ["sweep", "swing.inp", "--vary", f"end=400:800:{POINTS}", "--quiet", "--output"]
