@@ -22,7 +22,7 @@ SOURCE = (
 )
 LONG = False
 DRAG, EARLY, LATE = 0.1, 300.0, 2000.0
-SETTLING = {6.0: 1, 7.0: 2, 15.0: 2}
+SETTLING = {7.0: 2, 15.0: 2}
 """Amplitude: period of the motion that it settles on, in periods of the drive."""
 LASTING = 11.0
 CYCLES, POINTS = 400, 32
