@@ -63,7 +63,7 @@ def run(folder: Path) -> Outcome:
     why = "largest force of a load that one of two equal lines takes over: rest m g, before m g/2"
     rows += [
         Row(Target("mass on two lines: before [N]", 0.5 * WEIGHT, "relative", why, 1e-9), float(tension[1])),
-        Row(Target("mass on two lines: largest T [N]", 1.5 * WEIGHT, "relative", why, 1e-5), float(tension.max())),
+        Row(Target("mass on two lines: largest T [N]", 1.5 * WEIGHT, "relative", why, 3e-6), float(tension.max())),
     ]
     return Outcome(tuple(rows), {"recoil": _figure(history, time)}, ())
 

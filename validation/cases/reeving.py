@@ -87,7 +87,7 @@ def slipping() -> list[Row]:
     ratio = history.of_element(1, "T2")[-1] / history.of_element(1, "T")[-1]
     way = "a t^2/2, less the stretch of the rope and its ringing"
     return [
-        Row(Target("loads on a rope: way in 1 s [m]", -0.5 * acceleration, "relative", way, 2e-3),
+        Row(Target("loads on a rope: way in 1 s [m]", -0.5 * acceleration, "relative", way, 5e-5),
             float(history.of_node(3)[-1, 2])),
         Row(Target("loads on a rope: T2/T", np.exp(0.2 * np.pi), "relative", "Euler-Eytelwein", 1e-9), float(ratio)),
     ]  # fmt: skip
@@ -119,9 +119,9 @@ def tackle() -> list[Row]:
     rise = float(place[last, 1, 2] - place[first, 1, 2])
     why = "equilibrium of the block, the same pull in all parts of the rope"
     return [
-        Row(Target("tackle: pull [N]", pull, "relative", why, 1e-6), float(history.of_element(1, "T")[-1])),
+        Row(Target("tackle: pull [N]", pull, "relative", why, 5e-8), float(history.of_element(1, "T")[-1])),
         Row(
-            Target("tackle: rise over line hauled in", 0.25, "absolute", "four parts, nearly upright", 5e-3),
+            Target("tackle: rise over line hauled in", 0.25, "absolute", "four parts, nearly upright", 1.5e-3),
             rise / GIVEN,
         ),
     ]
