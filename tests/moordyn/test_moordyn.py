@@ -125,7 +125,7 @@ def test_the_deck_carries_what_it_weighs(tmp_path, capsys):
     last = np.flatnonzero(history.of_step(1))[-1]
     held = [1001, 1017, 3006, 4005, 5005]
     carried = sum(history.of_node(label, "RF")[last] for label in held)
-    carried = carried + sum(history.of_node(label, "CF")[last] for label in history.mesh.node_labels.tolist())
+    carried = carried + sum(history.of_node(label, "CFORCE")[last] for label in history.mesh.node_labels.tolist())
     pipe = np.pi / 4 * np.array([0.09, 0.08]) ** 2
     lengths = np.array([80, 45 + 35 + 42 + 42])
     weight = 9.80665 * (lengths @ (np.array([80, 6.5]) - 1000 * pipe) + 150 - 1000 * 0.4)
