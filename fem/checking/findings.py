@@ -61,7 +61,7 @@ def _links(model: Model) -> list[tuple[int, int]]:
 
 
 def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
-    """Very different lengths, and two bars between the same nodes."""
+    """Very different lengths, and two bars of one section between the same nodes: of two, they are parts of a cable."""
     found: list[str] = []
     if bars.labels.size and bars.length0.max() > LENGTH_RATIO * bars.length0.min():
         short, long = first_least(bars.length0), first_least(-bars.length0)
@@ -69,11 +69,14 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
             f"bar {bars.labels[long]} is {bars.length0[long] / bars.length0[short]:.3g} times as long as bar "
             f"{bars.labels[short]}: coordinates in two units, or nodes that should be one?"
         )
-    seen: dict[frozenset[int], int] = {}
-    for label, pair in zip(bars.labels, bars.connectivity.tolist(), strict=True):
-        other = seen.setdefault(frozenset(pair), label)
+    section = np.zeros(len(model.mesh.element_labels), np.int64)
+    for number, each in enumerate(model.sections):
+        section[model.mesh.element_sets[each.element_set]] = number
+    seen: dict[tuple[frozenset[int], int], int] = {}
+    for label, pair, own in zip(bars.labels, bars.connectivity.tolist(), section[bars.elements].tolist(), strict=True):
+        other = seen.setdefault((frozenset(pair), own), label)
         if other != label:
-            found.append(f"bars {other} and {label} join the same two nodes")
+            found.append(f"bars {other} and {label}, of one section, join the same two nodes")
     return found[:LISTED]
 
 
