@@ -13,9 +13,10 @@ from fem.arrays import Floats, Ints, distinct, first_least
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.checking.fluids import ringing
 from fem.checking.pulleys import collect_ropes, straight_branches
-from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static
+from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, winches
 from fem.model.curves import Follow, evaluate
 from fem.model.swings import coarse_swing, held_nodes
+from fem.model.winches import told_of_jump
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -202,6 +203,12 @@ def jumps(model: Model, bars: Bars) -> list[str]:
     return found
 
 
+def winch_jumps(model: Model, bars: Bars) -> list[str]:
+    """Winches that begin a step elsewhere than where they stand."""
+    told = ((number, told_of_jump(model, model.steps[number - 1], *at)) for number, *at in winches.jumps(model))
+    return [f"step {number}: {text}" for number, text in told if text]
+
+
 def geometry(model: Model, bars: Bars) -> list[str]:
     """Steps without NLGEOM."""
     linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
@@ -319,6 +326,7 @@ CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     increments,
     ringing,
     jumps,
+    winch_jumps,
     geometry,
     units,
 )
