@@ -28,7 +28,7 @@ def run(folder: Path) -> Outcome:
         corner = mu * np.tan(0.5 * np.pi / BARS)
         ratio = float(history.of_element(BARS + 2, "T")[-1] / history.of_element(1, "T")[-1])
         chain = float(((1.0 + corner) / (1.0 - corner)) ** BARS)
-        force = sum(history.of_node(label, "CF")[-1] for label in range(1, BARS + 2))
+        force = sum(history.of_node(label, "CFORCE")[-1] for label in range(1, BARS + 2))
         why = "analytic: chain; the haul moves its corners by 4 % of a bar"
         rows += [
             Row(
