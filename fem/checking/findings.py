@@ -12,7 +12,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, distinct, first_least
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.checking.fluids import ringing
-from fem.checking.pulleys import collect_ropes
+from fem.checking.pulleys import collect_ropes, straight_branches
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, winches
 from fem.model.curves import Follow, evaluate
 from fem.model.swings import coarse_swing, held_nodes
@@ -314,9 +314,15 @@ def units(model: Model, bars: Bars) -> list[str]:
     return found
 
 
+def branches_without_sag(model: Model, bars: Bars) -> list[str]:
+    """Heavy branches of ropes over pulleys: they are straight."""
+    return straight_branches(model, collect_ropes(model)) if model.mesh.has_pulleys else []
+
+
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
+    branches_without_sag,
     increments,
     ringing,
     jumps,
