@@ -52,6 +52,8 @@ class Dynamic:
 
     beta and gamma belong to NEWMARK, alpha to HHT, rho to GENERALIZED ALPHA.
     dt_min, dt_max  automatic increments without ``direct``: their lengths follow the local error (Controls.time_error)
+    by_convergence  these lengths follow how well increments converge instead (APPLICATION=MODERATE DISSIPATION or
+        QUASI-STATIC), unless a step states a TIME ERROR of its own
     dt  0: left to the solver, 0.9 of the critical increment (CENTRAL DIFFERENCE only, whose increments are all equal)
     """
 
@@ -67,6 +69,7 @@ class Dynamic:
     singular_mass: str = "ERROR"
     alpha: float = -0.05
     rho: float = 0.8
+    by_convergence: bool = False
 
 
 Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState

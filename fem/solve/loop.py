@@ -31,7 +31,15 @@ from fem.results.record import Event, Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.checkpoint import Checkpoints
-from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
+from fem.solve.clock import (
+    Clock,
+    ErrorClock,
+    Progress,
+    expected_increments,
+    first_chunk,
+    goes_by_convergence,
+    refuse_endless,
+)
 from fem.solve.increment import NO_WISHES, Marcher, Ready, Wishes
 from fem.solve.linear.choice import SOLVERS
 from fem.solve.newton import groups
@@ -160,7 +168,8 @@ class Run:
         clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, instants)
         if riks and isinstance(procedure, Static):
             clock = ArcClock(procedure, step.controls, span.start, make_arc(stage, motion, span, riks))
-        if isinstance(procedure, Dynamic) and not procedure.direct and step.controls.time_error:
+        by_error = step.controls.time_error and not goes_by_convergence(procedure, step.controls)
+        if isinstance(procedure, Dynamic) and not procedure.direct and by_error:
             clock = ErrorClock(procedure, step.controls, span.start, instants, stage, motion)
         name = "STATIC" if is_static else "DYNAMIC"
         start = StepStart(

@@ -17,7 +17,14 @@ from fem.model.swings import coarse_swing
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve import start
-from fem.solve.advice import automatic_notice, out_of_increments, overflow_message, snap_notice, soft_bottom_notice
+from fem.solve.advice import (
+    automatic_notice,
+    convergence_notice,
+    out_of_increments,
+    overflow_message,
+    snap_notice,
+    soft_bottom_notice,
+)
 from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.increment import Marcher, OneRun, Ready, WatchedRopes
@@ -126,6 +133,8 @@ class StepRun:
             self.notify(coarse_swing(self.system.model, procedure))
             if isinstance(self.clock, ErrorClock):
                 self.notify(automatic_notice(self.clock))
+            elif isinstance(self.clock, Clock) and self.clock.is_paced:
+                self.notify(convergence_notice(self.clock))
         jumped = motion.u.copy()
         start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
@@ -209,7 +218,8 @@ class StepRun:
         """A chunk of increments, so many at most; raises where it cannot go on."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(out_of_increments(self, self.most))
-        saved = state_of_step(self) if len(self.whole.breaks.watched) else {}
+        is_paced = self.clock.is_paced and not self.watch.is_off
+        saved = state_of_step(self) if is_paced or len(self.whole.breaks.watched) else {}
         times, steps = self.clock.plan(min(most, self._count()))
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]
@@ -221,6 +231,10 @@ class StepRun:
         reason = self.marcher.march(self, control, due, chunk, kept)
         spent = wall.perf_counter() - began
         done = int(control[groups.INCREMENT])
+        if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
+            restore_step(self, saved)
+            self._recover(groups.DRIFT, control, kept.increments, float(steps[0]))
+            return
         if done:
             rows, reached = self.whole.breaks.reached(self, kept, times[1 : done + 1])
             if rows.size and rows[0] < done - 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
@@ -20,6 +20,8 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
     "QUASI-STATIC": ("BACKWARD EULER", None),
 }
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
+BY_CONVERGENCE = ("MODERATE DISSIPATION", "QUASI-STATIC")
+"""Those whose automatic increments are as long as they converge."""
 INTEGRATORS = ("NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", *EXPLICIT)
 OF_DYNAMIC = words("DIRECT, EXPLICIT, APPLICATION, ALPHA, BETA, GAMMA, INITIAL, SINGULAR MASS, TIME INTEGRATOR, RHO")
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
@@ -190,10 +192,14 @@ def dynamic(card: Card, draft: Draft) -> None:
     if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
     owners = (("alpha", alpha, "HHT"), ("rho", rho, "GENERALIZED ALPHA"))
-    damping = {name: value for name, value, owner in owners if value is not None and integrator == owner}
+    damping: dict[str, Any] = {
+        name: value for name, value, owner in owners if value is not None and integrator == owner
+    }
     limits = (times.smallest, times.largest)
+    application = card.word("APPLICATION", tuple(APPLICATIONS), "")
+    paced = not direct and application in BY_CONVERGENCE and integrator == APPLICATIONS[application][0]
     own = Dynamic(first, period, *limits, direct, integrator, beta, gamma, initial, singular, **damping)
-    set_procedure(card, draft, own)
+    set_procedure(card, draft, replace(own, by_convergence=paced))
 
 
 def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) -> None:

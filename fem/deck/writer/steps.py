@@ -77,6 +77,10 @@ def steady_state_lines(procedure: SteadyState) -> list[str]:
     return lines
 
 
+APPLICATIONS = {"HHT": "MODERATE DISSIPATION", "BACKWARD EULER": "QUASI-STATIC"}
+"""Those whose increments go by convergence."""
+
+
 def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
     """The keyword line of ``*DYNAMIC``."""
     integrator = procedure.integrator
@@ -86,6 +90,7 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
         "BETA": procedure.beta if is_newmark else None,
         "GAMMA": procedure.gamma if is_newmark else None,
         "ALPHA": procedure.alpha if integrator == "HHT" else None,
+        "APPLICATION": APPLICATIONS[integrator] if procedure.by_convergence else None,
         "RHO": procedure.rho if integrator == "GENERALIZED ALPHA" else None,
         "INITIAL": None if procedure.initial_acceleration else "NO",
         "SINGULAR MASS": None if procedure.singular_mass == "ERROR" else procedure.singular_mass,
