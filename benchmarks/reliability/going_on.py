@@ -1,4 +1,4 @@
-"""Kills at random times, each run then continued: a hundred over decks of all cards and procedures, twenty of them killed twice.
+"""Kills at random times, each run then continued: a hundred over decks of all cards, twenty of them killed twice.
 
 Every file has to end with the bytes of an undisturbed run, ``run.json`` without its timing.
 """
