@@ -111,6 +111,8 @@ class Family:
     stored     (own, index, u, state) -> energy that its element ``index`` stores, lost where it breaks
     trouble    (own, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
+    owners     its group -> (s,) the node or element that each state is of; None: the states are those of the model,
+               whatever its steps act on
     """
 
     name: str
@@ -132,6 +134,7 @@ class Family:
     size: Callable[[Any], float] = lambda own: 0.0
     stored: Callable[[Any, int, Floats, Floats], float] = lambda own, index, u, state: 0.0
     trouble: Callable[[Any, Any, Floats, Floats], str] = lambda own, system, u, state: ""
+    owners: Callable[[Any], Ints] | None = None
 
     def acts(self, own: Any) -> bool:
         """A model has some of it."""

@@ -46,11 +46,22 @@ class Static:
     creeps: bool = False
 
 
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "NEWMARK": ("beta", "gamma"),
+    "HHT": ("alpha",),
+    "GENERALIZED ALPHA": ("rho",),
+    "BACKWARD EULER": (),
+    "ENERGY MOMENTUM": (),
+    "CENTRAL DIFFERENCE": (),
+}
+"""Integrators -> the fields of ``Dynamic`` that each takes; in decks they have the same names."""
+
+
 @frozen
 class Dynamic:
     """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING.
 
-    beta and gamma belong to NEWMARK, alpha to HHT, rho to GENERALIZED ALPHA.
+    beta, gamma, alpha and rho belong to the integrators that ``PARAMETERS`` names.
     dt_min, dt_max  automatic increments without ``direct``: their lengths follow the local error (Controls.time_error)
     by_convergence  these lengths follow how well increments converge instead (APPLICATION=MODERATE DISSIPATION or
         QUASI-STATIC), unless a step states a TIME ERROR of its own

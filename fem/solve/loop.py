@@ -113,14 +113,15 @@ class Run:
     kind: type[StepRun] = StepRun
 
     def __init__(self, model: Model, sink: Sink, wishes: Wishes, checkpoints: Checkpoints | None = None) -> None:
-        self.model, self.sink, self.wishes, self.breaks = model, sink, wishes, breaks_of(model)
+        self.checkpoints = checkpoints or Checkpoints()
+        self.model = model = self.checkpoints.model_of(model)
+        self.sink, self.wishes, self.breaks = sink, wishes, breaks_of(model)
         self.system: System = assemble(model)
         self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
         self.gone, self.shed = self.system.gone, self.system.shed
         self.has_started = False
-        self.checkpoints = checkpoints or Checkpoints()
 
     def run(self) -> None:
         """All steps in order, from the first one or that of the checkpoint."""
