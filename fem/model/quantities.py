@@ -68,7 +68,7 @@ NODAL = (
     vector("U", "displacement", "length", filed=True, shown=True, figure="displacements", **MOVES),
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
-    vector("RF", "reaction", "force", filed=True, shown=True),
+    vector("RF", "reaction", "force", filed=True, shown=True, swept=("end",)),
     # recorded, too, where lines lie on a bottom
     vector("CF", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
     vector(
@@ -83,7 +83,7 @@ ELEMENTAL = (
     Quantity("E", "strain", "", printed=True, filed=True, shown=True, alias="E11"),
     Quantity("S", "stress", "force/length²", printed=True, filed=True, alias="S11"),
     Quantity("N", "N", "force", printed=True, filed=True, shown=True, is_extension=True),
-    Quantity("T", "T", "force", printed=True, filed=True, shown=True, is_extension=True, swept=("min", "max")),
+    Quantity("T", "T", "force", printed=True, filed=True, shown=True, is_extension=True, swept=("end", "min", "max")),
     # recorded, too, where ropes run over pulleys; elsewhere both ends pull alike
     Quantity("T2", "T2", "force", is_extension=True, derived=lambda of: of["T"]),
 )
