@@ -161,7 +161,8 @@ def add_others(commands: Any) -> None:
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy; none: list them; all: all")
     option.add_output(examples, "folder of the copies (default: the current one)")
     examples.set_defaults(command=late("fem.commands.example:example", is_told=True))
-    page = commands.add_parser("app", help="forms, runs and results in a browser, on this computer")
+    token = "The address it prints has a token: without it nobody, other users of this computer included, is let in."
+    page = commands.add_parser("app", help="forms, runs and results in a browser, on this computer", epilog=token)
     page.add_argument("start", metavar="DECK|DIR", nargs="?", type=Path, help="deck, or folder of results, to open")
     page.add_argument("--port", metavar="N", type=option.port, default=8080, help="of the page (default: 8080)")
     where = "address to serve (default: 127.0.0.1, this computer alone); any other lets others in"
