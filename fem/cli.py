@@ -199,6 +199,8 @@ def add_pictures(commands: Any) -> None:
     film.add_argument("--to", dest="end", metavar="T", type=option.number, default=math.inf, help="last time")
     where = "time of the motion in a second of the film (1: as fast as it happens), in place of --frames"
     film.add_argument("--speed", metavar="S", type=option.positive, help=where)
+    where = "draw displacements so many times as large (the scale factor of ParaView and Abaqus; default: 1)"
+    film.add_argument("--scale", metavar="S", type=option.positive, default=1.0, help=where)
     film.set_defaults(command=late("fem.pictures.animate:animate", is_told=True))
     told = commands.add_parser("report", help="write one HTML file of a run, a sweep, exponents or a validation")
     option.add_output(told, "the page (default: DIR/report.html)", "FILE.html")
