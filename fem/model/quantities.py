@@ -68,7 +68,7 @@ NODAL = (
     vector("U", "displacement", "length", filed=True, shown=True, figure="displacements", **MOVES),
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
-    vector("RF", "reaction", "force", filed=True, shown=True),
+    vector("RF", "reaction", "force", filed=True, shown=True, swept=("end",)),
     # recorded, too, where lines lie on a bottom, and where nodes are loaded
     vector("CFORCE", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
     vector("CF", "concentrated force", "force", derived=lambda of: np.zeros_like(of["U"])),
@@ -94,7 +94,7 @@ ELEMENTAL = (
         shown=True,
         aliases=("SF", "SF1"),
         is_extension=True,
-        swept=("min", "max"),
+        swept=("end", "min", "max"),
     ),
     # recorded, too, where ropes run over pulleys; elsewhere both ends pull alike
     Quantity("T2", "T2", "force", is_extension=True, derived=lambda of: of["T"]),
