@@ -1,7 +1,7 @@
 """Random composite lines: what statics finds is in balance by forces that share no code with it.
 
-The long study is ``benchmarks/reliability/composite_lines.py``. Seed 1 is left out: with friction in a current, it is one
-of some two in a hundred that are not found yet.
+The long study is ``benchmarks/reliability/composite_lines.py``. Seed 1 is left out: with friction in a current,
+it is one of some two in a hundred that are not found yet.
 """
 
 from __future__ import annotations
