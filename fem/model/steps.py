@@ -165,6 +165,11 @@ class Step:
         return self.amplitude == "RAMP" or (self.amplitude is None and not at_once)
 
     @property
+    def winds(self) -> bool:
+        """Winches without an amplitude run evenly over the step; AMPLITUDE=STEP hauls at once."""
+        return self.amplitude != "STEP"
+
+    @property
     def still(self) -> Step:
         """The step; of harmonic motions what holds the state they are about: no loads, and supports that stay."""
         if not isinstance(self.procedure, SteadyState):

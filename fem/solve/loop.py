@@ -13,12 +13,20 @@ import numpy as np
 from fem.arrays import Ints, distinct
 from fem.assembly.build import assemble
 from fem.assembly.cases import Span
-from fem.assembly.environment import Environment, first_environment, next_environment, of_modes, thermal_rows
+from fem.assembly.environment import (
+    Environment,
+    first_environment,
+    next_environment,
+    of_modes,
+    thermal_rows,
+    winches_at,
+)
 from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bars.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
+from fem.model.winches import told_of_jump
 from fem.results.record import Event, Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE
@@ -126,6 +134,8 @@ class Run:
         span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)
         before = self.environment
         self.environment = next_environment(self.system, before, step.still, span, motion.u, motion.v, motion.reaction)
+        if self.environment.winches:
+            self._tell_of_winches(number, step, before, span.start)
         self.hold_idle()
         if isinstance(procedure, Static):
             self._stop()
@@ -190,6 +200,12 @@ class Run:
 
             marcher = Explicit(stage)
         return stage, marcher
+
+    def _tell_of_winches(self, number: int, step: Step, before: Environment, now: float) -> None:
+        """Those that begin elsewhere than where they stand."""
+        stands, start = (winches_at(self.system, each, now) for each in (before, self.environment))
+        if told := told_of_jump(self.model, step, stands, start):
+            self.sink.notice(f"step {number}: {told}")
 
     def break_off(self, elements: Ints) -> list[tuple[int, float]]:
         """Take elements (indices) out of the model from now on; their labels, and the energies that go with them."""

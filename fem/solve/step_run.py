@@ -26,11 +26,20 @@ from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
 from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import Loading, Record, Ropes
-from fem.solve.outcome import before_overflow, frame_of, gather_reactions, jumps_of, numbers_in, remarks_of, rows_of
+from fem.solve.outcome import (
+    before_overflow,
+    frame_of,
+    gather_reactions,
+    jumps_of,
+    note_loads,
+    numbers_in,
+    remarks_of,
+    rows_of,
+)
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.states import ropes_of, stages_of
-from fem.solve.statics.arc import no_arc
+from fem.solve.statics.arc import FACTOR, no_arc
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained
@@ -265,6 +274,8 @@ class StepRun:
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
         gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
+        factor = kept.increments[: len(time), groups.L_FACTOR] if len(self.arc.last) else None
+        note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics)
         kept.values[:, self.whole.gone[self.elements]] = 0.0
         good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
@@ -274,8 +285,7 @@ class StepRun:
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
             found = rows_of(self.number, kept, good, increment[: len(good)], time, dt, recorded, is_end)
             found.cutbacks[0] = cutbacks
-            factor = kept.increments[good, groups.L_FACTOR]
-            self.sink.rows(replace(found, load_factor=factor) if len(self.arc.last) else found)
+            self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:
             raise ModelError(overflow_message(self, int(increment[len(good)]), float(time[rows[len(good)]])))
 
@@ -285,7 +295,8 @@ class StepRun:
         is_due = self.schedule.is_vtk_due(now.increment, now.time, is_end)
         if is_due or is_end:
             shown = self.events.shown if self.events else self.stage
-            self.sink.frame(frame_of(shown, self.number, now, self.thermal, is_end, is_due))
+            factor = self.arc.numbers[FACTOR:][:1] if len(self.arc.last) else None
+            self.sink.frame(frame_of(shown, self.number, now, self.thermal, factor, is_end, is_due))
 
     def _recover(self, reason: int, control: Ints, increments: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""

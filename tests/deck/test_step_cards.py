@@ -338,9 +338,13 @@ def test_perturbations_that_would(text: str, column: int) -> None:
     assert problem.column == column
 
 
-def test_perturbations_are_linear() -> None:
-    (problem,) = problems(MODEL + "*STEP, NLGEOM, PERTURBATION\n*STATIC\n*END STEP\n")
-    assert problem.message == "NLGEOM and PERTURBATION exclude each other"
+def test_nlgeom_beside_perturbation_changes_nothing() -> None:
+    """As Abaqus/CAE writes it in every step of a model whose geometry is nonlinear."""
+    loaded, modes = "*STEP, NLGEOM\n*STATIC\n*END STEP\n", "*FREQUENCY\n5\n*END STEP\n"
+    told = steps(loaded + "*STEP, NLGEOM=YES, PERTURBATION\n" + modes + "*STEP\n*STATIC\n*END STEP\n")
+    assert told == steps(loaded + "*STEP\n" + modes + "*STEP\n*STATIC\n*END STEP\n")
+    assert steps("*STEP, NLGEOM, PERTURBATION\n" + modes)[0].nlgeom  # about the initial stress
+    assert step("*STATIC\n", "*STEP, NLGEOM, PERTURBATION") == step("*STATIC\n", "*STEP, NLGEOM=NO")
 
 
 def test_element_output_at_nodes_is_that_of_the_elements() -> None:
