@@ -18,7 +18,7 @@ from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import Catenary, Piece
 from fem.deck.surroundings.lying import anchors, ground_below
-from fem.deck.surroundings.weighing import Bars, upwards, weights
+from fem.deck.surroundings.weighing import Bars, joint_weights, upwards, weights
 from fem.lines.hanging import hang
 from fem.lines.length import MEASURES, horizontal_tension, natural_length
 from fem.lines.line import Line, LineError, Shape
@@ -84,10 +84,12 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     def rest(line: Line) -> Shape:
         return ground.rest(line, span, rise) if ground else hang(line, span, rise)
 
+    joints = joint_weights(draft, labels, up)
     places = np.linspace(0.0, 1.0, len(labels))[:, None] * np.array([span, rise])
     for _ in range(PASSES if draft.water else 1):  # what is in the water, and has grown there, weighs otherwise
         try:
-            line = line_of(catenary, bars, weights(draft, catenary, bars, ends[0] + places @ axes), rest, span, rise)
+            own = weights(draft, catenary, bars, ends[0] + places @ axes)
+            line = line_of(catenary, bars, own, joints, rest, span, rise)
             shape = rest(line)
         except LineError as error:
             raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
@@ -121,15 +123,24 @@ def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> No
 
 
 def line_of(
-    catenary: Catenary, bars: Bars, weight: Floats, rest: Callable[[Line], Shape], span: float, rise: float
+    catenary: Catenary,
+    bars: Bars,
+    weight: Floats,
+    joints: Floats,
+    rest: Callable[[Line], Shape],
+    span: float,
+    rise: float,
 ) -> Line:
-    """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest."""
+    """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest.
+
+    weight (n,) of the bars per length;  joints (n+1,) of nodes besides
+    """
     counts = [len(piece.labels) - 1 for piece in catenary.pieces]
     lengths = [piece.length or 0.0 for piece in catenary.pieces]
 
     def made(blank: float) -> Line:
         length = np.repeat([(own or blank) / n for own, n in zip(lengths, counts, strict=True)], counts)
-        load = np.convolve(0.5 * weight * length, [1.0, 1.0])
+        load = np.convolve(0.5 * weight * length, [1.0, 1.0]) + joints
         strain = np.empty(len(length), bars.strain.dtype)
         strain[bars.gap] = bars.strain
         return Line(length, bars.together(bars.area * bars.young), load, strain == "GREEN", strain == "LOG")

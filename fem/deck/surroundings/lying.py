@@ -44,7 +44,7 @@ class Ground(NamedTuple):
     def lying(self, line: Line, shape: Shape) -> float:
         """Natural length on it: of each node as much as the part of its weight that it carries."""
         part = np.divide(shape.load, line.weight, out=np.zeros_like(shape.load), where=line.weight != 0.0)
-        return float(part @ np.convolve(0.5 * line.length, [1.0, 1.0]))
+        return float(np.clip(part, 0.0, 1.0) @ np.convolve(0.5 * line.length, [1.0, 1.0]))
 
     def holds(self, line: Line, shape: Shape) -> Floats:
         """(n+1,) way from each node, along the line, to the anchor whose friction balances it."""

@@ -9,9 +9,9 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake
-from fem.deck.mesh_draft import Catenary
+from fem.deck.mesh_draft import Catenary, SetTable
 from fem.deck.step_cards.loads import load_of
-from fem.model import DistributedLoad, FluidLoad
+from fem.model import DistributedLoad, FluidLoad, NodalLoad, PointMass
 
 PARALLEL = 1e-12
 
@@ -101,6 +101,38 @@ def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
             lift = load.magnitude * draft.water.density * draft.water.gravity * area * wet
             weight -= np.where(members(draft, bars, load.target), lift, 0.0)
     return np.asarray(weight)
+
+
+def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
+    """(n+1,) weight that nodes of a line have besides its bars, downwards: ``*MASS`` by GRAV, ``*CLOAD`` of step 1."""
+    weight, at = np.zeros(len(labels)), {label: k for k, label in enumerate(labels.tolist())}
+    gravity = [load for load in dead_loads(draft)[0] if load.kind == "GRAV"]
+    mass_of: dict[int, float] = {}
+    for entry in draft.properties:
+        if isinstance(entry.value, PointMass):
+            mass_of |= dict.fromkeys(draft.element_sets.ordered(entry.element_set).tolist(), entry.value.mass)
+    for chunk in draft.elements.chunks if mass_of and gravity else ():
+        for label, numbers in zip(chunk.labels.tolist(), chunk.numbers.tolist(), strict=True):
+            if chunk.kind == "MASS" and label in mass_of and numbers[0] in at:
+                for load in gravity:
+                    if load.target is None or label in _named(draft.element_sets, load.target):
+                        down = -load.value * float(np.array(load.direction) @ up)
+                        weight[at[numbers[0]]] += mass_of[label] * down
+    for nodal in nodal_loads(draft):
+        for label in _named(draft.node_sets, nodal.target):
+            if label in at and nodal.dof <= 3:
+                weight[at[label]] -= nodal.value * up[nodal.dof - 1]
+    return weight
+
+
+def nodal_loads(draft: Draft) -> list[NodalLoad]:
+    """``*CLOAD`` of the first step; of a deck that goes on with the model of another one, none."""
+    step = draft.steps[0] if draft.steps and not draft.earlier_loads else None
+    return [load for load in step.nodal_loads if not load.is_imaginary] if step else []
+
+
+def _named(sets: SetTable, target: str | int) -> list[int]:
+    return sets.ordered(target).tolist() if isinstance(target, str) else [target]
 
 
 def carried_at_first(draft: Draft, bars: Bars) -> Floats:
