@@ -12,10 +12,11 @@ import numpy as np
 from fem.arrays import Floats, Ints, distinct, first_least
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.checking.fluids import ringing
-from fem.checking.pulleys import collect_ropes
-from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static
+from fem.checking.pulleys import collect_ropes, straight_branches
+from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, winches
 from fem.model.curves import Follow, evaluate
 from fem.model.swings import coarse_swing, held_nodes
+from fem.model.winches import told_of_jump
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -202,6 +203,12 @@ def jumps(model: Model, bars: Bars) -> list[str]:
     return found
 
 
+def winch_jumps(model: Model, bars: Bars) -> list[str]:
+    """Winches that begin a step elsewhere than where they stand."""
+    told = ((number, told_of_jump(model, model.steps[number - 1], *at)) for number, *at in winches.jumps(model))
+    return [f"step {number}: {text}" for number, text in told if text]
+
+
 def geometry(model: Model, bars: Bars) -> list[str]:
     """Steps without NLGEOM."""
     linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
@@ -307,5 +314,19 @@ def units(model: Model, bars: Bars) -> list[str]:
     return found
 
 
+def branches_without_sag(model: Model, bars: Bars) -> list[str]:
+    """Heavy branches of ropes over pulleys: they are straight."""
+    return straight_branches(model, collect_ropes(model)) if model.mesh.has_pulleys else []
+
+
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
-CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (*STRUCTURE, increments, ringing, jumps, geometry, units)
+CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
+    *STRUCTURE,
+    branches_without_sag,
+    increments,
+    ringing,
+    jumps,
+    winch_jumps,
+    geometry,
+    units,
+)

@@ -102,7 +102,7 @@ class Family:
     mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
     elements   its group -> (q,) indices of the elements whose force and values it gives; bars keep their mass
     in_step    (own, system, environment) -> its group in a step in which that acts
-    touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CF)
+    touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CFORCE)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
     stiffest   (own, place, u, dt) -> its group as stiff as it may become, which increments of EXPLICIT bear

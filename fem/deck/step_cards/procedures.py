@@ -22,6 +22,8 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
     "QUASI-STATIC": ("BACKWARD EULER", None),
 }
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
+BY_CONVERGENCE = ("MODERATE DISSIPATION", "QUASI-STATIC")
+"""Those whose automatic increments are as long as they converge."""
 INTEGRATORS = (*PARAMETERS, "EXPLICIT")
 OF_SCHEMES = tuple(name.upper() for name in dict.fromkeys(chain(*PARAMETERS.values())))
 OF_DYNAMIC = (*words("DIRECT, EXPLICIT, APPLICATION, INITIAL, SINGULAR MASS, TIME INTEGRATOR"), *OF_SCHEMES)
@@ -192,9 +194,11 @@ def dynamic(card: Card, draft: Draft) -> None:
     limits = (times.smallest, times.largest)
     own = Dynamic(first, period, *limits, direct, integrator)
     own = replace(own, initial_acceleration=initial, singular_mass=singular, **numbers)  # type: ignore[arg-type]
+    application = card.word("APPLICATION", tuple(APPLICATIONS), "")
+    paced = not direct and application in BY_CONVERGENCE and integrator == APPLICATIONS[application][0]
     if 4.0 * own.beta < (own.gamma + 0.5) ** 2 * (1.0 - 1e-12):
         draft.notice(f"*DYNAMIC, BETA={own.beta:g}, GAMMA={own.gamma:g} is stable for small increments only")
-    set_procedure(card, draft, own)
+    set_procedure(card, draft, replace(own, by_convergence=paced))
 
 
 def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) -> None:

@@ -73,7 +73,8 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, ax
         return None
     beds = [elevated(draft, draft.seabeds[at]) for at in found]
     one = beds[0]
-    if any((each.elevation, each.slope, each.uphill) != (one.elevation, one.slope, one.uphill) for each in beds):
+    planes = [(each.elevation, *each.normal(up)) for each in beds]
+    if not np.allclose(planes, planes[:1], rtol=1e-12, atol=1e-12):
         raise card.mistake("the line lies on several planes", "SEABED=NO lays it as if there were none")
     if abs(axes[1][up] - 1.0) > PARALLEL:
         raise card.mistake(f"a line that may touch the bottom needs gravity against {'xyz'[up]}")

@@ -77,6 +77,10 @@ def steady_state_lines(procedure: SteadyState) -> list[str]:
     return lines
 
 
+APPLICATIONS = {"HHT": "MODERATE DISSIPATION", "BACKWARD EULER": "QUASI-STATIC"}
+"""Those whose increments go by convergence."""
+
+
 def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
     """The keyword line of ``*DYNAMIC``."""
     integrator = procedure.integrator
@@ -85,6 +89,7 @@ def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
     parameters = {
         "TIME INTEGRATOR": integrator,
         **{name.upper(): getattr(procedure, name) for name in names},
+        "APPLICATION": APPLICATIONS[integrator] if procedure.by_convergence else None,
         "INITIAL": None if procedure.initial_acceleration else "NO",
         "SINGULAR MASS": None if procedure.singular_mass == "ERROR" else procedure.singular_mass,
     }
