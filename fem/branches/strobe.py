@@ -216,7 +216,7 @@ class Strobe:
             rows = dense(over_independent(stage, stage.nodes.dof_kind))
             basis = np.linalg.qr(rows.T, mode="complete")[0][:, count:]
             heavy = basis.T @ dense(dofs.matrix(small_or_sparse_mass(stage)))
-            reading = np.linalg.solve(heavy @ basis, heavy)
+            reading = np.asarray(np.linalg.solve(heavy @ basis, heavy), np.float64)
         if not basis.shape[1]:
             raise CommandError("nothing in the model is free to move: it has no orbits")
         return Chart(base, dofs, basis, reading, self.scale)
