@@ -24,7 +24,10 @@ from fem.errors import DeckError, FemError, MachineError, Stopped, from_system
 EXIT_CODES = """exit codes: 0 done, 1 a program fault, 2 the deck or the command is wrong,
 3 no convergence, energy drift, INC= used up or a missed validation target,
 4 the machine cannot (disk full, memory spent), 130, 143, 129 interrupted by Ctrl-C, SIGTERM, SIGHUP"""
-FIGURES = ("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown", "response")
+FIGURES = (
+    *("energy", "iterations", "nodes", "links", "reactions", "phase", "tension", "touchdown", "response"),
+    *("modes", "load_factor"),
+)
 SOLVERS = ("auto", "chain", "band", "cg", "direct", "superlu", "pardiso")
 
 
@@ -186,6 +189,8 @@ def add_pictures(commands: Any) -> None:
     plot.add_argument("--what", choices=FIGURES, help="one kind of figure (default: all that the run has data for)")
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="of the figures (default: png)")
     option.add_output(plot, "folder of the figures (default: DIR)", "FOLDER")
+    where = "draw displacements in the figures of shapes and modes so many times as large (default: 1)"
+    plot.add_argument("--scale", metavar="S", type=option.positive, default=1.0, help=where)
     plot.set_defaults(command=late("fem.pictures.plot:plot", is_told=True))
     film = commands.add_parser("animate", help="draw the motion of a run as a film from its files")
     option.add_output(film, ".gif, .mp4 or .html (default: DIR/motion.gif)", "FILE")

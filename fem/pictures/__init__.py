@@ -9,6 +9,7 @@ FIGURES = (
     *("energies", "iterations", *(quantity.figure for quantity in NODAL if quantity.figure)),
     *("angles", "links", "reactions", "joints", "phase", "phase_angles"),
     *("tension", "envelope", "shapes", "touchdown", "response"),
+    *("modes", "load_factor"),
 )
 FORMATS = ("png", "svg", "pdf")
 FILM = "motion"

@@ -22,6 +22,7 @@ from fem.pictures import FILM
 from fem.pictures.figures.scenery import draw_scenery, upright, with_scenery
 from fem.pictures.film import Picture, check_film, write_film
 from fem.pictures.folder import Missing, Results, open_results
+from fem.pictures.magnified import NOTE, magnified, magnified_title
 from fem.pictures.motion import Pick, overview, plane_of
 from fem.pictures.style import AXES, LABEL, SMALL, TITLE, shortened
 from fem.pictures.tension import bars_of, break_times, nearest, tension_scale, whole_motion
@@ -35,7 +36,6 @@ TRAILS = ("#009E73", "#CC79A7", "#E69F00", "#000000")
 MOST_FRAMES = 10_000
 MARKED = 40
 """Nodes get a mark of their own up to so many."""
-SCALED = "displacements are drawn {:g} times as large as they are"
 NO_COLOURS = "without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)"
 
 
@@ -93,7 +93,7 @@ def animate(
         if bar is not None:
             bar.close()
     if say:
-        notes = results.remark, "" if scene.has_colours else NO_COLOURS, SCALED.format(scale) if scale != 1.0 else ""
+        notes = results.remark, "" if scene.has_colours else NO_COLOURS, NOTE.format(scale) if scale != 1.0 else ""
         for note in filter(None, notes):
             say(f"note: {note}")
         shown = f"time {scene.time[0]:.6g} to {scene.time[-1]:.6g}"
@@ -157,13 +157,13 @@ class Scene:
         self, results: Results, trail: int, frames: int, nodes: Sequence[int], window: Window, scale: float = 1.0
     ) -> None:
         mesh = results.mesh
-        self.title = results.heading + (f" (displacements x {scale:g})" if scale != 1.0 else "")
+        self.title = magnified_title(results.heading, scale)
         self._results = results
         motion = whole_motion(results, window.pick(results.boundaries, frames))
         self.time = motion.time
         self._frames = window.frames(motion.time)
         self._shown = nearest(motion.time, self._frames)
-        self._x = mesh.coordinates + scale * motion.values["U"]
+        self._x = magnified(mesh.coordinates, motion.values["U"], scale)
         self._axes = plane_of(results)
         lines = mesh.ends[:, 0] != mesh.ends[:, 1]
         self._bars, self._broken = bars_of(mesh)[0], break_times(results)

@@ -87,9 +87,14 @@ def plane_of(results: Results) -> tuple[int, ...]:
     A motion along one axis is shown with the vertical.
     """
     look = overview(results)
-    extent = look.high - look.low
+    return plane_within(look.low, look.high, results.gravity)
+
+
+def plane_within(low: Floats, high: Floats, gravity: Floats | None) -> tuple[int, ...]:
+    """As ``plane_of``, of what stays in a box (3,); ``gravity`` (3,) is its direction, None without."""
+    extent = high - low
     flat = extent <= REST * extent.max()
-    down = -1 if results.gravity is None else int(np.argmax(np.abs(results.gravity)))
+    down = -1 if gravity is None else int(np.argmax(np.abs(gravity)))
     for axis in (1, 2, 0):
         if flat[axis] and (axis != down or flat.sum() == 1):
             return tuple(j for j in range(3) if j != axis)

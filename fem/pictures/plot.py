@@ -20,6 +20,8 @@ from fem.pictures.figures.harmonic.response import response
 from fem.pictures.figures.increments import energies, iterations
 from fem.pictures.figures.joints import joints
 from fem.pictures.figures.links import angles, links
+from fem.pictures.figures.load_factor import load_factor
+from fem.pictures.figures.modes import modes
 from fem.pictures.figures.nodes import MOTIONS, displacements
 from fem.pictures.figures.phase import phase, phase_angles
 from fem.pictures.figures.reactions import reactions
@@ -38,10 +40,14 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "tension": (tension, envelope, shapes),
     "touchdown": (touchdown,),
     "response": (response,),
+    "modes": (modes,),
+    "load_factor": (load_factor,),
 }
 """What ``--what`` offers; a figure has the name of its function."""
 MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
 """Entry of the description of a figure that bears the mark."""
+MAGNIFIED: dict[Drawing, Callable[[Results, float], Figure]] = {shapes: shapes, modes: modes}
+"""Figures of shapes, which take the scale of displacements, too."""
 UNDATED: dict[str, dict[str, str | None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 """Without date in the file, equal runs give equal bytes."""
 DPI = 150
@@ -61,15 +67,18 @@ def plot(
     *,
     format: str = "png",
     output: str | Path | None = None,
+    scale: float = 1.0,
     force: bool = False,
     say: Say = lambda text: None,
 ) -> list[Path]:
     """Draw figures of a run from its files: those asked for, or all that it has data for. The files that were written.
 
     folder  of the results of a run (``fem.run(deck, output=folder)``)
-    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown, response
+    what    one of ``WHAT``: energy, iterations, nodes, links, reactions, phase, tension, touchdown, response,
+            modes, load_factor
     format  png, svg or pdf
     output  folder of the figures; None: that of the run
+    scale   so many times as large are displacements drawn in the figures of shapes and modes
     force   write among files that are not ours, and over them
     say     is told what is written, what is not, and why
 
@@ -87,13 +96,15 @@ def plot(
     results = open_results(Path(folder))
     target = Path(output or folder)
     drawings = [draw for name in ([what] if what else WHAT) for draw in WHAT[name]]
+    if scale != 1.0 and not set(drawings) & set(MAGNIFIED):
+        raise CommandError(f"--scale magnifies displacements of shapes (--what tension) and modes, not of {what}")
     check_target(target, [f"{draw.__name__}.{format}" for draw in drawings], results, force)
     if results.remark:
         say(f"note: {results.remark}")
     reasons, written = [], []
     for draw in drawings:
         try:
-            figure = draw(results)
+            figure = MAGNIFIED[draw](results, scale) if draw in MAGNIFIED else draw(results)
         except Missing as missing:
             reasons.append(f"no {draw.__name__.replace('_', ' ')}: {missing}")
         else:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from fem.pictures import style
 from fem.pictures.figures.scenery import draw_scenery, with_scenery
-from fem.pictures.figures.tension import draw_bars, dress
+from fem.pictures.figures.stage import draw_bars, dress
 from fem.pictures.folder import Results
 from fem.pictures.motion import overview, plane_of
 

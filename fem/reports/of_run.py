@@ -119,7 +119,7 @@ def add_figures(page: Page, results: Results) -> None:
         if name == "energy":
             page.add("Energy balance", energy_table(results), *found)
         else:
-            page.add(name.capitalize(), *found)
+            page.add(name.replace("_", " ").capitalize(), *found)
     page.add("Figures left out", Words(items=tuple(reasons)) if reasons else None)
 
 

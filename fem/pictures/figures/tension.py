@@ -6,17 +6,15 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-from matplotlib.cm import ScalarMappable
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Floats
 from fem.pictures import style
 from fem.pictures.animate import even_times
 from fem.pictures.figures.scenery import draw_scenery, with_scenery
+from fem.pictures.figures.stage import draw_bars, dress, set_stage
 from fem.pictures.folder import Missing, Results
+from fem.pictures.magnified import magnified, magnified_title
 from fem.pictures.motion import chain_of, nodes_at, overview, places_of, plane_of
 from fem.pictures.tension import (
     Tensions,
@@ -32,9 +30,6 @@ from fem.pictures.tension import (
 MOST_ROPES = 20
 MOST_STEPS = 4
 INSTANTS = 6
-GRIDS = ((2, 3), (3, 2), (6, 1), (1, 6))
-WIDTH, HEIGHT = 11.0, 8.4
-"""Inches, of the figure of shapes."""
 SLACK = "#f6e4c3"
 Chain: TypeAlias = tuple[list[int], list[int]]
 """Labels of p + 1 nodes, and of the p bars between them."""
@@ -181,59 +176,24 @@ def maps(results: Results, found: Tensions, parts: list[Any], title: str) -> Fig
     return figure
 
 
-def draw_bars(panel: Any, lines: Any, forces: Floats | None, scale: ScalarMappable | None) -> None:
-    """Bars (m, 2, axes) in the colours of their T (m,); black without."""
-    kind: Any = Line3DCollection if lines.shape[2] == 3 else LineCollection
-    look = {"colors": "#222222"} if scale is None else {"array": forces, "cmap": scale.cmap, "norm": scale.norm}
-    panel.add_collection(kind(lines, linewidths=1.8, **look))
-
-
-def shapes(results: Results) -> Figure:
-    """Where the bars are at six instants, coloured by T."""
+def shapes(results: Results, scale: float = 1.0) -> Figure:
+    """Where the bars are at six instants, coloured by T; displacements ``scale`` times as large as they are."""
     motion = whole_motion(results, even_times(results.boundaries, INSTANTS))
     mesh, axes = results.mesh, plane_of(results)
-    x = (mesh.coordinates + motion.values["U"])[:, :, axes]
+    x = magnified(mesh.coordinates, motion.values["U"], scale)[:, :, axes]
     bars, broken = bars_of(mesh)[0], break_times(results)
     held = overview(results).at_rest & np.isin(np.arange(len(mesh.node_labels)), bars)
     low, high = with_scenery(results, axes, x.min(axis=(0, 1)), x.max(axis=(0, 1)))
-    half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
-    margins = ConstrainedLayoutEngine(w_pad=0.04 if len(axes) == 2 else 0.3)
-    rows, columns = max(GRIDS, key=lambda grid: panel_size(grid, half)) if len(axes) == 2 else (2, INSTANTS // 2)
-    height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if len(axes) == 2 else 6.8
-    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins)
-    figure.suptitle(style.shortened(results.heading), fontsize=style.TITLE)
-    kind: dict[str, Any] = {"aspect": "equal"} if len(axes) == 2 else {"projection": "3d"}
-    grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
-    scale = None if motion.tension is None else tension_scale(motion.tension)[0]
-    if scale is not None:
-        figure.colorbar(scale, ax=grid, shrink=0.8, label=f"T [{results.unit('force')}]")
     shown = style.some_of(motion.time.tolist(), INSTANTS)
-    for panel in grid[len(shown) :]:
-        panel.set_axis_off()
-    for place, panel in zip(shown, grid, strict=False):
-        draw_scenery(results, panel, axes, 0.5 * (low + high) - half, 0.5 * (low + high) + half)
+    stage = set_stage(results, axes, low, high, len(shown), magnified_title(results.heading, scale))
+    colours = None if motion.tension is None else tension_scale(motion.tension)[0]
+    if colours is not None:
+        stage.figure.colorbar(colours, ax=stage.panels, shrink=0.8, label=f"T [{results.unit('force')}]")
+    for place, panel in zip(shown, stage.panels, strict=True):
+        draw_scenery(results, panel, axes, stage.middle - stage.half, stage.middle + stage.half)
         lines = np.where((broken > motion.time[place])[:, None, None], x[place][bars], np.nan)
-        draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], scale)
+        draw_bars(panel, lines, None if motion.tension is None else motion.tension[place], colours)
         panel.plot(*x[place][held].T, "s", color="#000000", ms=3)
         panel.set_title(f"t = {motion.time[place]:.6g} {results.symbol('time')}", fontsize=style.SMALL)
-        dress(results, panel, axes, 0.5 * (low + high), half)
-    return figure
-
-
-def panel_size(grid: tuple[int, int], half: Floats) -> float:
-    """How large the model is in each panel of rows and columns; titles and numbers take their place."""
-    rows, columns = grid
-    return float(min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]))
-
-
-def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
-    """Limits and names of the axes."""
-    for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
-        name = f"{style.AXES[axis]} [{results.unit('length')}]"
-        panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
-        getattr(panel, f"set_{letter}label")(name, fontsize=style.SMALL)
-        if len(axes) == 3:
-            panel.locator_params(axis=letter, nbins=4 if reach > 0.3 * half.max() else 1, min_n_ticks=1)
-    if len(axes) == 3:
-        panel.set_box_aspect(half / half.max())
-    panel.tick_params(labelsize=style.SMALL - 2)
+        dress(results, panel, axes, stage.middle, stage.half)
+    return stage.figure
