@@ -10,6 +10,10 @@ takes hundreds of steps where members are stiff. Here forces are unknowns of the
 which is solved by an interior-point method with the scaling of Nesterov and Todd: all but the products is linear, so
 stiff, slack, folded and turning members are the same to it, in some 20 to 40 linear solves. Sources: Nesterov & Todd,
 SIAM J. Optim. 8 (1998) 324-364; Vandenberghe, The CVXOPT linear and quadratic cone program solvers, 2010, section 4.
+
+What rubs on a plane with a given limit F (Tresca) has a convex energy, too, and is one more cone for each node:
+
+    w >= |s|,  F >= |f|,  w F - s.f -> 0        s = d - gamma f/F, the slip of a node d off its anchor along the plane
 """
 
 from __future__ import annotations
@@ -23,9 +27,9 @@ from fem.lines.line import Line, LineError, chords, green_stretch, log_stretch
 
 MOST_SOLVES = 150
 MOST_LAST = 40
-BALANCED, NEAR, CLOSED = 1e-6, 1e-6, 1e-10
-"""Forces out of balance over all loads, and products over loads and length, where cones have done their work; products
-that slack members may keep."""
+BALANCED, NEAR, NEAR_RUBBING, CLOSED = 1e-6, 1e-6, 1e-8, 1e-10
+"""Forces out of balance over all loads, and products over loads and length, where cones have done their work, less
+where nodes rub, since what sticks moves little; products that slack members may keep."""
 SETTLED = 1e-9
 """Forces out of balance over all loads, and lengths over their mean, after polishing."""
 CAUTION = 1e-6
@@ -35,8 +39,25 @@ NEARLY, NEARER = 0.95, 0.995
 SIGNS = np.array([1.0, -1.0, -1.0, -1.0])
 
 
+class Rubs(NamedTuple):
+    """k nodes that rub on planes, with limits that do not follow what presses them.
+
+    nodes   (k,)
+    along   (k, 3, 3)  onto two directions along the plane; the third row is 0
+    anchor  (k, 3)     where nothing rubs
+    limit   (k,)       of the force, above 0
+    slip    (k,)       way at which it is reached
+    """
+
+    nodes: Ints
+    along: Floats
+    anchor: Floats
+    limit: Floats
+    slip: Floats
+
+
 class Network(NamedTuple):
-    """n nodes, m members that only pull, c contacts of nodes with planes.
+    """n nodes, m members that only pull, c contacts of nodes with planes, k nodes that rub.
 
     places     (n, 3)   where nodes are held, or where to begin
     load       (n, 3)   dead loads
@@ -47,6 +68,7 @@ class Network(NamedTuple):
     depth      (c,)     of nodes below their plane at ``places``
     ground     (c,)     force over depth
     freedom    (3n, r)  sparse: motion of nodes by r free numbers
+    rubs                none without friction
     """
 
     places: Floats
@@ -58,6 +80,7 @@ class Network(NamedTuple):
     depth: Floats
     ground: Floats
     freedom: Any
+    rubs: Rubs = Rubs(np.zeros(0, np.int64), np.zeros((0, 3, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
 
 
 class Rest(NamedTuple):
@@ -82,16 +105,18 @@ def relax(net: Network) -> Rest:
     if not 0.0 < scale < np.inf:
         raise LineError("nothing loads it, so that its places are not determined")
     state = _first(net, scale)
-    size = float(net.members.length.mean())
+    size, near = float(net.members.length.mean()), NEAR_RUBBING if len(net.rubs.nodes) else NEAR
     for solves in range(MOST_SOLVES):
         gaps = _gaps(net, state)
         off = float(np.abs(net.freedom.T @ gaps.force.ravel()).max(initial=0.0)) / scale
-        loose = max(float(np.abs(each).max(initial=0.0)) for each in (gaps.way, gaps.length, gaps.depth)) / size
+        loose = (
+            max(float(np.abs(each).max(initial=0.0)) for each in (gaps.way, gaps.length, gaps.slid, gaps.depth)) / size
+        )
         left = state.product() / (scale * size)
         if not off + loose + left < np.inf:
             break
-        if max(off, loose) < BALANCED and left < NEAR:
-            return _polished(net, state, scale, solves)
+        if max(off, loose) < BALANCED and left < near:
+            return _finished(net, state, scale, solves)
         state = _step(net, state, gaps)
     raise LineError("no equilibrium was found: its members cannot carry the loads to the nodes that are held")
 
@@ -99,28 +124,32 @@ def relax(net: Network) -> Rest:
 class _State(NamedTuple):
     """Inside of all cones.
 
-    way, pull  (m, 4)  (w, d) and (T, -f) of each member;  push, room (c,)  N and N/K - depth;  last: of the last step
+    way, pull  (m, 4)  (w, d) and (T, -f) of each member;  slid, rub (k, 4)  (w, s) and (F, -f) of what rubs
+    push, room (c,)    N and N/K - depth;  last: of the last step
     """
 
     places: Floats
     way: Floats
     pull: Floats
+    slid: Floats
+    rub: Floats
     push: Floats
     room: Floats
     last: float
 
     def product(self) -> float:
         """What is to vanish, on average."""
-        total = (self.way * self.pull).sum() + self.push @ self.room
-        return float(total) / (len(self.way) + len(self.push))
+        total = (self.way * self.pull).sum() + (self.slid * self.rub).sum() + self.push @ self.room
+        return float(total) / (len(self.way) + len(self.slid) + len(self.push))
 
 
 class _Gaps(NamedTuple):
-    """What the linear relations are off by: balance (n, 3), ways (m, 3), lengths (m,), depths (c,)."""
+    """What the linear relations are off by: balance (n, 3), ways (m, 3), lengths (m,), slips (k, 3), depths (c,)."""
 
     force: Floats
     way: Floats
     length: Floats
+    slid: Floats
     depth: Floats
 
 
@@ -130,7 +159,19 @@ def _first(net: Network, scale: float) -> _State:
     pull[:, 0] = scale
     way[:, 0] = chords(net.members, pull[:, 0]) + size
     push = np.full(contacts, scale / max(contacts, 1))
-    return _State(net.places, way, pull, push, np.full(contacts, size), 0.0)
+    slid, rub = np.zeros((2, len(net.rubs.nodes), 4))
+    slid[:, 0], rub[:, 0] = size * scale / net.rubs.limit, net.rubs.limit
+    return _State(net.places, way, pull, slid, rub, push, np.full(contacts, size), 0.0)
+
+
+def _off_anchors(rubs: Rubs, places: Floats) -> Floats:
+    """(k, 3) d of what rubs, in its own directions."""
+    return np.asarray(np.einsum("kij,kj->ki", rubs.along, places[rubs.nodes] - rubs.anchor))
+
+
+def _soft(rubs: Rubs) -> Floats:
+    """(k, 1) way over force of what sticks."""
+    return np.asarray((rubs.slip / rubs.limit)[:, None])
 
 
 def _gaps(net: Network, state: _State) -> _Gaps:
@@ -138,10 +179,12 @@ def _gaps(net: Network, state: _State) -> _Gaps:
     np.add.at(force, net.ends[:, 1], state.pull[:, 1:])
     np.subtract.at(force, net.ends[:, 0], state.pull[:, 1:])
     np.add.at(force, net.touching, state.push[:, None] * net.normal)
+    np.add.at(force, net.rubs.nodes, np.einsum("kji,kj->ki", net.rubs.along, state.rub[:, 1:]))
+    slid = _off_anchors(net.rubs, state.places) + _soft(net.rubs) * state.rub[:, 1:] - state.slid[:, 1:]
     way = state.places[net.ends[:, 1]] - state.places[net.ends[:, 0]] - state.way[:, 1:]
     length = chords(net.members, state.pull[:, 0]) - state.way[:, 0]
     depth = net.depth - ((state.places - net.places)[net.touching] * net.normal).sum(axis=1)
-    return _Gaps(force, way, length, state.push / net.ground - depth - state.room)
+    return _Gaps(force, way, length, slid, state.push / net.ground - depth - state.room)
 
 
 def _step(net: Network, state: _State, gaps: _Gaps) -> _State:
@@ -155,7 +198,17 @@ def _step(net: Network, state: _State, gaps: _Gaps) -> _State:
     push_right = target / state.push - state.room - gaps.depth
     soft = state.room / state.push + 1.0 / net.ground
     free = np.einsum("kij,kj->ki", stiff, right)
-    moves = _solved(net, gaps.force, stiff[:, 1:, 1:], free[:, 1:], 1.0 / soft, push_right / soft)
+    scaling = _scaling(state.slid, state.rub)
+    sticks = np.asarray(np.linalg.inv(scaling[:, 1:, 1:] + _soft(net.rubs)[:, :, None] * np.eye(3)), np.float64)
+    slid_right = target * state.rub * SIGNS / _square(state.rub)[:, None] - state.slid
+    rub_free = np.einsum("kij,kj->ki", sticks, slid_right[:, 1:] - gaps.slid)
+    moves = _solved(
+        net, gaps.force, stiff[:, 1:, 1:], free[:, 1:], 1.0 / soft, push_right / soft, rubs=sticks, rub_pulls=rub_free
+    )
+    off = np.einsum("kij,kj->ki", net.rubs.along, moves[net.rubs.nodes])
+    rub = np.zeros_like(state.rub)
+    rub[:, 1:] = rub_free - np.einsum("kij,kj->ki", sticks, off)
+    slid = slid_right - np.einsum("kij,kj->ki", scaling, rub)
     along = moves[net.ends[:, 1]] - moves[net.ends[:, 0]]
     pull = free - np.einsum("kij,kj->ki", stiff[:, :, 1:], along)
     way = np.column_stack([give * pull[:, 0] + gaps.length, along + gaps.way])
@@ -163,11 +216,14 @@ def _step(net: Network, state: _State, gaps: _Gaps) -> _State:
     push = (push_right - rise) / soft
     room = push / net.ground + rise + gaps.depth
     reach = min(_to_cone(state.way, way), _to_cone(state.pull, pull), _to_zero(state.push, push))
+    reach = min(reach, _to_cone(state.slid, slid), _to_cone(state.rub, rub))
     part = min(1.0, NEARLY * min(reach, _to_zero(state.room, room)))
     return _State(
         state.places + part * moves,
         state.way + part * way,
         state.pull + part * pull,
+        state.slid + part * slid,
+        state.rub + part * rub,
         state.push + part * push,
         state.room + part * room,
         part,
@@ -180,22 +236,35 @@ def _square(cone: Floats) -> Floats:
     return np.asarray(np.maximum((cone[:, 0] - size) * (cone[:, 0] + size), np.finfo(float).tiny))
 
 
+def _scaling(way: Floats, pull: Floats) -> Floats:
+    """(m, 4, 4) of Nesterov and Todd, that maps pull to way."""
+    square_way, square_pull = _square(way), _square(pull)
+    way, pull = way / np.sqrt(square_way)[:, None], pull / np.sqrt(square_pull)[:, None]
+    middle = np.sqrt(0.5 * (1.0 + (way * pull).sum(axis=1)))
+    point = (way + pull * SIGNS) / (2.0 * middle)[:, None]
+    turned = 2.0 * point[:, :, None] * point[:, None, :] - np.diag(SIGNS)
+    return np.asarray(np.sqrt(square_way / square_pull)[:, None, None] * turned)
+
+
 def _scaled(state: _State, give: Floats) -> Floats:
     """(m, 4, 4) inverse of the scaling that maps pull to way, and the compliance along the member beside it."""
-    square_way, square_pull = _square(state.way), _square(state.pull)
-    way, pull = state.way / np.sqrt(square_way)[:, None], state.pull / np.sqrt(square_pull)[:, None]
-    middle = np.sqrt(0.5 * (1.0 + (way * pull).sum(axis=1)))
-    point = SIGNS * (way + pull * SIGNS) / (2.0 * middle)[:, None]
-    inverse = np.sqrt(square_pull / square_way)[:, None, None] * (
-        2.0 * point[:, :, None] * point[:, None, :] - np.diag(SIGNS)
-    )
+    inverse = _scaling(state.pull, state.way)
     first = inverse[:, :, 0]
     less = give / (1.0 + give * first[:, 0])
     return np.asarray(inverse - less[:, None, None] * first[:, :, None] * first[:, None, :])
 
 
 def _solved(
-    net: Network, force: Floats, blocks: Floats, pulls: Floats, ground: Floats, pushes: Floats, held: float = 0.0
+    net: Network,
+    force: Floats,
+    blocks: Floats,
+    pulls: Floats,
+    ground: Floats,
+    pushes: Floats,
+    held: float = 0.0,
+    *,
+    rubs: Floats,
+    rub_pulls: Floats,
 ) -> Floats:
     """(n, 3) moves that balance; LineError where nothing does."""
     from scipy.sparse import coo_array, eye_array
@@ -205,10 +274,13 @@ def _solved(
     np.add.at(right, net.ends[:, 1], pulls)
     np.subtract.at(right, net.ends[:, 0], pulls)
     np.add.at(right, net.touching, pushes[:, None] * net.normal)
+    along = net.rubs.along
+    np.add.at(right, net.rubs.nodes, np.einsum("kji,kj->ki", along, rub_pulls))
     dofs = (3 * net.ends[:, :, None] + np.arange(3)).reshape(-1, 6)
     both = np.block([[blocks, -blocks], [-blocks, blocks]])
-    below = (3 * net.touching)[:, None] + np.arange(3)
+    below = 3 * np.concatenate([net.touching, net.rubs.nodes])[:, None] + np.arange(3)
     normal = ground[:, None, None] * net.normal[:, :, None] * net.normal[:, None, :]
+    normal = np.concatenate([normal, np.einsum("kji,kjl,klm->kim", along, rubs, along)])
     rows = np.concatenate([np.repeat(dofs, 6, axis=1).ravel(), np.repeat(below, 3, axis=1).ravel()])
     columns = np.concatenate([np.tile(dofs, (1, 6)).ravel(), np.tile(below, (1, 3)).ravel()])
     entries = np.concatenate([both.ravel(), normal.ravel()])
@@ -252,6 +324,16 @@ def _compliance(members: Line, tension: Floats) -> Floats:
     return np.asarray(members.length / members.stiffness * slope)
 
 
+def _finished(net: Network, state: _State, scale: float, solves: int) -> Rest:
+    """With its last digits; what rubs may have a node between sticking and sliding, and keeps those it has."""
+    try:
+        return _polished(net, state, scale, solves)
+    except LineError:
+        if not len(net.rubs.nodes):
+            raise
+        return Rest(state.places, state.pull[:, 0], state.push, solves + MOST_LAST)
+
+
 def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
     """The last digits, with lengths themselves in place of cones: spare lengths keep theirs as numbers of their own.
 
@@ -265,7 +347,6 @@ def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
     spare, last = np.maximum(spare, least / pull), 1.0
     members, lowered = len(net.ends), state.product()
     for extra in range(MOST_LAST):
-        pass  # DBG
         ways = places[net.ends[:, 1]] - places[net.ends[:, 0]]
         far = np.sqrt((ways**2).sum(axis=1))
         along = ways / far[:, None]
@@ -274,9 +355,12 @@ def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
         natural = np.concatenate([chords(net.members, pull[:members]), pull[members:] / net.ground])
         off = np.concatenate([far, depth]) + spare - natural
         force = _balance(net, along, pull)
+        rub_pulls, rubs = _rubbed(net.rubs, places, lowered if lowered > least else 0.0)
+        np.add.at(force, net.rubs.nodes, np.einsum("kji,kj->ki", net.rubs.along, rub_pulls))
         is_taut = give * pull > spare
         wrong = float(np.abs(net.freedom.T @ force.ravel()).max(initial=0.0)) / scale
         closed = (pull * spare)[is_taut].max(initial=0.0) < CLOSED * least
+        closed = closed and (lowered <= least or not len(rubs))
         if wrong < SETTLED and (np.abs(off) < np.where(is_taut, SETTLED, NEAR) * size).all() and closed:
             carried = np.where(is_taut, pull, 0.0)
             return Rest(places, carried[:members], carried[members:], solves + extra)
@@ -287,7 +371,17 @@ def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
         turn = (pull[:members] / far)[:, None, None] * (np.eye(3) - along[:, :, None] * along[:, None, :])
         blocks = stiff[:members, None, None] * along[:, :, None] * along[:, None, :] + turn
         held = CAUTION * scale / size
-        moves = _solved(net, force, blocks, -more[:members, None] * along, stiff[members:], more[members:], held)
+        moves = _solved(
+            net,
+            force,
+            blocks,
+            -more[:members, None] * along,
+            stiff[members:],
+            more[members:],
+            held,
+            rubs=rubs,
+            rub_pulls=np.zeros_like(rub_pulls),
+        )
         rise = (moves[net.touching] * net.normal).sum(axis=1)
         steps = np.concatenate([((moves[net.ends[:, 1]] - moves[net.ends[:, 0]]) * along).sum(axis=1), -rise])
         pulls = stiff * steps + more
@@ -297,6 +391,17 @@ def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
         if not np.isfinite(places).all():
             break
     raise LineError("no equilibrium was found: its members cannot carry the loads to the nodes that are held")
+
+
+def _rubbed(rubs: Rubs, places: Floats, product: float) -> tuple[Floats, Floats]:
+    """(k, 3) forces on nodes that rub, and (k, 3, 3) their stiffness, both in their own directions; rounded by a slip
+    that is longer while products are above 0."""
+    way = _off_anchors(rubs, places)
+    far, slip = np.sqrt((way * way).sum(axis=1)), rubs.slip + product / rubs.limit
+    reach = np.maximum(far, slip)
+    stiff, toward = rubs.limit / reach, way / reach[:, None]
+    turned = np.where(far >= slip, 1.0, 0.0)[:, None, None] * toward[:, :, None] * toward[:, None, :]
+    return -stiff[:, None] * way, stiff[:, None, None] * (np.eye(3) - turned)
 
 
 def _balance(net: Network, along: Floats, pull: Floats) -> Floats:

@@ -307,3 +307,14 @@ def test_random_lines_start_in_a_few_solves():
     solves, failed = starts(100, most_bars=60)
     assert not failed
     assert max(solves) <= MOST_SOLVES and solves[1] > 50
+
+
+@pytest.mark.parametrize(("lift", "said"), [(2500.0, True), (0.0, False)])
+def test_friction_that_a_line_with_rising_parts_is_laid_without_is_told(lift, said):
+    """FRICTION=YES, a buoy above a line that lies on both sides of it; without the buoy friction acts."""
+    text = deck("1, 21, 1, 140.", ", FRICTION=YES").replace("21, 80., 30., 40.", "21, 100., 0., 20.")
+    text = text.replace("*STEP", "*SEABED, ELSET=LINE, ELEVATION=0., FRICTION=ALL\n1e6, 0., 0.1\n0.5, , 0.01\n*STEP", 1)
+    text = text.replace("*NODE PRINT", f"*CLOAD\n9, 3, {lift!r}\n*NODE PRINT") if lift else text
+    notices = parse_deck(text).notices
+    assert any("lie on the bottom" in notice for notice in notices)
+    assert any("FRICTION=YES does not act on the line of nodes 1 to 21" in notice for notice in notices) == said

@@ -251,6 +251,11 @@ def tell(draft: Draft, catenary: Catenary, line: Line, shape: Shape, lying: floa
         f"{horizontal_tension(line, shape):.6g}, {shape.pull(line, 0):.6g} at node {first}, "
         f"{shape.pull(line, -1):.6g} at node {last}{slack}"
     )
+    if catenary.is_held and lying and (line.weight[1:-1] < 0.0).any():
+        draft.notice(
+            f"FRICTION=YES does not act on the line of nodes {first} to {last}: with parts that rise it may lie in "
+            "several places, and is laid without friction; statics with *SEABED, FRICTION=ALL holds it from there"
+        )
     step = draft.steps[0] if draft.steps else None
     if step and isinstance(step.procedure, Static) and step.amplitude != "STEP" and not draft.earlier_loads:
         what = "lines are laid under their full weight, which step 1 brings on as a ramp"

@@ -2,14 +2,15 @@
 
 Cables with dead loads above planes have one equilibrium without friction (``lines/network.py``), which is
 found from any start. What a stream or water does to them is taken as a load at the place that was found last, until
-both agree. Friction, and all the rest, is left to the march: what is laid is where it begins, not its answer.
+both agree; so are what presses nodes on planes that rub in statics, and with it the largest friction of each. All the
+rest is left to the march: what is laid is where it begins, not its answer.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.assembly.constraints import reduction
 from fem.forces.bars import bar
 from fem.forces.bars.laws import BILINEAR
@@ -17,21 +18,35 @@ from fem.forces.bars.strain import ENGINEERING, GREEN, LOG
 from fem.forces.families import FAMILIES, acting
 from fem.forces.fluid.group import FLUID
 from fem.forces.fluid.inertia import ADDED_MASS
-from fem.forces.seabed import SEABED
-from fem.forces.surfaces import DEPTH, NORMAL, RADIUS, STIFFNESS, Contacts
+from fem.forces.seabed import REMEMBERED, SEABED
+from fem.forces.surfaces import (
+    AXIAL,
+    DEPTH,
+    LATERAL,
+    NORMAL,
+    RADIUS,
+    RUBS_IN_STATICS,
+    SLIP,
+    STIFFNESS,
+    Contacts,
+)
 from fem.lines.line import Line, LineError
-from fem.lines.network import Network, relax
+from fem.lines.network import Network, Rubs, relax
 from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.step_system import StepSystem
 
-PASSES = 12
-"""Of what follows from where the line is: streams, water."""
+PASSES = 20
+"""Of what follows from where the line is: streams, water, what presses it on planes that rub."""
 AGREED = 1e-2
-"""Part of all loads by which these may still change at the end."""
+"""Part of the largest load by which these may still change at the end."""
+DEPTH_OF_MIXING = 5
+"""Passes from which the next one is made."""
+FAINT = 1e-6
+"""Friction over the largest load that is none."""
 LAID = (
-    "Newton's method did not get there from the state it began in; it went on from the equilibrium of the cables "
-    "without friction, which is found from any start"
+    "Newton's method did not get there from the state it began in; it went on from the equilibrium of the cables that "
+    "is found from any start (friction holds them from where they lay before the increment)"
 )
 
 
@@ -66,19 +81,78 @@ def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> F
     dead = np.asarray(chunk.factors[increment + 1] @ chunk.vectors).reshape(-1, 3)
     time, thermal = float(chunk.time[increment + 1]), chunk.thermal_end[0]
     work.u[:] = u
-    pushed, found = _pushed(stage, motion, time, thermal), False
-    for attempt in range(PASSES):
+    enough, found = float(np.abs(dead).max()), False
+    tried: list[tuple[Floats, Floats]] = []
+    follow = np.concatenate([_pushed(stage, motion, time, thermal).ravel(), np.zeros(len(_lying(stage)))])
+    for _ in range(PASSES):
+        net = _network(stage, u, dead + follow[: len(u)].reshape(-1, 3))
         try:
-            rest = relax(_network(stage, u, dead + pushed))
+            rest = relax(net._replace(rubs=_rubs(stage, motion, net, follow[len(u) :], FAINT * enough)))
         except LineError:
             break
         u, found = rest.places.ravel() - place, True
         work.u[:] = u
-        before, part = pushed, 1.0 if attempt < PASSES // 3 else 0.5
-        pushed = before + part * (_pushed(stage, motion, time, thermal) - before)
-        if np.abs(pushed - before).max() <= AGREED * np.abs(dead).max():
+        seen = [_pushed(stage, motion, time, thermal).ravel(), _friction(stage, motion, u) * rest.push]
+        tried.append((follow, np.concatenate(seen)))
+        if np.abs(tried[-1][1] - follow).max() <= AGREED * enough:
             break
+        follow = _mixed(tried[-DEPTH_OF_MIXING:])
     return np.asarray(u) if found else None
+
+
+def _mixed(tried: list[tuple[Floats, Floats]]) -> Floats:
+    """What to try next of x = g(x), from pairs (x, g(x)): Anderson, J. ACM 12 (1965) 547."""
+    given, got = (np.array(each) for each in zip(*tried, strict=True))
+    off = got - given
+    share = np.linalg.lstsq(np.diff(off, axis=0).T, off[-1], rcond=1e-6)[0]
+    return np.asarray(got[-1] - share @ np.diff(got, axis=0))
+
+
+def _lying(stage: StepSystem) -> Ints:
+    """Contacts of a network."""
+    contacts = _contacts(stage)
+    return np.flatnonzero(contacts.numbers[:, STIFFNESS] > 0.0) if contacts is not None else np.zeros(0, np.int64)
+
+
+def _anchors(contacts: Contacts, motion: Motion) -> Floats:
+    """(c, 3) u at which nothing rubs."""
+    at = contacts.first + REMEMBERED * np.arange(len(contacts.nodes))
+    return np.asarray(motion.state[at[:, None] + np.arange(3)])
+
+
+def _friction(stage: StepSystem, motion: Motion, u: Floats) -> Floats:
+    """(c,) coefficients, in statics, of the contacts of a network along the way from their anchors to u."""
+    contacts, lies = _contacts(stage), _lying(stage)
+    if contacts is None:
+        return np.zeros(0)
+    numbers, moved = contacts.numbers[lies], u.reshape(-1, 3)
+    way = _along((moved[contacts.nodes] - _anchors(contacts, motion))[lies], numbers[:, NORMAL:RADIUS])
+    chord = (stage.nodes.place + u).reshape(-1, 3)[contacts.chord[lies]]
+    chord = _along(chord[:, 1] - chord[:, 0], numbers[:, NORMAL:RADIUS])
+    size = (way * way).sum(axis=1) * (chord * chord).sum(axis=1)
+    square = np.divide((way * chord).sum(axis=1) ** 2, size, out=np.zeros_like(size), where=size > 0.0)
+    mu = np.sqrt(numbers[:, AXIAL] ** 2 * square + numbers[:, LATERAL] ** 2 * (1.0 - square))
+    return np.asarray(np.where((numbers[:, RUBS_IN_STATICS] != 0.0) & (numbers[:, SLIP] > 0.0), mu, 0.0))
+
+
+def _along(way: Floats, normal: Floats) -> Floats:
+    """(c, 3) part along planes."""
+    return np.asarray(way - (way * normal).sum(axis=1)[:, None] * normal)
+
+
+def _rubs(stage: StepSystem, motion: Motion, net: Network, limit: Floats, least: float) -> Rubs:
+    """Contacts whose friction has a limit; (0,) limits: none."""
+    contacts = _contacts(stage)
+    if contacts is None or not (limit > least).any():
+        return net.rubs
+    those = np.flatnonzero(limit > least)
+    all_of = _lying(stage)[those]
+    nodes, normal = net.touching[those], net.normal[those]
+    first = np.cross(normal, np.eye(3)[np.abs(normal).argmin(axis=1)])
+    first /= np.sqrt((first * first).sum(axis=1))[:, None]
+    along = np.stack([first, np.cross(normal, first), np.zeros_like(first)], axis=1)
+    anchor = stage.nodes.place.reshape(-1, 3)[nodes] + _anchors(contacts, motion)[all_of]
+    return Rubs(nodes, along, anchor, limit[those], contacts.numbers[all_of, SLIP])
 
 
 def _standing(stage: StepSystem) -> Floats:
@@ -120,7 +194,7 @@ def _network(stage: StepSystem, u: Floats, load: Floats) -> Network:
     contacts = _contacts(stage)
     nodes, normal, depth, ground = np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros(0), np.zeros(0)
     if contacts is not None:
-        lies = contacts.numbers[:, STIFFNESS] > 0.0
+        lies = _lying(stage)
         numbers, nodes = contacts.numbers[lies], contacts.nodes[lies]
         normal, ground = numbers[:, NORMAL:RADIUS], numbers[:, STIFFNESS]
         depth = numbers[:, DEPTH] - (normal * u.reshape(-1, 3)[nodes]).sum(axis=1)
