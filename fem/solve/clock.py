@@ -81,9 +81,13 @@ class Clock:
     Equal increments lie at start + n dt exactly (no sums); the last one is shortened where dt does not divide the
     period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
     in dynamics (TIME ERROR=OFF) up to dt0. All land on ``instants``, after which the grid begins anew.
+
+    Where a line snaps taut (``newton/snaps.py``) the increment is taken again in short ones, which go on until the
+    front has run through the line; then the increments are as long as before. How short, and how long that takes:
+    ``solve/snaps.py``.
     """
 
-    lives: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick")
+    lives: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick", "_until", "_before")
 
     def __init__(self, procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats) -> None:
         self.start, self.end = start, start + procedure.period
@@ -100,6 +104,22 @@ class Clock:
         self._cuts = 0
         self._quick = 0
         self.full_dt = self.dt
+        self._shown = self._passage = math.inf
+        self._until, self._before = -math.inf, self.dt
+
+    def follow(self, shown: float, passage: float) -> None:
+        """Follow fronts of snaps in increments of ``shown``, for the time ``passage``."""
+        self._shown, self._passage = max(shown, self.smallest), passage
+
+    @property
+    def is_following(self) -> bool:
+        """A front is on its way through a line."""
+        return self._until > self.time
+
+    @property
+    def longest(self) -> float:
+        """To which increments may grow now."""
+        return min(self.largest, self._shown) if self.is_following else self.largest
 
     @property
     def is_finished(self) -> bool:
@@ -109,7 +129,7 @@ class Clock:
     @property
     def is_steady(self) -> bool:
         """Several increments can be planned at once: nothing depends on how the next one goes."""
-        return self.is_direct or (not self.is_static and self.dt == self.full_dt)
+        return self.is_direct or (not self.is_static and self.dt in (self.full_dt, self._shown))
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """Times (k + 1,), from now on, and increments (k,), k <= count."""
@@ -127,7 +147,8 @@ class Clock:
 
     def _next_stop(self) -> float:
         ahead = int(self.instants.searchsorted(self.time + SHARP * self.dt, side="right"))
-        return min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
+        stop = min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
+        return min(stop, self._until) if self.is_following else stop
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``; the last took so many iterations."""
@@ -136,17 +157,26 @@ class Clock:
             self._count += done
         else:
             self._origin, self._count = time, 0
+        was_following = self.is_following
         self.time = time
         self._cuts = 0
         if self.is_direct:
             return
+        if was_following and not self.is_following:
+            self.dt = self._before
+            self._origin, self._count, self._quick = time, 0, 0
+            return
         self._quick = self._quick + 1 if iterations <= QUICK_ITERATIONS else 0
-        if self._quick >= 2 and self.dt < self.largest:
-            self.dt = min(self.dt * self.controls.growth_factor, self.largest)
+        if self._quick >= 2 and self.dt < self.longest:
+            self.dt = min(self.dt * self.controls.growth_factor, self.longest)
             self._origin, self._count, self._quick = time, 0, 0
 
     def cut(self, reason: int) -> bool:
         """Shorten the next increment, which failed for that reason; False where that is not allowed any more."""
+        if reason == groups.SNAPS:
+            self._begin_following()
+            self._origin, self._count, self._quick = self.time, 0, 0
+            return True
         if self.is_direct or self._cuts >= self.controls.max_cutbacks:
             return False
         dt = min(self.dt, self._next_stop() - self.time) * self.controls.cut_factor
@@ -157,6 +187,13 @@ class Clock:
         self._quick = 0
         self._origin, self._count = self.time, 0
         return True
+
+    def _begin_following(self) -> None:
+        """Short increments from now on; where a front is followed already, for longer."""
+        if not self.is_following:
+            self._before = self.dt
+        self._until = self.time + self._passage
+        self.dt = min(self._shown, self.dt)
 
 
 class ErrorClock(Clock):
@@ -206,17 +243,24 @@ class ErrorClock(Clock):
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``."""
+        was_following = self.is_following
         self.time, self._cuts = time, 0
         self._count += done
         self._likely = min(2 * self._likely, LONGEST_CHUNK) if done >= self._likely else max(done, 1)
-        if not self.limits[groups.LOW_LEVEL] <= self.memory[groups.LEVEL] <= self.limits[groups.HIGH_LEVEL]:
-            longest = min(self.largest, self.controls.growth_factor * self.dt)
+        if was_following and not self.is_following:
+            self._divide(self._before)
+        elif not self.limits[groups.LOW_LEVEL] <= self.memory[groups.LEVEL] <= self.limits[groups.HIGH_LEVEL]:
+            longest = min(self.longest, self.controls.growth_factor * self.dt)
             self._divide(max(min(self._wanted(), longest), self.smallest))
         elif self._count == self._whole:
             self._divide(self.dt)
 
     def cut(self, reason: int) -> bool:
         """Shorten the next increment, for its local error or after trouble; then it grows only slowly again."""
+        if reason == groups.SNAPS:
+            self._begin_following()
+            self._divide(self.dt)
+            return True
         if reason == groups.TOO_LONG:
             low, high = SHORTENING
             self.memory[groups.LEVEL] = max(self.memory[groups.LEVEL], self.memory[groups.REFUSED])
@@ -238,7 +282,7 @@ class ErrorClock(Clock):
         self._stop = self._next_stop()
         self._whole = max(1, math.ceil((self._stop - self.time) / dt - SHARP))
         self._grid = (self._stop - self.time) / self._whole
-        self.limits[groups.LOW_LEVEL] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.largest else 0.0
+        self.limits[groups.LOW_LEVEL] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.longest else 0.0
         self.limits[groups.HIGH_LEVEL] = HIGH_ERROR / dt**self.power if dt > self.smallest else math.inf
 
 

@@ -1,0 +1,115 @@
+"""Lines that snap taut: short increments follow the front, wherever they are asked to; others are told what they do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fem
+from fem.solve import step_run
+from tests.decks import run_text
+
+BARS, LENGTH, STIFFNESS, MASS = 20, 10.0, 4e5, 1.0
+PASSING = LENGTH / BARS / np.sqrt(STIFFNESS / MASS)
+"""What a wave needs through a bar: 0.79 ms."""
+# In a fluid as thin as air, above a bottom it never meets: a kind of model that other tests have compiled.
+DECK = f"""
+*NODE
+1, 0., 0., 0.
+{BARS + 1}, 3., 0., -8.5
+*NGEN, LINE=CATENARY
+1, {BARS + 1}, 1, {LENGTH}
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, {BARS}
+*MATERIAL, NAME=ROPE
+*ELASTIC
+{STIFFNESS}
+*DENSITY
+{MASS}
+*DAMPING, BETA={0.3 * PASSING}
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LINE, MATERIAL=ROPE, STRAIN=ENGINEERING
+1.
+*AQUA
+-50., 0., 9.81, 1.
+*SEABED, ELSET=LINE
+1E6, 1E4, 0.02
+*AMPLITUDE, NAME=PULL, DEFINITION=SMOOTH STEP
+0., 0., 0.6, 1.
+*BOUNDARY
+1, 1, 3
+{BARS + 1}, 1, 3
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC
+*DLOAD
+LINE, GRAV, 9.81, 0., 0., -1.
+LINE, PB, 1., 0.02
+LINE, FDD, 1., 0.02, 1.2
+LINE, FDT, 1., 0.02, 0.1
+LINE, FI, 1., 0.02, 2., 1., , 0.
+*END STEP
+*STEP, NLGEOM, INC=1000000
+*DYNAMIC, {{integrator}}
+{{dt}}, 0.5
+*CONTROLS, TIME ERROR=OFF{{controls}}
+*BOUNDARY, AMPLITUDE=PULL
+{BARS + 1}, 3, 3, {{way}}
+*EL PRINT, ELSET=LINE
+T
+*END STEP
+"""
+CALM, RINGING = "TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4", "TIME INTEGRATOR=HHT, ALPHA=-0.05"
+
+
+def pulled(integrator: str = CALM, waves: float = 10.0, way: float = -2.0, controls: str = "") -> fem.History:
+    """A slack line of which one end is pulled down, in increments of so many passages of a wave through a bar."""
+    return run_text(DECK.format(integrator=integrator, dt=waves * PASSING, way=way, controls=controls))
+
+
+def peak(history: fem.History) -> float:
+    return max(float(history.of_element(bar, "T").max()) for bar in range(1, BARS + 1))
+
+
+@pytest.fixture(scope="module")
+def limit() -> float:
+    """Equal increments of an eighth of a passage: halving them once more changes nothing by 1e-3."""
+    return peak(pulled("DIRECT, " + CALM, 0.125))
+
+
+@pytest.mark.parametrize("integrator", [CALM, RINGING, "TIME INTEGRATOR=ENERGY MOMENTUM"])
+def test_automatic_increments_follow_a_snap(integrator, limit):
+    history = pulled(integrator)
+    assert peak(history) == pytest.approx(limit, rel=0.05)
+    assert np.ptp(history.dt[2:]) > 0.0
+    assert any("follow the front" in notice for notice in history.notices)
+    assert not any("too long" in notice for notice in history.notices)
+
+
+def test_equal_increments_are_told_what_they_do(limit):
+    history = pulled("DIRECT, " + CALM)
+    assert peak(history) != pytest.approx(limit, rel=0.05)
+    notices = " ".join(history.notices)
+    assert "understated by 15 to 60 %" in notices and "L0/(c dt) = 0.1)" in notices
+    assert "lines snap taut in increments that are too long" in notices
+    assert any(event.event == "snap" for event in history.events)
+
+
+def test_a_line_that_does_not_snap_is_solved_in_equal_increments():
+    equal, automatic = pulled("DIRECT, " + CALM, way=0.1), pulled(way=0.1)
+    np.testing.assert_array_equal(equal.u, automatic.u)
+    assert not any("too long" in notice for notice in equal.notices)
+    assert not any(event.event == "cutback" for event in automatic.events)
+
+
+def test_snaps_may_be_left_alone():
+    np.testing.assert_array_equal(pulled(controls=", SNAP=OFF").u, pulled("DIRECT, " + CALM).u)
+
+
+def test_chunks_change_nothing(monkeypatch):
+    whole = pulled()
+    monkeypatch.setattr(step_run, "LONGEST_CHUNK", 3)
+    parts = pulled()
+    np.testing.assert_array_equal(whole.time, parts.time)
+    np.testing.assert_array_equal(whole.u, parts.u)
