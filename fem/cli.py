@@ -161,7 +161,8 @@ def add_others(commands: Any) -> None:
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy; none: list them; all: all")
     option.add_output(examples, "folder of the copies (default: the current one)")
     examples.set_defaults(command=late("fem.commands.example:example", is_told=True))
-    page = commands.add_parser("app", help="forms, runs and results in a browser, on this computer")
+    token = "The address it prints has a token: without it nobody, other users of this computer included, is let in."
+    page = commands.add_parser("app", help="forms, runs and results in a browser, on this computer", epilog=token)
     page.add_argument("start", metavar="DECK|DIR", nargs="?", type=Path, help="deck, or folder of results, to open")
     page.add_argument("--port", metavar="N", type=option.port, default=8080, help="of the page (default: 8080)")
     where = "address to serve (default: 127.0.0.1, this computer alone); any other lets others in"
@@ -198,6 +199,8 @@ def add_pictures(commands: Any) -> None:
     film.add_argument("--to", dest="end", metavar="T", type=option.number, default=math.inf, help="last time")
     where = "time of the motion in a second of the film (1: as fast as it happens), in place of --frames"
     film.add_argument("--speed", metavar="S", type=option.positive, help=where)
+    where = "draw displacements so many times as large (the scale factor of ParaView and Abaqus; default: 1)"
+    film.add_argument("--scale", metavar="S", type=option.positive, default=1.0, help=where)
     film.set_defaults(command=late("fem.pictures.animate:animate", is_told=True))
     told = commands.add_parser("report", help="write one HTML file of a run, a sweep, exponents or a validation")
     option.add_output(told, "the page (default: DIR/report.html)", "FILE.html")

@@ -27,7 +27,7 @@ ROOMS = {
     "results": {"files", "model", "compiled"},
     "commands": {"files"},
     "pictures": {"files", "model", "results"},
-    "solve": {"assembly", "lanes", "forces", "results", "model", "compiled"},
+    "solve": {"assembly", "lanes", "lines", "forces", "results", "model", "compiled"},
     "checking": {"deck", "model"},
     "pendulums": {"commands", "files"},
     "moordyn": {"files"},

@@ -154,7 +154,7 @@ def test_lengths_far_apart_and_doubled_bars():
     candidate = model(mesh=mesh([(0, 0, 0), (1, 0, -1), (5000, 0, 0)], (1, 2), (2, 3)))
     assert "times as long as bar 11" in wrong(candidate)
     doubled = model(mesh=mesh([(0, 0, 0), (1, 0, -1), (2, 0, 0)], (1, 2), (2, 3), (3, 2)))
-    assert "bars 12 and 13 join the same two nodes" in wrong(doubled)
+    assert "bars 12 and 13, of one section, join the same two nodes" in wrong(doubled)
 
 
 def test_no_loads_and_no_steps():

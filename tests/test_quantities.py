@@ -38,6 +38,8 @@ DECK = """*NODE, NSET=ALL
 0.01, 0.05
 *DLOAD
 BARS, GRAV, 9.81, 0., 0., -1.
+*CLOAD
+3, 1, 2.
 {requests}*END STEP
 """
 CARDS = {"NODE": "NSET=ALL", "EL": "ELSET=BARS"}
@@ -90,10 +92,11 @@ def test_every_output_has_the_same_numbers(ran, quantity):
 @pytest.mark.parametrize("quantity", [*NODAL, *ELEMENTAL], ids=lambda quantity: quantity.name)
 def test_decks_ask_by_name_column_or_alias(quantity):
     kind = "NODE" if quantity in NODAL else "EL"
-    for name in filter(None, (quantity.name, *quantity.columns, quantity.alias)):
+    for name in filter(None, (quantity.name, *quantity.columns, *quantity.aliases)):
         model = fem.parse_deck(DECK.format(requests=asked(kind, name.lower())))
         assert {request.variables for request in model.steps[0].outputs} == {(quantity.name,)}
-        assert any(f"of {quantity.name}" in text for text in model.extensions) == quantity.is_extension
+        is_own = quantity.is_extension and name not in quantity.aliases
+        assert any(f"of {quantity.name}" in text for text in model.extensions) == is_own
 
 
 def test_what_follows_is_computed_when_asked_for():
@@ -140,6 +143,114 @@ def test_coordinates_are_those_of_the_moving_nodes(ran):
     start, end = history.of_node(1, "COORD"), history.of_node(2, "COORD")
     length = np.linalg.norm(end - start, axis=1)
     assert length == pytest.approx(length[0] * np.sqrt(1.0 + 2.0 * history.of_element(4, "E")), rel=1e-12)
+
+
+LOADED = """*NODE, NSET=ALL
+1, 0., 0., 0.
+2, 1., 0., 0.
+3, 2., 0., 0.
+*ELEMENT, TYPE=T3D2, ELSET=BARS
+1, 1, 2
+2, 2, 3
+*SOLID SECTION, ELSET=BARS, MATERIAL=M
+1e-4
+*MATERIAL, NAME=M
+*ELASTIC
+1e9
+*AMPLITUDE, NAME=WAVE, TIME=TOTAL TIME
+0., 0., 1., 0.5, 4., 2.
+*BOUNDARY
+1, 1, 3
+2, 2, 3
+3, 1, 3
+*STEP, NLGEOM
+*STATIC, DIRECT
+0.25, 1.
+*NODE PRINT, NSET=ALL
+RF, CF, TF
+*END STEP
+*STEP, NLGEOM
+*STATIC, DIRECT
+0.25, 1.
+*CLOAD
+2, 1, 1000.
+2, 1, -400.
+3, 1, 50.
+*END STEP
+*STEP, NLGEOM
+*STATIC, DIRECT
+0.25, 1.
+*CLOAD, AMPLITUDE=WAVE
+2, 1, 100.
+*END STEP
+*STEP, NLGEOM
+*STATIC, DIRECT
+0.25, 1.
+*CLOAD, OP=NEW
+*END STEP
+"""
+
+
+def test_cf_is_the_concentrated_load_and_tf_the_reaction_with_it(tmp_path):
+    """CF is what *CLOAD says, by Abaqus' rules of ramps, amplitudes and removal; TF at a fixed node is what it takes
+    from the bar, CF = TF at a free one; loads on one dof add."""
+    deck = tmp_path / "loaded.inp"
+    deck.write_text(LOADED)
+    history = fem.run(deck)
+    run_to_files(deck, tmp_path / "out", quiet=True)
+    free, fixed = (history.of_node(label, "CF")[:, 0] for label in (2, 3))
+    for step, ramp in enumerate((lambda t: 0.0 * t, lambda t: t - 1.0, lambda t: 0.0 * t + 1.0, lambda t: 4.0 - t), 1):
+        rows = history.of_step(step)
+        assert fixed[rows] == pytest.approx(50.0 * ramp(history.time[rows]), abs=1e-12)
+    assert free[history.of_step(2)] == pytest.approx(600.0 * (history.time[history.of_step(2)] - 1.0))
+    third = history.of_step(3)  # along the points (1, 0.5), (4, 2): half the time
+    assert free[third] == pytest.approx(50.0 * history.time[third])
+    assert free[-1] == 0.0
+    pull = history.of_element(2, "T")
+    assert history.of_node(3, "TF")[:, 0] == pytest.approx(pull, rel=1e-9, abs=1e-9)
+    assert np.array_equal(history.of_node(2, "TF"), history.of_node(2, "CF") + history.of_node(2, "RF"))
+    again = fem.load(tmp_path / "out")
+    assert np.array_equal(again.of_node(2, "CF"), history.of_node(2, "CF"))
+    assert history.to_xarray().CF.sel(node=2, axis=1).values.tolist() == free.tolist()
+
+
+def test_cf_follows_the_load_factor_of_riks(tmp_path):
+    """CF in RIKS is the factor times the load, in tables and fields; also when a later step holds what it reached."""
+    riks = (
+        LOADED[: LOADED.index("*STEP")]
+        + """*STEP, NLGEOM
+*STATIC, RIKS
+0.1, 1., , , 0.7
+*CLOAD
+2, 1, 1000.
+*NODE PRINT, NSET=ALL
+CF
+*NODE FILE
+CF
+*END STEP
+*STEP, NLGEOM
+*STATIC, DIRECT
+1., 1.
+*END STEP
+"""
+    )
+    deck = tmp_path / "riks.inp"
+    deck.write_text(riks)
+    run_to_files(deck, tmp_path / "out", quiet=True)
+    history = fem.load(tmp_path / "out")
+    first = history.of_step(1)
+    load = history.of_node(2, "CF")[:, 0]
+    assert load[first] == pytest.approx(1000.0 * history.load_factor[first], rel=1e-12) and load[-1] > 699.0
+    fields = [read_field(path)["concentrated force"][1, 0] for _, path in read_list(tmp_path / "out" / "riks.pvd")]
+    assert fields[-1] == pytest.approx(load[-1], rel=1e-12)
+
+
+def test_who_asks_for_cf_of_a_bottom_is_told_its_name(tmp_path):
+    """CF was that force in earlier versions; with CFORCE nothing has to be said."""
+    bed = "*SEABED, ELEVATION=-5.\n1e5, 0., 0.1\n*BOUNDARY"
+    for names, is_told in (("CF", True), ("CF, CFORCE", False), ("CFORCE", False)):
+        text = DECK.replace("*BOUNDARY", bed, 1).format(requests=asked("NODE", names))
+        assert any("is CFORCE" in notice for notice in fem.parse_deck(text).notices) == is_told
 
 
 def test_sets_beyond_those_that_fields_show_are_told(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""Kills at random times, each run then continued: a hundred over nineteen decks, twenty of them killed twice.
+"""Kills at random times, each run then continued: a hundred over decks of all cards, twenty of them killed twice.
 
 Every file has to end with the bytes of an undisturbed run, ``run.json`` without its timing.
 """
@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.reliability.card_decks import card_decks
 from benchmarks.reliability.going_on_decks import decks, with_checkpoints
 from benchmarks.reliability.trial import Trial, command, environment
 
@@ -32,7 +33,8 @@ def run(work: Path, is_short: bool) -> Iterator[Trial]:
     """All trials, deck by deck."""
     chance = random.Random(1)
     subprocess.run(command("warmup"), env=environment(), check=True, stdout=subprocess.DEVNULL, timeout=600)
-    texts = decks(SHORT if is_short else SIZE)
+    size = SHORT if is_short else SIZE
+    texts = decks(size) | card_decks(size)
     wholes: dict[str, tuple[dict[str, bytes], float]] = {}
     for number in range(FEW if is_short else TRIALS):
         name = list(texts)[number % len(texts)]

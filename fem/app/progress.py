@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fem.files.own import read_record
+from fem.files.regular import open_regular
 from fem.results.run_record import RUN_RECORD
 
 COLUMNS: dict[str, type] = dict.fromkeys(("step", "increment", "iterations"), int)
@@ -55,10 +57,10 @@ def progress_of(folder: Path) -> Progress | None:
 def last_row(path: Path) -> dict[str, str]:
     """The last whole line of a table by its columns, numbers as they stand; nothing without one."""
     try:
-        with path.open("rb") as file:
-            head = file.readline()
+        with open_regular(path) as file:
+            head = file.readline(TAIL)
             start = file.tell()
-            file.seek(max(start, path.stat().st_size - TAIL))
+            file.seek(max(start, os.fstat(file.fileno()).st_size - TAIL))
             lines = file.read().split(b"\n")[:-1]  # what follows the last end of a line is not whole
     except OSError:
         return {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import socket
-from concurrent.futures import BrokenExecutor
-from contextlib import suppress
+import threading
+import time
+import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,8 +18,8 @@ PATIENCE = 60.0
 """Seconds for which a page that is not heard of (a lid closed, a busy machine) keeps what was typed into it."""
 HOME = (HERE, "localhost")
 OPEN = (
-    "warning: anybody who reaches {host} can run decks, and read and write files, as you on this computer: "
-    "there is no password"
+    "warning: whoever knows this address can run decks, and read and write files, as you on this computer, and "
+    "to {host} it goes over the network as plain text"
 )
 
 
@@ -30,33 +32,36 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
     """
     if find_spec("nicegui") is None:
         raise CommandError(lacks("nicegui", "app"))
-    if start is not None and not start.exists():
-        raise CommandError(f"{start} does not exist: give a deck or a folder of results")
+    if start is not None and not (start.is_file() or start.is_dir()):
+        what = "is neither a file nor a folder" if start.exists() else "does not exist"
+        raise CommandError(f"{start} {what}: give a deck or a folder of results")
     check_port(host, port)
-    from nicegui import app, run, ui
+    from nicegui import app, ui
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from fem.app.data.seen import read
+    from fem.app.door import Door, Key
     from fem.app.page import Page
     from fem.app.solver import Workplace
 
     async def get_ready() -> None:
-        """The first look at results need not wait for a process; the program may end meanwhile."""
-        with suppress(BrokenExecutor):
-            await run.cpu_bound(read, [], [], False)
+        """The first look at results need not wait for a process."""
+        await workplace.readers.read([], [], False)
 
-    workplace = Workplace()
-    run.process_pool_start_method = "spawn"
+    workplace, key = Workplace(), Key(port)
+    address = address_of(host, port, key.token)
     app.on_startup(get_ready)
     app.on_shutdown(workplace.close)
     if host not in HOME:
         say(OPEN.format(host=host))
-    say(f"the page is at http://{host}:{port}/ ; Ctrl-C ends it")
+    say(f"the page is at {address} ; Ctrl-C ends it")
+    app.add_middleware(Door, key=key)
     if host in HOME:  # no other site may lead a browser here under a name of its own
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(HOME))
     try:
+        if is_opened:
+            threading.Thread(target=open_browser, args=(host, port, workplace.folder, address), daemon=True).start()
         ui.run(
-            lambda: Page(workplace, start).build(), host=host, port=port, title="fem", show=is_opened, reload=False,
+            lambda: Page(workplace, start).build(), host=host, port=port, title="fem", show=False, reload=False,
             dark=None, show_welcome_message=False, favicon=FAVICON, reconnect_timeout=PATIENCE,
         )  # fmt: skip
     except KeyboardInterrupt:
@@ -64,6 +69,27 @@ def serve(start: Path | None, host: str = HERE, port: int = 8080, is_opened: boo
     finally:
         workplace.close()
     return 0
+
+
+def address_of(host: str, port: int, token: str) -> str:
+    """Of the page, for a browser."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/?token={token}"
+
+
+def open_browser(host: str, port: int, folder: Path, address: str) -> None:
+    """Once the page answers. A file leads to it: command lines, with their addresses, are seen by all users."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            socket.create_connection((host, port), 1.0).close()
+        except OSError:
+            time.sleep(0.1)
+            continue
+        way = folder / "open.html"
+        text = f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(address)}">'
+        way.write_text(text, encoding="utf-8")  # in a folder that nobody else can look into
+        webbrowser.open(way.as_uri())
+        return
 
 
 def check_port(host: str, port: int) -> None:

@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
 import fem
 from fem.app.progress import Progress, progress_of
+from fem.app.readers import Readers
+from fem.commands.parent import watched
 from fem.results.run_record import RUNNING
 
 CONSOLE = "console.txt"
@@ -30,6 +33,7 @@ class Workplace:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="fem-app-"))
         self.runs: list[Solver] = []
+        self.readers = Readers()
         self._numbers = count(1)
 
     def new_folder(self, name: str) -> Path:
@@ -56,6 +60,7 @@ class Workplace:
 
     def close(self) -> None:
         """End what goes on, and remove the folder."""
+        self.readers.close()
         for run in self.runs:
             run.stop()
         for run in self.runs:
@@ -64,7 +69,7 @@ class Workplace:
 
 
 class Solver:
-    """A process of the program: ``fem run`` of a deck into a folder, or another command."""
+    """A process of the program: ``fem run`` of a deck into a folder, or another command. It ends with this one."""
 
     def __init__(self, arguments: Sequence[str], place: Path, folder: Path | None, deck: Path | None) -> None:
         self.folder, self.deck = folder, deck
@@ -74,10 +79,17 @@ class Solver:
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         with self._console.open("wb") as console:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "fem", *arguments], cwd=place, stdin=subprocess.DEVNULL, stdout=console,
-                stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                [sys.executable, "-m", "fem", *arguments], cwd=place, stdin=subprocess.PIPE, stdout=console,
+                stderr=subprocess.STDOUT, env=watched({**os.environ, "PYTHONPATH": os.pathsep.join(paths)}),
                 start_new_session=True,  # Ctrl-C at the program's terminal is answered by ``Workplace.close``
             )  # fmt: skip
+        threading.Thread(target=self._reap, name="reap", daemon=True).start()
+
+    def _reap(self) -> None:
+        """Nothing is left of a process that has ended, whether or not a page still looks at it."""
+        self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     @property
     def number(self) -> int:
@@ -111,8 +123,10 @@ class Solver:
             return ""
 
     def progress(self) -> Progress | None:
-        """Of ``fem run``."""
-        return progress_of(self.folder) if self.folder else None
+        """Of ``fem run``. What it wrote last is read after its end."""
+        was_running = self.is_running
+        found = progress_of(self.folder) if self.folder else None
+        return self.progress() if was_running and not self.is_running else found
 
     @property
     def failure(self) -> str:

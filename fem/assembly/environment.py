@@ -107,7 +107,7 @@ def next_environment(
         released,
         initial,
         advance_flows(before.flows, system, step, span),
-        advance(before.winches, _winch_entries(system, step), False, span, model),
+        _winches(system, before, step, span),
         _kept_tensions(system, step, span),
         isinstance(step.procedure, Static) and step.procedure.creeps,
     )
@@ -151,6 +151,19 @@ def _winch_entries(system: System, step: Step) -> Entries:
     turning = (winch for winch in step.winches if not winch.is_tension)
     rows = ((w.amplitude, (system.elements_of(w.target), w.end - 1), w.value) for w in turning)
     return _entries((len(system.family), 2), rows)
+
+
+def _winches(system: System, before: Environment, step: Step, span: Span) -> tuple[Case, ...]:
+    """Those that no amplitude moves turn evenly over the step, be it static or dynamic."""
+    evenly = replace(span, ramps=step.winds and span.end > span.start)
+    return advance(before.winches, _winch_entries(system, step), False, evenly, system.model)
+
+
+def winches_at(system: System, environment: Environment, time: float) -> Floats:
+    """(elements, 2) changes of natural length that winches have given at an instant of the step."""
+    given = [(case.field, case.curve) for case in environment.winches]
+    both: Floats = combined(given, np.array([time]), (len(system.family), 2))[0]
+    return both
 
 
 def _kept_tensions(system: System, step: Step, span: Span) -> tuple[Kept, ...]:

@@ -106,6 +106,12 @@ class System:
         return bars
 
     @property
+    def given_bars(self) -> Ints:
+        """Indices of the bars whose force a family gives."""
+        bars: Ints = self.bar_index[(self.family[:, 0] >= FIRST) & (self.bar_index >= 0)]
+        return bars
+
+    @property
     def idle(self) -> Flags:
         """(n,) nodes without any element, equation or link."""
         idle = np.ones(len(self.labels), np.bool_)

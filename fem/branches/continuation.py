@@ -172,7 +172,7 @@ def follow_plan(
     if len(values.names) != 1:
         raise CommandError("a continuation varies one parameter")
     plan = make_plan(deck, values, parameters, False, lambda _: asked)
-    grid = Grid((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *plan.grid.values))
+    grid = Grid((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *values.values))
     columns = [WAY if name == "point" else name for name in plan.identity["columns"]]
     columns[:1] = ["point", WAY]
     identity = {**plan.identity, "grid": dict(zip(grid.names, grid.values, strict=True)), "columns": columns}
@@ -182,7 +182,7 @@ def follow_plan(
 
 def followed(plan: Plan, asked: Continuation, folder: Path | None, missing: list[int]) -> Generator[list[Answer]]:
     """Answers in the order of the motion, up and then down, from the last state that is kept."""
-    count = len(plan.grid.values[1])
+    count = int(np.count_nonzero(plan.grid.columns()[WAY] > 0.0))
     order = [*range(count), *reversed(range(count, len(plan.grid)))]
     done, state = kept_state(folder, order, set(missing)) if missing else (len(order), None)
     for place in range(done, len(order)):

@@ -53,6 +53,8 @@ def add_commands(commands: Any) -> None:
     starts.add_argument("--cycles", type=positive_count, metavar="N", default=200, help=what)
     what = "distance of points that are the same, as a fraction of the model's size (default: 1e-3)"
     starts.add_argument("--tolerance", type=fraction, metavar="FRACTION", default=1e-3, help=what)
+    what = "what dt does: one start in twenty again at dt/2, a tenth of the work, or none (default: sample)"
+    starts.add_argument("--error", choices=("sample", "none"), default="sample", help=what)
     starts.set_defaults(command=basins_command)
     add_sweep(starts, "folder of tables and the picture", required=True, name="--grid")
 

@@ -13,9 +13,10 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.chaos import growth, neighbour
 from fem.chaos.averages import BATCHES, rates
-from fem.chaos.growth import tangent_growth
-from fem.chaos.neighbour import two_growth
+from fem.chaos.growth import TangentGrowth
+from fem.chaos.neighbour import TwoGrowth
 from fem.chaos.trajectory import halved, lasting
+from fem.chaos.verdict import APART, Followed, Settled, course_of, judge
 from fem.errors import CommandError
 from fem.model import Model
 from fem.results.history import History
@@ -37,33 +38,47 @@ class Exponents:
     values, errors  (k,)        an exponent is positive where its value exceeds its error; -inf (error 0): nothing is
                     left of a perturbation where ropes or stops become taut without rebound
     growth          (r, k + 1)  logarithms of growth from one orthonormalisation to the next, and the times between,
-                    from the end of the transient on
+                    of the time that counts: after the transient, and since the motion has settled
     dt_errors       (k,)        the values at dt/2 less these; NaN where that was not asked for
+    is_chaotic      the largest exponent is positive, and stays so where the motion is followed further; False: it is
+                    not; None: the motion has not settled, or dt decides
+    verdict         that in words, or why there is none
+    settled         period of the section, and time of the step from which it comes back; None: it does not
     """
 
     values: Floats
     errors: Floats
     growth: Floats
     dt_errors: Floats
+    is_chaotic: bool | None
+    verdict: str
+    settled: Settled | None
 
     def __repr__(self) -> str:
         """A line for each."""
         lines = []
         for n, (value, error, change) in enumerate(zip(self.values, self.errors, self.dt_errors, strict=True), 1):
-            moves = "" if np.isnan(change) else f", {change:+.6f} at dt/2"
+            moves = "" if np.isnan(change) else f"; {value + change:.6f} at dt/2, a change of {change:+.6f}"
             moves = ", ends where ropes or stops become taut" if value == -np.inf else moves
             lines.append(f"exponent {n}   {value: .6f} +- {error:.6f}{moves}")
         return "\n".join(lines)
 
     @property
-    def is_chaotic(self) -> bool:
-        """The largest exponent is positive beyond its error bar."""
-        return bool(self.values[0] > self.errors[0])
-
-    @property
     def moved(self) -> Flags:
         """(k,) True where dt matters more than the error bars say."""
         return beyond_bar(self.dt_errors, self.errors)
+
+
+def doubt_at(found: Exponents, finer: Exponents) -> str:
+    """Why what was found is no verdict after a run at dt/2; empty where it is one."""
+    if finer.is_chaotic is None:
+        return f"at dt/2 {finer.verdict}"
+    bar = math.hypot(float(found.errors[0]), float(finer.errors[0]))
+    is_same = not found.is_chaotic or abs(float(found.dt_errors[0])) <= APART * bar
+    if found.is_chaotic == finer.is_chaotic and is_same:
+        return ""
+    value, other = float(found.values[0]), float(finer.values[0])
+    return f"depends on the increment: {value:.3g}, but {other:.3g} at dt/2: take smaller increments, or run longer"
 
 
 def beyond_bar(difference: Floats, error: Floats) -> Flags:
@@ -91,7 +106,7 @@ class Lyapunov:
     again: str = "none"
     kind: ClassVar[str] = "lyapunov"
     figures: ClassVar[tuple[str, ...]] = ("exponents.png",)
-    counts: ClassVar[tuple[str, ...]] = ("chaotic",)
+    counts: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -109,7 +124,7 @@ class Lyapunov:
         return {f"lyapunov {each.name}": getattr(self, each.name) for each in fields(self)}
 
     def columns(self) -> list[str]:
-        """``chaotic`` is 1 where the largest exponent exceeds its error."""
+        """``chaotic``: 1, 0, or empty where the motion has not settled or dt decides."""
         numbered = range(1, self.count + 1)
         names = ("exponent", "error") if self.again == "none" else ("exponent", "error", "error_dt")
         return ["chaotic", *(f"{name}_{n}" for name in names for n in numbered)]
@@ -119,15 +134,28 @@ class Lyapunov:
         model = lasting(model, self.time)
         if model.failures:
             raise CommandError("elements that break (*FAILURE) leave no motion that goes on as it was: no exponents")
-        is_two = self.method == "two"
-        grown = two_growth(model, self.every) if is_two else tangent_growth(model, self.count, self.every)
+        followed = self.followed(model)
+        grown = followed.growth.rows
         first = math.ceil(self.transient * len(grown))
         if len(grown) - first < 2 * BATCHES:
             raise CommandError(
                 f"{len(grown)} intervals are too few for a mean with an error bar: a longer --time is needed"
             )
-        values, errors = rates(grown[first:, :-1], grown[first:, -1])
-        return Exponents(values, errors, grown[first:], np.full(len(values), np.nan))
+        verdict = judge(followed, first)
+        counted = grown[verdict.first :]
+        values, errors = rates(counted[:, :-1], counted[:, -1])
+        none = np.full(len(values), np.nan)
+        return Exponents(values, errors, counted, none, verdict.is_chaotic, verdict.words, verdict.settled)
+
+    def followed(self, model: Model) -> Followed:
+        """The motion of the record."""
+        course = course_of(model)
+        is_two = self.method == "two"
+        longer = course.model
+        growth = TwoGrowth(longer, self.every) if is_two else TangentGrowth(longer, self.count, self.every)
+        found = Followed(course, growth)
+        found.follow(course.record)
+        return found
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
         """What was found, with its change at dt/2; NaN stays where increments differ, or nobody asked."""
@@ -135,8 +163,11 @@ class Lyapunov:
         if finer is None:
             return found
         every = self.every or (neighbour.EVERY if self.method == "two" else growth.EVERY)
-        values, lasts = replace(self, every=2 * every).exponents(finer).values, np.isfinite(found.values)
-        return replace(found, dt_errors=np.where(lasts, values, np.nan) - np.where(lasts, found.values, 0.0))
+        other, lasts = replace(self, every=2 * every).exponents(finer), np.isfinite(found.values)
+        changes = np.where(lasts, other.values, np.nan) - np.where(lasts, found.values, 0.0)
+        found = replace(found, dt_errors=changes)
+        doubt = "" if found.is_chaotic is None else doubt_at(found, other)
+        return replace(found, is_chaotic=None, verdict=doubt) if doubt else found
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
         """A row of a sweep."""
@@ -148,9 +179,10 @@ class Lyapunov:
         except Exception as error:
             verdict = verdict_of(error)
         if found is None:
-            return verdict, (0, *[math.nan] * (len(self.columns()) - 1)), None
+            return verdict, (math.nan,) * len(self.columns()), None
         numbers = np.concatenate([found.values, found.errors, found.dt_errors]).tolist()
-        return verdict, (int(found.is_chaotic), *numbers[: len(self.columns()) - 1]), None
+        chaotic = math.nan if found.is_chaotic is None else int(found.is_chaotic)
+        return verdict, (chaotic, *numbers[: len(self.columns()) - 1]), None
 
 
 def lyapunov(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,14 +18,15 @@ if TYPE_CHECKING:
     from fem.sweeping.sweep import Sweep
 
 
-def convergence(time: Floats, running: Floats, errors: Floats, is_si: bool) -> Figure:
+def convergence(time: Floats, running: Floats, errors: Floats, verdict: str, is_si: bool) -> Figure:
     """The exponents (p, k) as they would be after part of the time (p,), each in the band of its error bar.
 
-    Without those that are -inf.
+    Without those that are -inf; below the title stands the verdict.
     """
     lasts = np.isfinite(running).all(axis=0)
     running, errors = running[:, lasts], errors[:, lasts]
     figure, [[panel]] = panels(1, "Lyapunov exponents, from the time so far", height=3.2)
+    panel.set_title(textwrap.fill(verdict, 90), fontsize=8)
     for n, (values, bars) in enumerate(zip(running.T, errors.T, strict=True)):
         line = curve(panel, time, values, n, f"{n + 1}: {values[-1]:.4g} ± {bars[-1]:.1g}")
         panel.fill_between(time, values - bars, values + bars, color=line.get_color(), alpha=0.15, lw=0)
@@ -34,7 +36,7 @@ def convergence(time: Floats, running: Floats, errors: Floats, is_si: bool) -> F
         panel.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     panel.axhline(0.0, color="#444444", lw=0.8)
     unit = unit_of("1/time", is_si)
-    panel.set(xlabel=f"time after the transient [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
+    panel.set(xlabel=f"time that counts [{unit_of('time', is_si)}]", ylabel=f"exponent [{unit}]")
     tidy(panel)
     legend_beside(panel)
     return figure
@@ -74,12 +76,21 @@ def families(sweep: Sweep) -> list[tuple[str, Flags]]:
 
 
 def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
-    """The largest exponent, with its error bar, against the last parameter that was varied."""
+    """The largest exponent, with its error bar, against the last parameter that was varied.
+
+    Those without a verdict stand apart, as crosses that no line joins.
+    """
     figure, [[panel]] = panels(1, "Largest Lyapunov exponent", height=3.2)
     for place, (label, rows) in enumerate(families(sweep)):
         x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
-        line = curve(panel, x, y, place, label or None, marker=".", ms=5)
-        panel.fill_between(x, y - error, y + error, color=line.get_color(), alpha=0.2, lw=0)
+        is_open = np.isnan(sweep["chaotic"][rows])
+        known = np.where(is_open, np.nan, y)
+        line = curve(panel, x, known, place, label or None, marker=".", ms=5)
+        panel.fill_between(x, known - error, known + error, color=line.get_color(), alpha=0.2, lw=0)
+        if is_open.any():
+            look: dict[str, Any] = {"fmt": "x", "color": line.get_color(), "ms": 6, "lw": 0.6}
+            at, told = (x[is_open], y[is_open], error[is_open]), f"{label}: no verdict" if label else "no verdict"
+            panel.errorbar(*at, label=told, **look)
         if "error_dt_1" in sweep:
             finer = y + sweep["error_dt_1"][rows]
             panel.plot(x, finer, "o", mfc="none", mec=line.get_color(), ms=6, label="at dt/2" if place == 0 else None)

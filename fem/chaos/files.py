@@ -17,7 +17,7 @@ from fem.files.own import Names, OwnFolder
 from fem.files.whole import lines_of, replace_file
 from fem.model import Model
 from fem.pictures.style import save_png
-from fem.results.console import as_note
+from fem.results.console import as_note, in_lines
 from fem.results.frames.units import says_si
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
@@ -34,18 +34,19 @@ def write_exponents(options: Namespace, asked: Lyapunov) -> int:
     with folder_of(options, model, asked, names) as own:
         folder = own.path
         found = asked.with_dt_errors(model, asked.exponents(model))
-        begin_anew(own, model, asked)
+        verdict = "" if found.is_chaotic is None else ("regular", "chaotic")[found.is_chaotic]
+        begin_anew(own, model, asked, {"verdict": verdict, "in words": found.verdict})
         running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
         numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, asked.count + 1)]
         write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
-        save_png(convergence(*running, says_si(model.heading)), folder / names[1])
+        save_png(convergence(*running, found.verdict, says_si(model.heading)), folder / names[1])
     if not options.quiet:
         print(found)
         if found.moved.any():
             print("note: dt matters: at dt/2 an exponent moves by more than its bar; take smaller increments")
         elif asked.again != "none" and np.isnan(found.dt_errors).all():
             print("note: what dt does is not known: the increments are not all equal, or left to the solver")
-        print("chaotic: the largest exponent is positive" if found.is_chaotic else "regular: no positive exponent")
+        print(in_lines(found.verdict, 2))
         print(f"written    in {folder}: convergence.csv, convergence.png")
     return 0
 
@@ -79,8 +80,22 @@ def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, model:
         write_table(folder / written[0], names, tidy_points(sweep, asked.points))
     if not quiet:
         print(f"           and {', '.join(written)}")
-        if isinstance(asked, Lyapunov) and asked.again != "none":
-            print(as_note(dt_notice(sweep, asked.count)))
+        if isinstance(asked, Lyapunov):
+            print("".join(as_note(text) + "\n" for text in notices(sweep, asked)), end="")
+
+
+def notices(sweep: Sweep, asked: Lyapunov) -> list[str]:
+    """What the table says at a glance: which parameter sets have no verdict, what dt does."""
+    open_ones = np.flatnonzero(np.isnan(sweep["chaotic"]) & ~sweep.failed)
+    found = []
+    if len(open_ones):
+        named = "; ".join(sweep.named(int(row)) for row in open_ones[:3])
+        more = f"; and {len(open_ones) - 3} more" if len(open_ones) > 3 else ""
+        found.append(
+            f"{len(open_ones)} of {len(sweep['point'])} parameter sets have no verdict ({named}{more}): the motion has "
+            "not settled, or dt decides; run longer (--time), or one of them alone to see why"
+        )
+    return [*found, dt_notice(sweep, asked.count)] if asked.again != "none" else found
 
 
 def dt_notice(sweep: Sweep, count: int) -> str:
@@ -100,7 +115,8 @@ def dt_notice(sweep: Sweep, count: int) -> str:
     for row in rows[:3]:
         n = int(np.argmax(moved[row]))
         named.append(
-            f"{sweep.named(row)}: {values[row, n]:.4g} +- {errors[row, n]:.1g}, {changes[row, n]:+.1g} at dt/2"
+            f"{sweep.named(row)}: {values[row, n]:.4g} +- {errors[row, n]:.1g}; "
+            f"{values[row, n] + changes[row, n]:.4g} at dt/2"
         )
     return (
         f"dt matters: at {len(rows)} of {checked} parameter sets run again at dt/2 an exponent moves by more than its "
@@ -134,10 +150,10 @@ def folder_of(options: Namespace, model: Model, asked: Asked, names: Sequence[st
     return own
 
 
-def begin_anew(own: OwnFolder, model: Model, asked: Asked) -> None:
-    """Say whose the folder is, then remove what an earlier start left in it."""
+def begin_anew(own: OwnFolder, model: Model, asked: Asked, found: Mapping[str, Any] | None = None) -> None:
+    """Say whose the folder is, and what was found, then remove what an earlier start left in it."""
     deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
-    replace_file(own.path / own.record, as_json({"deck": deck | dict(asked.settings), **own.about()}))
+    replace_file(own.path / own.record, as_json({"deck": deck | dict(asked.settings), **(found or {}), **own.about()}))
     own.clear(own.stale())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.chaos.neighbour import SEED, UNIT
+from fem.chaos.neighbour import NEVER, SEED, UNIT
 from fem.chaos.trajectory import Trajectory
 from fem.chaos.variation.carry import carry
 from fem.chaos.variation.groups import DA, DU, DV, SINCE, WRITTEN, Variation, new_variation
@@ -25,8 +25,6 @@ from fem.solve.step_system import StepSystem
 
 EVERY = 10
 """Increments between two orthonormalisations."""
-NEVER = 2**40
-"""The same for perturbations that stay as they become."""
 DEPENDENT = 1e-9
 """Fraction of a perturbation that is round-off where ropes that become taut make it a combination of others."""
 
@@ -175,17 +173,35 @@ class Varied(StepRun):
         return reason
 
 
+class TangentGrowth:
+    """Growth of ``count`` perturbations in the last step, by the tangent map, as far as the motion is followed."""
+
+    def __init__(self, model: Model, count: int, every: int | None = None) -> None:
+        self.count, self.trajectory = count, Trajectory(model, SilentSink(), Varied)
+        last = self.trajectory.last
+        assert isinstance(last, Varied)
+        self.last = last
+        self.trajectory.open()
+        last.every = every or EVERY
+        last.perturb(count)
+
+    @property
+    def rows(self) -> Floats:
+        """(r, count + 1) logarithms of growth from one orthonormalisation to the next; last column: times between."""
+        return np.concatenate([np.zeros((0, self.count + 1)), *self.last.grown])
+
+    def follow(self, end: int) -> None:
+        """Go on up to this increment, or to the end of the step."""
+        progress = self.trajectory.progress
+        while progress.increment < end and not self.last.clock.is_finished:
+            self.last.advance(end - progress.increment)
+
+
 def tangent_growth(model: Model, count: int, every: int | None = None) -> Floats:
     """(r, count + 1) logarithms of growth of ``count`` perturbations in the last step; last column: times between."""
-    trajectory = Trajectory(model, SilentSink(), Varied)
-    last = trajectory.last
-    assert isinstance(last, Varied)
-    trajectory.open()
-    last.every = every or EVERY
-    last.perturb(count)
-    while not last.clock.is_finished:
-        last.advance()
-    return np.concatenate(last.grown)
+    growth = TangentGrowth(model, count, every)
+    growth.follow(NEVER)
+    return growth.rows
 
 
 def map_over(last: Varied, increments: int, starts: Floats) -> Floats:

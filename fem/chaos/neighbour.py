@@ -33,6 +33,8 @@ UNIT = 1.0
 """Time in which displacements are counted as velocities, in the deck's unit."""
 EVERY = 400
 """Increments until two motions are brought close again."""
+NEVER = 2**40
+"""More increments than any step has."""
 CLOSE = 1e-7
 """Distance of two motions, as a fraction of the size of the model."""
 VANISHED = 1e-14
@@ -48,25 +50,47 @@ def two_growth(model: Model, every: int | None = None, motions: Sequence[Traject
 
     motions  two that have set off alike; None: they set off as the deck says
     """
-    pair = Pair(model, motions)
-    rows = []
-    distance, count = pair.begin(), every or EVERY
-    while not pair.is_finished:
-        start = pair.time
-        pair.follow(count)
-        for _ in range(count):
-            if pair.is_alike or pair.is_finished:
-                break
-            pair.follow(1)
-        grown = pair.distance
+    growth = TwoGrowth(model, every, motions)
+    growth.follow(NEVER)
+    return growth.rows
+
+
+class TwoGrowth:
+    """Growth of the distance of two motions in the last step, as far as they are followed."""
+
+    def __init__(self, model: Model, every: int | None = None, motions: Sequence[Trajectory] | None = None) -> None:
+        self.pair, self.every = Pair(model, motions), every or EVERY
+        self.distance = self.pair.begin()
+        self.trajectory = self.pair.first
+        self.start, self.since = self.pair.time, 0
+        self._rows: list[tuple[float, float]] = []
+
+    @property
+    def rows(self) -> Floats:
+        """(r, 2) logarithms of growth from one approach to the next, and the times between."""
+        return np.array(self._rows).reshape(-1, 2)
+
+    def follow(self, end: int) -> None:
+        """Go on up to this increment, or to the end of the step."""
+        pair, progress = self.pair, self.trajectory.progress
+        while progress.increment < end and not pair.is_finished:
+            count = min(max(self.every - self.since, 1), end - progress.increment)
+            pair.follow(count)
+            self.since += count
+            if pair.is_finished or (self.since >= self.every and (pair.is_alike or self.since >= 2 * self.every)):
+                self._close()
+
+    def _close(self) -> None:
+        """A row; the two are brought close again."""
+        pair, grown = self.pair, self.pair.distance
         if grown <= pair.vanished:
             raise CommandError(
-                f"two motions have become the same to the last digit within {count} increments (an impact or strong "
-                "damping ends all differences): look more often, with a smaller --every"
+                f"two motions have become the same to the last digit within {self.every} increments (an impact or "
+                "strong damping ends all differences): look more often, with a smaller --every"
             )
-        rows.append((np.log(grown / distance), pair.time - start))
-        distance = pair.bring_close(grown) if pair.is_alike else pair.begin_anew()
-    return np.array(rows)
+        self._rows.append((np.log(grown / self.distance), pair.time - self.start))
+        self.distance = pair.bring_close(grown) if pair.is_alike else pair.begin_anew()
+        self.start, self.since = pair.time, 0
 
 
 class Pair:

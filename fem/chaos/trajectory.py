@@ -36,13 +36,20 @@ class Trajectory(Run):
 
 def halved(model: Model) -> Model | None:
     """The model with half the increments in its last step; None where these are not all equal, and given."""
+    if not has_equal_increments(model):
+        return None
     last = model.steps[-1]
     procedure = last.procedure
     assert isinstance(procedure, Dynamic)
-    if not procedure.dt or not (procedure.direct or procedure.integrator == "CENTRAL DIFFERENCE"):
-        return None
     step = replace(last, procedure=replace(procedure, dt=0.5 * procedure.dt), max_increments=None)
     return replace(model, steps=(*model.steps[:-1], step))
+
+
+def has_equal_increments(model: Model) -> bool:
+    """All increments of the last step are as long as the deck says."""
+    procedure = model.steps[-1].procedure
+    assert isinstance(procedure, Dynamic)
+    return bool(procedure.dt) and (procedure.direct or procedure.integrator == "CENTRAL DIFFERENCE")
 
 
 def lasting(model: Model, time: float | None) -> Model:

@@ -12,11 +12,12 @@ import numpy as np
 from fem.arrays import Floats, Ints, distinct, first_least
 from fem.checking.bars import LISTED, Bars, some, stiffest_bar
 from fem.checking.fluids import ringing
-from fem.checking.pulleys import collect_ropes
-from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static
+from fem.checking.pulleys import collect_ropes, straight_branches
+from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, winches
 from fem.model.curves import Follow, evaluate
-from fem.model.snaps import expected_peaks
+from fem.model.snaps import expected_peaks, follows_snaps
 from fem.model.swings import coarse_swing, held_nodes
+from fem.model.winches import told_of_jump
 
 LENGTH_RATIO = 1e3
 """Longest over shortest bar: beyond it, two units or a node that should be another are likelier than intent."""
@@ -61,7 +62,7 @@ def _links(model: Model) -> list[tuple[int, int]]:
 
 
 def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
-    """Very different lengths, and two bars between the same nodes."""
+    """Very different lengths, and two bars of one section between the same nodes: of two, they are parts of a cable."""
     found: list[str] = []
     if bars.labels.size and bars.length0.max() > LENGTH_RATIO * bars.length0.min():
         short, long = first_least(bars.length0), first_least(-bars.length0)
@@ -69,11 +70,14 @@ def bars_of_odd_length(model: Model, bars: Bars) -> list[str]:
             f"bar {bars.labels[long]} is {bars.length0[long] / bars.length0[short]:.3g} times as long as bar "
             f"{bars.labels[short]}: coordinates in two units, or nodes that should be one?"
         )
-    seen: dict[frozenset[int], int] = {}
-    for label, pair in zip(bars.labels, bars.connectivity.tolist(), strict=True):
-        other = seen.setdefault(frozenset(pair), label)
+    section = np.zeros(len(model.mesh.element_labels), np.int64)
+    for number, each in enumerate(model.sections):
+        section[model.mesh.element_sets[each.element_set]] = number
+    seen: dict[tuple[frozenset[int], int], int] = {}
+    for label, pair, own in zip(bars.labels, bars.connectivity.tolist(), section[bars.elements].tolist(), strict=True):
+        other = seen.setdefault((frozenset(pair), own), label)
         if other != label:
-            found.append(f"bars {other} and {label} join the same two nodes")
+            found.append(f"bars {other} and {label}, of one section, join the same two nodes")
     return found[:LISTED]
 
 
@@ -155,7 +159,7 @@ def increments(model: Model, bars: Bars) -> list[str]:
                 "trapezoidal rule then lets bar forces alternate and, in large motion, energy drift: watch "
                 "energy_error, or use TIME INTEGRATOR=ENERGY MOMENTUM"
             )
-        is_followed = not procedure.direct and step.controls.snap is not None
+        is_followed = follows_snaps(procedure, step.controls)
         if slack.size and not is_followed and procedure.dt > bars.snap_time[slack].min():
             shown = float(bars.snap_time[slack].min())
             found.append(
@@ -201,6 +205,12 @@ def jumps(model: Model, bars: Bars) -> list[str]:
             place[nodes, axis] = last
         begin += period
     return found
+
+
+def winch_jumps(model: Model, bars: Bars) -> list[str]:
+    """Winches that begin a step elsewhere than where they stand."""
+    told = ((number, told_of_jump(model, model.steps[number - 1], *at)) for number, *at in winches.jumps(model))
+    return [f"step {number}: {text}" for number, text in told if text]
 
 
 def geometry(model: Model, bars: Bars) -> list[str]:
@@ -308,5 +318,19 @@ def units(model: Model, bars: Bars) -> list[str]:
     return found
 
 
+def branches_without_sag(model: Model, bars: Bars) -> list[str]:
+    """Heavy branches of ropes over pulleys: they are straight."""
+    return straight_branches(model, collect_ropes(model)) if model.mesh.has_pulleys else []
+
+
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
-CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (*STRUCTURE, increments, ringing, jumps, geometry, units)
+CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
+    *STRUCTURE,
+    branches_without_sag,
+    increments,
+    ringing,
+    jumps,
+    winch_jumps,
+    geometry,
+    units,
+)

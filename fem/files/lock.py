@@ -132,7 +132,7 @@ def holder_of(content: bytes) -> dict[str, Any]:
     try:
         found = json.loads(content.split(b"\n")[0])
         return {"pid": int(found["pid"]), "host": str(found["host"]), "start": str(found["start"])}
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {}
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from fem.errors import CommandError
 from fem.files.lock import LOCK, FolderLock
 from fem.files.names import REPORT, is_marked, on_disk
+from fem.files.regular import open_regular
 from fem.files.room import Room
 from fem.files.whole import PART
 
@@ -99,7 +100,8 @@ def listed_names(record: Mapping[str, Any]) -> frozenset[str]:
 def read_record(path: Path) -> dict[str, Any] | None:
     """The record in a folder; None where there is none, empty where it cannot be read."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        with open_regular(path) as file:
+            found = json.loads(file.read().decode("utf-8"))
         return found if isinstance(found, dict) else {}
     except FileNotFoundError:
         return None

@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, shared_kernel
 from fem.forces.bars.bar import VISCOUS, Bars
@@ -45,6 +47,25 @@ def in_step(system: Any, environment: Any) -> Any:
         return system
     pairs = zip(FAMILIES, system.families, strict=True)
     return replace(system, families=tuple(family.in_step(own, system, environment) for family, own in pairs))
+
+
+def states_in(owns: Groups, state: Floats, before: Groups, kept: Floats) -> Floats:
+    """States (s,) of groups: those that other groups of the same model had, ``kept``, and where these had none of a
+    node or element, ``state``.
+    """
+    found = state.copy()
+    if owns is None or before is None:
+        return found
+    to = of = 0
+    for family, own, old in zip(FAMILIES, owns, before, strict=True):
+        count, old_count = len(family.states(own)), len(family.states(old))
+        if family.owners is None:
+            found[to : to + count] = kept[of : of + old_count]
+        else:
+            owners, old_owners = family.owners(own), family.owners(old)
+            found[to : to + count][np.isin(owners, old_owners)] = kept[of : of + old_count]
+        to, of = to + count, of + old_count
+    return found
 
 
 def as_stiff_as_they_get(owns: Groups, place: Floats, u: Floats, dt: float) -> Groups:

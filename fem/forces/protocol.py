@@ -102,7 +102,7 @@ class Family:
     mass       kernel that adds the mass it gives to nodes, as ``families.py`` says; it does not weigh
     elements   its group -> (q,) indices of the elements whose force and values it gives; bars keep their mass
     in_step    (own, system, environment) -> its group in a step in which that acts
-    touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CF)
+    touching   its group -> (q, 2) nodes, and the first of three states that are its contact force there (CFORCE)
     symmetric  its tangent is
     smooth     its force is: there are tangent maps
     stiffest   (own, place, u, dt) -> its group as stiff as it may become, which increments of EXPLICIT bear
@@ -111,6 +111,8 @@ class Family:
     stored     (own, index, u, state) -> energy that its element ``index`` stores, lost where it breaks
     trouble    (own, system, u, state) -> why it cannot go on in a state in which its energy is not finite, or nothing
     kinked     it has kinks that full Newton updates run back and forth across: they are halved where R does not fall
+    owners     its group -> (s,) the node or element that each state is of; None: the states are those of the model,
+               whatever its steps act on
     """
 
     name: str
@@ -132,6 +134,7 @@ class Family:
     size: Callable[[Any], float] = lambda own: 0.0
     stored: Callable[[Any, int, Floats, Floats], float] = lambda own, index, u, state: 0.0
     trouble: Callable[[Any, Any, Floats, Floats], str] = lambda own, system, u, state: ""
+    owners: Callable[[Any], Ints] | None = None
 
     def acts(self, own: Any) -> bool:
         """A model has some of it."""

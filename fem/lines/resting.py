@@ -13,14 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats
+from fem.arrays import Flags, Floats
 from fem.lines.hanging import hang
 from fem.lines.line import MOST_TURNS, TINY, Line, LineError, Shape, chords, reversed_line, root
+from fem.lines.network import Network, free_nodes, relax
 
 TOUCHING = 1e-9
 """Distance from the bottom, over the length of the line, that is none."""
 SHORTER = 1e-6
 """Fraction by which bars without tension are drawn shorter: at their very length they toggle between taut and slack."""
+
+
+HARD = 1e6
+"""Stiffness of a rigid bottom below a line with buoyant parts, over its weight and length."""
 
 
 class Bottom(NamedTuple):
@@ -53,6 +58,8 @@ def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
         if height < -near:
             raise LineError(f"its {name} node lies {-height:.6g} below the bottom")
     shape = _hanging(line, span, rise, bottom, near)
+    if shape is None and (line.weight[1:-1] < 0.0).any():
+        return _anywhere(line, span, rise, bottom)
     if shape is None and ends[1] <= near < ends[0]:
         turned = bottom._replace(depth=bottom.depth + rise - span * math.tan(bottom.slope), slope=-bottom.slope)
         there = _touching(_Resting(reversed_line(line), span, -rise, turned, near))
@@ -60,7 +67,7 @@ def lay(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
         shape = there._replace(vectors=vectors, tension=there.tension[::-1], load=there.load[::-1])
     elif shape is None:
         shape = _touching(_Resting(line, span, rise, bottom, near))
-    return _settled(shape, bottom)
+    return _settled(line, shape, bottom)
 
 
 def _hanging(line: Line, span: float, rise: float, bottom: Bottom, near: float) -> Shape | None:
@@ -69,14 +76,62 @@ def _hanging(line: Line, span: float, rise: float, bottom: Bottom, near: float) 
     return shape if bottom.height(shape.places[1:-1]).min(initial=near) > -near else None
 
 
-def _settled(shape: Shape, bottom: Bottom) -> Shape:
+def _anywhere(line: Line, span: float, rise: float, bottom: Bottom) -> Shape:
+    """A line that touches the bottom in any number of places, as its buoyant parts have it; without friction."""
+    count, normal = len(line.weight), np.array([-math.sin(bottom.slope), 0.0, math.cos(bottom.slope)])
+    straight = np.linspace(0.0, 1.0, count)[:, None] * np.array([span, rise])
+    ground = np.full(count, HARD * line.scale / float(line.length.sum()))
+    if bottom.stiffness is not None:
+        ground = np.minimum(bottom.stiffness, ground)
+    inside = np.arange(1, count - 1)
+    load = np.column_stack([np.zeros((count, 2)), -line.weight])
+    held = np.isin(np.arange(count), (0, count - 1))
+    rest = relax(
+        Network(
+            np.insert(straight, 1, 0.0, axis=1),
+            load,
+            np.column_stack([np.arange(count - 1), np.arange(1, count)]),
+            line,
+            inside,
+            np.tile(normal, (count - 2, 1)),
+            -bottom.height(straight[1:-1]),
+            ground[1:-1],
+            free_nodes(held),
+        )
+    )
+    pushed = np.zeros(count)
+    pushed[1:-1] = rest.push / normal[2]
+    return Shape(
+        np.diff(rest.places[:, ::2], axis=0), rest.tension, pushed, float(line.length[rest.tension == 0.0].sum())
+    )
+
+
+def _settled(line: Line, shape: Shape, bottom: Bottom) -> Shape:
     """Nodes sunk into a soft bottom; the ends stay."""
     if bottom.stiffness is None:
         return shape
     depth = math.cos(bottom.slope) * shape.load[1:-1] / bottom.stiffness[1:-1]
     places = shape.places
     places[1:-1] -= depth[:, None] * np.array([-math.sin(bottom.slope), math.cos(bottom.slope)])
-    return shape._replace(vectors=np.diff(places, axis=0))
+    return shape._replace(vectors=_still_slack(line, shape.tension == 0.0, np.diff(places, axis=0), bottom))
+
+
+def _still_slack(line: Line, slack: Flags, vectors: Floats, bottom: Bottom) -> Floats:
+    """Runs of slack bars between nodes that have sunk unlike: what they lie shorter is shared anew, so that none pulls.
+
+    Where a run has not as much to share, it stays as it is.
+    """
+    along = np.array([math.cos(bottom.slope), math.sin(bottom.slope)])
+    across = vectors @ np.array([-along[1], along[0]])
+    turns = np.flatnonzero(np.diff(np.concatenate([[False], slack, [False]])))
+    for first, last in turns.reshape(-1, 2).tolist():
+        run = slice(first, last)
+        longest = np.sqrt(np.maximum(line.length[run] ** 2 - across[run] ** 2, 0.0))
+        spare = 1.0 - float((vectors[run] @ along).sum()) / longest.sum()
+        if 0.0 < spare < 1.0 and (vectors[run] @ along > 0.0).all():
+            more = (1.0 - spare) * longest - vectors[run] @ along
+            vectors[run] += more[:, None] * along
+    return vectors
 
 
 def _touching(resting: _Resting) -> Shape:
@@ -99,8 +154,6 @@ class _Resting:
     """The line for one pair of ends, the last above the bottom; unknown is the logarithm of the tension T."""
 
     def __init__(self, line: Line, span: float, rise: float, bottom: Bottom, near: float) -> None:
-        if (line.weight < 0.0).any():
-            raise LineError("no equilibrium was found: buoyant pieces of a line that touches the bottom")
         self.line, self.span, self.rise, self.bottom, self.near = line, span, rise, bottom, near
         self.mirror = reversed_line(line)
         first, last = bottom.height(np.array([[0.0, 0.0], [span, rise]])).tolist()

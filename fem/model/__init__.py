@@ -36,6 +36,7 @@ from fem.model.properties import (
     Uniaxial,
     Viscoelastic,
 )
+from fem.model.reach import Reach, reach_of
 from fem.model.steps import (
     ArcEnd,
     Controls,
@@ -70,6 +71,7 @@ class Model:
     restart_every  increments between two checkpoints (``*RESTART, WRITE``), 0: by wall time and at the ends of steps;
                  None: not asked for
     earlier      the state of another run to begin with (``*RESTART, READ``)
+    inherited    what the steps of that run act on
     source       path of the deck; ``digest``: SHA-256 of all bytes it was read from
     files        real paths of all files it was read from
     notices      what the reader accepted without effect, and other remarks for the user
@@ -116,6 +118,7 @@ class Model:
     files: tuple[str, ...] = field(default=(), compare=False)
     notices: tuple[str, ...] = field(default=(), compare=False)
     extensions: tuple[str, ...] = field(default=(), compare=False)
+    inherited: Reach = field(default_factory=Reach, compare=False)
 
     def __repr__(self) -> str:
         kinds = (f"{len(block.labels)} {block.kind}" for block in self.mesh.blocks)
@@ -144,7 +147,12 @@ class Model:
     @property
     def runs(self) -> bool:
         """Some lines run: over pulleys, or on winches."""
-        return self.mesh.has_pulleys or any(step.winches for step in self.steps)
+        return self.mesh.has_pulleys or len(self.reach.wound) > 0
+
+    @property
+    def reach(self) -> Reach:
+        """What winches and fluid loads act on in any step, those of earlier runs included."""
+        return self.inherited | reach_of(self.mesh, self.steps)
 
     @property
     def planes_at_rest(self) -> list[StopPlane]:

@@ -24,7 +24,6 @@ def parts_of(model: Model) -> dict[str, Any]:
         "*NONSTRUCTURAL MASS": model.nonstructural,
         "*REST LENGTH": model.rest_lengths,
         "*PULLEY": model.pulleys,
-        "elements of *WINCH": sorted({e for s in model.steps for w in s.winches for e in mesh.elements_of(w.target)}),
         "*AQUA": (model.water,),
         "*WIND": (model.wind,),
         "*WAVE": model.waves,

@@ -30,7 +30,7 @@ class Quantity:
     shown        in the fields of a step without any FILE request
     axes         of its components; empty: it is one number
     component    name of a component, without its axis; empty: ``name``
-    alias        another name of a single number in decks
+    aliases      other names of a single number in decks
     figure       name of its figure over time; empty: it has none of its own
     swept        what a sweep keeps of it: end, min, max; of recorded ones only
     is_extension  neither Abaqus nor CalculiX knows it
@@ -46,7 +46,7 @@ class Quantity:
     shown: bool = False
     axes: str = ""
     component: str = ""
-    alias: str = ""
+    aliases: tuple[str, ...] = ()
     figure: str = ""
     swept: tuple[str, ...] = ()
     is_extension: bool = False
@@ -68,9 +68,11 @@ NODAL = (
     vector("U", "displacement", "length", filed=True, shown=True, figure="displacements", **MOVES),
     vector("V", "velocity", "length/time", filed=True, shown=True, figure="velocities"),
     vector("A", "acceleration", "length/time²", filed=True, shown=True, figure="accelerations"),
-    vector("RF", "reaction", "force", filed=True, shown=True),
-    # recorded, too, where lines lie on a bottom
-    vector("CF", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
+    vector("RF", "reaction", "force", filed=True, shown=True, swept=("end",)),
+    # recorded, too, where lines lie on a bottom, and where nodes are loaded
+    vector("CFORCE", "contact force", "force", derived=lambda of: np.zeros_like(of["U"])),
+    vector("CF", "concentrated force", "force", derived=lambda of: np.zeros_like(of["U"])),
+    vector("TF", "total force", "force", derived=lambda of: of["RF"] + of["CF"]),
     vector(
         "COORD", "position", "length", component="COOR", figure="positions", derived=lambda of: of.coordinates + of["U"]
     ),
@@ -80,10 +82,20 @@ NODAL = (
     vector("RM", "moment", "force length", derived=lambda of: moments(of)),
 )
 ELEMENTAL = (
-    Quantity("E", "strain", "", printed=True, filed=True, shown=True, alias="E11"),
-    Quantity("S", "stress", "force/length²", printed=True, filed=True, alias="S11"),
+    Quantity("E", "strain", "", printed=True, filed=True, shown=True, aliases=("E11",)),
+    Quantity("S", "stress", "force/length²", printed=True, filed=True, aliases=("S11",)),
     Quantity("N", "N", "force", printed=True, filed=True, shown=True, is_extension=True),
-    Quantity("T", "T", "force", printed=True, filed=True, shown=True, is_extension=True, swept=("min", "max")),
+    Quantity(
+        "T",
+        "T",
+        "force",
+        printed=True,
+        filed=True,
+        shown=True,
+        aliases=("SF", "SF1"),
+        is_extension=True,
+        swept=("end", "min", "max"),
+    ),
     # recorded, too, where ropes run over pulleys; elsewhere both ends pull alike
     Quantity("T2", "T2", "force", is_extension=True, derived=lambda of: of["T"]),
 )
@@ -91,6 +103,8 @@ QUANTITIES = {"NODE": NODAL, "EL": ELEMENTAL}
 """By the first word of the cards that ask for them."""
 RECORDED = {kind: len([each for each in table if each.derived is None]) for kind, table in QUANTITIES.items()}
 """How many the solver records; they stand before the others."""
+CONCENTRATED = [each.name for each in NODAL].index("CF")
+"""Where it stands among the quantities of nodes."""
 HARMONIC = {kind: tuple(each.name for each in table if each.derived is None) for kind, table in QUANTITIES.items()}
 """Those whose amplitude and phase ``*STEADY STATE DYNAMICS`` gives."""
 PHASED = {"PU": "U", "PRF": "RF", "PHE": "E", "PHS": "S"}
@@ -98,6 +112,11 @@ PHASED = {"PU": "U", "PRF": "RF", "PHE": "E", "PHS": "S"}
 ENERGIES = {"kinetic": "ALLKE", "strain": "ALLSE", "potential": "", "external_work": "ALLWK", "dissipated": ""}
 ENERGIES["energy_error"] = "ETOTAL"
 """Of the whole model: columns of ``increments.csv``, and as what decks ask for them."""
+
+
+def recorded_rows(touches: bool, is_loaded: bool) -> int:
+    """How many quantities of nodes a run records where something touches nodes, where ``*CLOAD`` loads them."""
+    return CONCENTRATED + 1 if is_loaded else RECORDED["NODE"] + touches
 
 
 def moments(of: Values) -> Floats:

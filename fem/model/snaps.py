@@ -6,18 +6,31 @@ the table of docs/theory/time.md.
 
 from __future__ import annotations
 
-from fem.model.steps import Dynamic
+from fem.model.steps import Controls, Dynamic
 
 
 def damps_waves(procedure: Dynamic) -> bool:
-    """Whether a scheme takes most of what bars ring with out of an increment, as GENERALIZED ALPHA with RHO = 0.4."""
+    """Whether a scheme takes most of what bars ring with out of an increment, as GENERALIZED ALPHA with RHO = 0.4.
+
+    Of HHT (1 + ALPHA)/(1 - ALPHA) is RHO.
+    """
     return procedure.integrator == "BACKWARD EULER" or (
-        procedure.integrator == "GENERALIZED ALPHA" and procedure.rho <= 0.5
+        (procedure.integrator == "GENERALIZED ALPHA" and procedure.rho <= 0.5)
+        or (procedure.integrator == "HHT" and procedure.alpha <= -1.0 / 3.0)
+    )
+
+
+def follows_snaps(procedure: Dynamic, controls: Controls) -> bool:
+    """Whether increments become short where a line snaps taut; those that go by convergence do not."""
+    return not (procedure.direct or procedure.by_convergence or procedure.integrator == "CENTRAL DIFFERENCE") and bool(
+        controls.snap
     )
 
 
 def expected_peaks(procedure: Dynamic, waves: float) -> str:
     """What becomes of peaks where an increment lasts so many passages of a wave through a bar: measured on chains."""
+    if procedure.integrator == "CENTRAL DIFFERENCE":
+        return "may be off by a tenth"
     if procedure.integrator == "ENERGY MOMENTUM":
         return "may be off by a tenth" if waves <= 2.0 else "may be off by 10 to 40 %, either way"
     if damps_waves(procedure):

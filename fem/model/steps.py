@@ -46,12 +46,25 @@ class Static:
     creeps: bool = False
 
 
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "NEWMARK": ("beta", "gamma"),
+    "HHT": ("alpha",),
+    "GENERALIZED ALPHA": ("rho",),
+    "BACKWARD EULER": (),
+    "ENERGY MOMENTUM": (),
+    "CENTRAL DIFFERENCE": (),
+}
+"""Integrators -> the fields of ``Dynamic`` that each takes; in decks they have the same names."""
+
+
 @frozen
 class Dynamic:
     """``*DYNAMIC``. ``initial_acceleration`` False: ``INITIAL=NO``. ``singular_mass``: ERROR or WARNING.
 
-    beta and gamma belong to NEWMARK, alpha to HHT, rho to GENERALIZED ALPHA.
+    beta, gamma, alpha and rho belong to the integrators that ``PARAMETERS`` names.
     dt_min, dt_max  automatic increments without ``direct``: their lengths follow the local error (Controls.time_error)
+    by_convergence  these lengths follow how well increments converge instead (APPLICATION=MODERATE DISSIPATION or
+        QUASI-STATIC), unless a step states a TIME ERROR of its own
     dt  0: left to the solver, 0.9 of the critical increment (CENTRAL DIFFERENCE only, whose increments are all equal)
     """
 
@@ -67,6 +80,7 @@ class Dynamic:
     singular_mass: str = "ERROR"
     alpha: float = -0.05
     rho: float = 0.8
+    by_convergence: bool = False
 
 
 Procedure: TypeAlias = Static | Dynamic | Frequency | SteadyState
@@ -165,6 +179,11 @@ class Step:
         """Loads, supports and temperatures without an amplitude go to their values over the step."""
         at_once = isinstance(self.procedure, Dynamic) or (isinstance(self.procedure, Static) and self.procedure.creeps)
         return self.amplitude == "RAMP" or (self.amplitude is None and not at_once)
+
+    @property
+    def winds(self) -> bool:
+        """Winches without an amplitude run evenly over the step; AMPLITUDE=STEP hauls at once."""
+        return self.amplitude != "STEP"
 
     @property
     def still(self) -> Step:

@@ -5,24 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from fem.arrays import Say
-from fem.errors import CommandError
 from fem.files.whole import write_new
+from fem.moordyn.bottom import bottom_of
 from fem.moordyn.deck import MEANT, Chain, chains_of, deck_text, nodes_of, used
-from fem.moordyn.read import Moorings, Row, read
+from fem.moordyn.read import Moorings, read
+from fem.moordyn.water import water_of
 
-PROFILE, PROFILE_HEADS = "current_profile.txt", 3
 LEFT = {
     "ROD TYPES": "rods",
-    "RODS": "rods",
     "SYROPE IC": "the Syrope model",
-    "FAILURE": "failures (*FAILURE breaks elements)",
     "CONTROL": "control of lines",
     "EXTERNAL LOADS": "external loads and damping of points",
     "OUTPUTS": "outputs (T of all elements, COORD and RF of points are printed)",
 }
 """Sections that have no meaning in the deck."""
-CHANGING = {"wavekin": "waves are given by *WAVE", "seafloorfile": "the bottom is flat, at WtrDpth"}
-CHANGING |= dict.fromkeys(("statdynfricscale", "mc"), "static friction is that of motion")
+CHANGING = dict.fromkeys(("statdynfricscale", "mc"), "static friction is that of motion")
 CHANGING |= dict.fromkeys(("fricdamp", "cv"), "*SEABED has friction by displacement")
 """Options that change the answer, unless they are 0, or 1 as a factor."""
 
@@ -34,8 +31,9 @@ def convert(file: Path, output: Path, force: bool = False, say: Say = lambda tex
     """
     moorings = read(file)
     chains = chains_of(moorings)
-    notices = left_out(moorings)
-    text = deck_text(moorings, chains, profile(moorings), [*places(moorings, chains), *notices])
+    water, bottom = water_of(moorings), bottom_of(moorings)
+    notices = [*left_out(moorings), *water.notices]
+    text = deck_text(moorings, chains, bottom, water, [*places(moorings, chains), *notices])
     for notice in notices:
         say(f"note: {notice}")
     say(f"wrote {write_new(output, text.encode(), force)}")
@@ -48,34 +46,26 @@ def places(moorings: Moorings, chains: list[Chain]) -> list[str]:
     return [f"point {end.label} ({end.kind}): node {', '.join(map(str, where[end.label]))}" for end in ends]
 
 
-def profile(moorings: Moorings) -> list[tuple[float, ...]]:
-    """Rows of z, vx, vy, vz, by rising z, of the file beside where the option asks for it. CommandError: it is not
-    there."""
-    if moorings.option("Currents", default=0.0) != 1.0:
-        return []
-    path = moorings.file.with_name(PROFILE)
-    if not path.is_file():
-        raise CommandError(f"Currents 1 takes the current from {path}, which is not there")
-    rows = []
-    for number, text in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-        row = Row(str(path), number, text, tuple(text.partition("#")[0].split()))
-        if number > PROFILE_HEADS and row.words:
-            rows.append(tuple(row.number(place, what) for place, what in enumerate(("z", "ux", "uy", "uz"))))
-    return sorted(rows)
-
-
 def left_out(moorings: Moorings) -> list[str]:
     """What of the file has no meaning in the deck, each named."""
     found = [f"section {name}: {LEFT[name]} left out" for name in moorings.others if name in LEFT]
+    found += [f"rod {row.words[0]} left out: rods are not supported" for row in moorings.rods]
+    failures = [row for row in moorings.failures if len(row.words) > 2]
+    found += [
+        f"failure {row.words[0]}: the bar of line {row.words[2]} beside point {row.words[1]} breaks" for row in failures
+    ]
     for name in used(moorings):
         made = moorings.types[name]
         found += [f"line type {name}: no bending stiffness, EI = {made.bending:g} left out"] * bool(made.bending)
         found += [f"line type {name}: no vortex-induced vibration, Cl = {made.lift:g} left out"] * bool(made.lift)
-        several = [word for word in made.row.words[3:5] if "|" in word]
-        found += [f"line type {name}: of {word} the first, static one alone" for word in several]
+        if made.row.words[4].count("|") and made.parts(4)[1]:
+            beside = f"line type {name}: BA_d = {made.parts(4)[1]:g}, a dashpot beside the fast spring EA_d, left out"
+            found.append(beside)
     for end in moorings.points.values():
-        lost = {"CdA": end.drag_area, "Ca": end.added} if end.kind == "free" else {}
-        found += [f"point {end.label}: {what} = {value:g} left out" for what, value in lost.items() if value]
+        if end.kind == "free" and end.drag_area:
+            found.append(
+                f"point {end.label}: CdA = {end.drag_area:g} acts on the bars beside it, across and along them"
+            )
         if end.kind == "free" and end.volume:
             found.append(f"point {end.label}: its buoyancy acts at any height")
     words = {line.row.words[6] for line in moorings.lines if len(line.row.words) > 6} - {"-"}
@@ -86,7 +76,5 @@ def left_out(moorings: Moorings) -> list[str]:
         idle = (0.0, 1.0) if name in ("statdynfricscale", "mc") else (0.0,)
         if name in CHANGING and row.words[0] not in [f"{value:{form}}" for value in idle for form in ("g", ".1f")]:
             found.append(f"option {row.words[1]} = {row.words[0]} left out: {CHANGING[name]}")
-    if moorings.option("Currents", default=0.0) not in (0.0, 1.0):
-        found.append("option Currents: steady profiles (1) alone are supported; there is no current in the deck")
     silent = [row.words[1] for name, row in moorings.options.items() if name not in MEANT | set(CHANGING)]
     return found + ([f"options of MoorDyn's own way of solving, left out: {', '.join(silent)}"] if silent else [])

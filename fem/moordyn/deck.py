@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-from fem.moordyn.read import Line, Moorings, Point
+from fem.moordyn.bottom import Bottom
+from fem.moordyn.failures import failure_lines
+from fem.moordyn.read import Line, LineType, Moorings, Point
+from fem.moordyn.water import Water
 
 REST = """\
 ** at rest, in equilibrium: loads at once
@@ -36,7 +39,12 @@ MOTION = """\
 *CONTROLS, TIME ERROR=OFF
 *END STEP"""
 
-MEANT = set("wtrdpth g gravity wtrdnsty rho rhow kbot kb cbot cb frictioncoefficient mu_ka mu_kt currents".split())
+BEGIN = 2.0
+"""Total time at which the motion begins, and MoorDyn's time: the steps before it take 1 each."""
+MEANT = set(
+    "wtrdpth depth seafloorfile g gravity wtrdnsty rho rhow kbot kb cbot cb frictioncoefficient mu_ka mu_kt".split()
+)
+MEANT |= set("currents wavekin waterkin dtwave".split())
 """Options that have a meaning in the deck."""
 
 
@@ -83,22 +91,33 @@ def chains_of(moorings: Moorings) -> list[Chain]:
     return found
 
 
-def deck_text(moorings: Moorings, chains: list[Chain], currents: list[tuple[float, ...]], notices: list[str]) -> str:
-    """The deck. ``currents``: rows of z, vx, vy, vz."""
-    depth = max(moorings.option("WtrDpth", default=0.0), *(-end.place[2] for end in moorings.points.values()))
+def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Water, notices: list[str]) -> str:
+    """The deck."""
     gravity = moorings.option("g", "gravity", default=9.81)
     density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
-    bottom = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
+    pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]
     both = moorings.option("FrictionCoefficient", default=0.0)
     friction = [moorings.option("MU_KA", default=both), moorings.option("MU_KT", default=both)]
     steps = [*REST.splitlines(), *weight_lines(moorings, chains, gravity, density)]
-    steps += ["*END STEP", *STREAM.splitlines(), *water_lines(moorings), "*END STEP", *MOTION.splitlines()]
+    steps += [
+        "*END STEP",
+        *STREAM.splitlines(),
+        *water_lines(moorings, chains, bool(water.history)),
+        "*END STEP",
+        *MOTION.splitlines(),
+    ]
     what = f"{moorings.file.name}: {len(moorings.lines)} mooring lines, from MoorDyn. SI units: m, kg, s, N"
     lines = [
         *("*HEADING", what, *(f"** {notice}" for notice in notices)),
         *("*PARAMETER", "dt = 0.05", "time = 10.", *mesh_lines(moorings, chains), *property_lines(moorings)),
-        *("*AQUA", f"{-depth!r}, 0., {gravity!r}, {density!r}", *(numbers(row[1:] + row[:1]) for row in currents)),
-        *(line for name in used(moorings) for line in bed_lines(moorings, name, bottom, friction)),
+        *added_lines(moorings, chains, density),
+        *plain_lines(moorings, chains),
+        *("*AQUA", f"{-bottom.mean!r}, 0., {gravity!r}, {density!r}"),
+        *(numbers(row[1:] + row[:1]) for row in water.currents),
+        *water.lines(BEGIN),
+        *history_lines(water),
+        *(line for name in used(moorings) for line in bed_lines(moorings, name, bottom, pressing, friction)),
+        *failure_lines(moorings, bars_beside(chains), BEGIN),
         *steps,
     ]
     return "".join(f"{line}\n" for line in lines)
@@ -120,8 +139,8 @@ def mesh_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
             lines += [f"*ELGEN, ELSET=LINE{line.label}", f"{node}, {line.segments}"]
     for name in used(moorings):
         its = ", ".join(f"LINE{line.label}" for line in moorings.lines if line.type == name)
-        lines += [f"*ELSET, ELSET={set_of(name)}", its]
-    lines += ["*ELSET, ELSET=LINES", ", ".join(map(set_of, used(moorings)))]
+        lines += [f"*ELSET, ELSET={set_of(moorings, name)}", its]
+    lines += ["*ELSET, ELSET=LINES", ", ".join(set_of(moorings, name) for name in used(moorings))]
     for kind in ("fixed", "coupled"):
         labels = [label for end, its in where.items() if moorings.points[end].kind == kind for label in its]
         held = [f"*NSET, NSET={kind.upper()}", *in_rows(labels), "*BOUNDARY", f"{kind.upper()}, 1, 3"]
@@ -143,30 +162,68 @@ def mass_lines(end: Point, node: int) -> list[str]:
     return [f"*ELEMENT, TYPE=MASS, ELSET={name}", f"{end.label}, {node}", f"*MASS, ELSET={name}", repr(end.mass)]
 
 
+def added_lines(moorings: Moorings, chains: list[Chain], density: float) -> list[str]:
+    """Added mass of free points, rho V Ca in all directions: it has no weight, so it is an element of its own."""
+    where, lines = nodes_of(chains), list[str]()
+    label = max(chain.nodes[-1] for chain in chains) + max(moorings.points)
+    for end in (each for each in moorings.points.values() if each.kind == "free" and each.label in where):
+        if mass := density * end.volume * end.added:
+            name = f"ADDED{end.label}"
+            lines += [f"*ELEMENT, TYPE=MASS, ELSET={name}", f"{label + end.label}, {where[end.label][0]}"]
+            lines += [f"*MASS, ELSET={name}", repr(mass)]
+    return lines
+
+
+def history_lines(water: Water) -> list[str]:
+    """What the current is multiplied by; MoorDyn's time begins with the motion."""
+    if not water.history:
+        return []
+    rows = [numbers((BEGIN + time, factor)) for time, factor in water.history]
+    return ["*AMPLITUDE, NAME=CURRENT, TIME=TOTAL TIME", *rows]
+
+
 def property_lines(moorings: Moorings) -> list[str]:
     """A material for each line, area 1: damping as a fraction of critical damping follows the length of its bars."""
     lines = []
     for line in moorings.lines:
         made, name = moorings.types[line.type], f"LINE{line.label}"
-        lines += [f"*MATERIAL, NAME={name}", "*ELASTIC", repr(made.stiffness)]
+        critical = line.length / line.segments * math.sqrt(made.mass * made.stiffness)
+        damping = made.damping if made.damping >= 0.0 else -made.damping * critical
+        lines += [f"*MATERIAL, NAME={name}", *law_lines(made, damping)]
         lines += ["*DENSITY", repr(made.mass), "*NO COMPRESSION"]
-        critical = line.length / line.segments * math.sqrt(made.mass / made.stiffness)
-        beta = made.damping / made.stiffness if made.damping >= 0.0 else -made.damping * critical
-        lines += [f"*DAMPING, BETA={beta:.9g}"] if beta else []
         lines += [f"*SOLID SECTION, ELSET={name}, MATERIAL={name}, STRAIN=ENGINEERING", "1."]
     return lines
 
 
-def bed_lines(moorings: Moorings, name: str, bottom: list[float], friction: list[float]) -> list[str]:
+def law_lines(made: LineType, damping: float) -> list[str]:
+    """EA and BA [N s]: a spring beside a dashpot; with EA_s|EA_d a spring EA_d in series with those, which are EA_1 and
+    BA_s, 1/EA_s = 1/EA_d + 1/EA_1 (MoorDyn, Line.cpp); with a slope EA_d follows the mean load.
+    """
+    static, *dynamic = made.parts(3)
+    if not dynamic:
+        return ["*ELASTIC", repr(static), *([f"*DAMPING, BETA={damping / static:.9g}"] if damping else [])]
+    if not damping:
+        raise made.row.error(
+            "EA_s|EA_d needs a damping BA_s: without it the line is stiff at once, and soft at once", 4
+        )
+    if len(dynamic) > 1:
+        return ["*ELASTIC", repr(static), "*DYNAMIC STIFFNESS", numbers((*dynamic, damping))]
+    slow = dynamic[0] * static / (dynamic[0] - static)
+    series = dynamic[0] / slow, damping / slow
+    return ["*ELASTIC, MODULI=INSTANTANEOUS", repr(dynamic[0]), "*VISCOELASTIC, TIME=KELVIN", numbers(series)]
+
+
+def bed_lines(moorings: Moorings, name: str, bottom: Bottom, pressing: list[float], friction: list[float]) -> list[str]:
     """The bottom below the lines of a type."""
-    lines = [f"*SEABED, ELSET={set_of(name)}", numbers([*bottom, moorings.types[name].diameter])]
+    lines = [f"*SEABED, ELSET={set_of(moorings, name)}{bottom.parameters()}"]
+    lines.append(numbers([*pressing, moorings.types[name].diameter]))
     return lines + ([numbers(friction)] if any(friction) else [])
 
 
 def weight_lines(moorings: Moorings, chains: list[Chain], gravity: float, density: float) -> list[str]:
     """Of lines and points, less what the water carries."""
     lines = [f"LINES, GRAV, {gravity!r}, 0., 0., -1."]
-    lines += [f"{set_of(name)}, PB, 1., {moorings.types[name].diameter!r}" for name in used(moorings)]
+    lines += [f"{set_of(moorings, name)}, PB, 1., {moorings.types[name].diameter!r}" for name in used(moorings)]
     where = nodes_of(chains)
     free = [end for end in moorings.points.values() if end.kind == "free" and end.label in where]
     lines += [f"POINT{end.label}, GRAV, {gravity!r}, 0., 0., -1." for end in free if end.mass]
@@ -177,17 +234,70 @@ def weight_lines(moorings: Moorings, chains: list[Chain], gravity: float, densit
     return lines + (["*CLOAD", *loads] if loads else [])
 
 
-def water_lines(moorings: Moorings) -> list[str]:
-    """Drag and added mass of each type."""
-    lines: list[str] = []
+def water_lines(moorings: Moorings, chains: list[Chain], is_changing: bool) -> list[str]:
+    """Drag and added mass of each type, and the drag of points on the bars beside them."""
+    dragged = drag_of_points(moorings, chains)
+    curve = ", CURRENT" * is_changing
+    sets = [(set_of(moorings, name), moorings.types[name], 0.0) for name in used(moorings)]
+    if dragged:
+        names = [name for name in used(moorings) if plain_bars(moorings, chains, name, dragged)]
+        sets = [(f"PLAIN_{set_of(moorings, name)}", moorings.types[name], 0.0) for name in names]
+        sets += [(str(bar), made, area) for bar, (made, area) in dragged.items()]
+    loads = []
+    for target, made, area in sets:
+        d = made.diameter
+        across, along = made.drag + area / d, made.axial_drag + area / (math.pi * d)
+        loads += [f"{target}, FDD, 1., {d!r}, {across!r}" + (curve and f", 1.{curve}")] if across else []
+        loads += [f"{target}, FDT, 1., {d!r}, {along!r}" + (curve and f", 1., 2.{curve}")] if along else []
     for name in used(moorings):
         made = moorings.types[name]
-        d, target = repr(made.diameter), set_of(name)
-        lines += [f"{target}, FDD, 1., {d}, {made.drag!r}"] if made.drag else []
-        lines += [f"{target}, FDT, 1., {d}, {made.axial_drag!r}"] if made.axial_drag else []
-        if made.added or made.axial_added:
-            lines.append(f"{target}, FI, 1., {d}, {1.0 + made.added!r}, {made.added!r}, , {made.axial_added!r}")
-    return ["*DLOAD", *lines] if lines else []
+        inertia = numbers((1.0 + made.added, made.added)) + f", , {made.axial_added!r}"
+        inertia = f"{set_of(moorings, name)}, FI, 1., {made.diameter!r}, {inertia}"
+        loads += [inertia] if made.added or made.axial_added else []
+    return ["*DLOAD", *loads] if loads else []
+
+
+def plain_lines(moorings: Moorings, chains: list[Chain]) -> list[str]:
+    """Sets of the bars of each type that carry no drag of points, where some do."""
+    dragged = drag_of_points(moorings, chains)
+    lines = []
+    for name in used(moorings) if dragged else ():
+        bars = plain_bars(moorings, chains, name, dragged)
+        lines += [f"*ELSET, ELSET=PLAIN_{set_of(moorings, name)}", *in_rows(bars)] if bars else []
+    return lines
+
+
+def plain_bars(moorings: Moorings, chains: list[Chain], name: str, dragged: Container[int]) -> list[int]:
+    """Labels of the bars of a type that carry no drag of points."""
+    pieces = [pair for chain in chains for pair in zip(chain.lines, chain.nodes, strict=False)]
+    bars = (range(node, node + line.segments) for line, node in pieces if line.type == name)
+    return [bar for its in bars for bar in its if bar not in dragged]
+
+
+def drag_of_points(moorings: Moorings, chains: list[Chain]) -> dict[int, tuple[LineType, float]]:
+    """Bar -> its type, and the CdA of free points beside it over its length, shared by all bars at the point."""
+    found: dict[int, tuple[LineType, float]] = {}
+    lines = {line.label: line for line in moorings.lines}
+    beside = bars_beside(chains)
+    for end in moorings.points.values():
+        bars = [(label, bar) for (label, point), bar in beside.items() if point == end.label]
+        for label, bar in bars if end.kind == "free" and end.drag_area else []:
+            line = lines[label]
+            share = end.drag_area / len(bars) / (line.length / line.segments)
+            area = found[bar][1] if bar in found else 0.0
+            found[bar] = moorings.types[line.type], area + share
+    return found
+
+
+def bars_beside(chains: list[Chain]) -> dict[tuple[int, int], int]:
+    """(line, point) -> label of the bar of the line beside the point."""
+    found: dict[tuple[int, int], int] = {}
+    for chain in chains:
+        for k, line in enumerate(chain.lines):
+            first = chain.nodes[k]
+            found[line.label, chain.points[k]] = first
+            found[line.label, chain.points[k + 1]] = first + line.segments - 1
+    return found
 
 
 def nodes_of(chains: list[Chain]) -> dict[int, list[int]]:
@@ -204,9 +314,15 @@ def used(moorings: Moorings) -> list[str]:
     return list(dict.fromkeys(line.type for line in moorings.lines))
 
 
-def set_of(name: str) -> str:
-    """Element set of a line type."""
-    return "TYPE_" + re.sub(r"\W", "_", name).upper()
+def set_of(moorings: Moorings, name: str) -> str:
+    """Element set of a line type: no two have the same, however alike their names are."""
+    plain = ["TYPE_" + re.sub(r"\W", "_", each).upper() for each in moorings.types]
+    at = list(moorings.types).index(name)
+    count = plain[:at].count(plain[at])
+    found = f"{plain[at]}_{count + 1}" if count else plain[at]
+    while count and found in plain:
+        found += "_"
+    return found
 
 
 def numbers(values: Iterable[float]) -> str:

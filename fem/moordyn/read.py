@@ -88,6 +88,10 @@ class LineType:
     axial_added: float
     lift: float = 0.0
 
+    def parts(self, place: int) -> list[float]:
+        """The numbers between bars of EA (3) or BA (4): static, dynamic, slope of that over the mean load."""
+        return [float(word) for word in self.row.words[place].split("|")]
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -127,6 +131,12 @@ class Moorings:
     lines: list[Line]
     options: dict[str, Row]
     others: list[str] = field(default_factory=list)
+    failures: list[Row] = field(default_factory=list)
+    rods: list[Row] = field(default_factory=list)
+
+    def row(self, *names: str) -> Row | None:
+        """Where an option stands, by any of its names."""
+        return next((self.options[name.lower()] for name in names if name.lower() in self.options), None)
 
     def option(self, *names: str, default: float) -> float:
         """The value of an option, by any of its names."""
@@ -154,8 +164,10 @@ def read(path: Path) -> Moorings:
     if not lines:
         raise DeckError([Problem(str(path), 1, 1, "no lines in it", hint="MoorDyn v2 has a section ---- LINES ----")])
     options = {row.words[1].lower(): row for row in sections.get("OPTIONS", []) if len(row.words) > 1}
-    known = ("LINE TYPES", "POINTS", "LINES", "OPTIONS")
-    return Moorings(path, types, points, lines, options, [name for name in sections if name not in known])
+    known = ("LINE TYPES", "POINTS", "LINES", "OPTIONS", "FAILURE", "RODS")
+    others = [name for name in sections if name not in known]
+    beside = sections.get("FAILURE", []), sections.get("RODS", [])
+    return Moorings(path, types, points, lines, options, others, *beside)
 
 
 def sections_of(path: Path) -> dict[str, list[Row]]:
@@ -180,6 +192,7 @@ def line_type(row: Row) -> LineType:
         raise row.error(f"a line type of MoorDyn v2 has 10 columns, this one {len(row.words)}", len(row.words), hint)
     names = ("the diameter", "the mass", "EA", "BA", "EI", "Cd", "Ca", "CdAx", "CaAx", "Cl")
     values = [first_number(row, place, what) for place, what in enumerate(names[: len(row.words) - 1], 1)]
+    check_parts(row)
     for place, what in ((1, "the diameter"), (2, "the mass"), (3, "EA")):
         if not values[place - 1] > 0.0:
             raise row.error(f"{what} must be positive, got {row.words[place]}", place)
@@ -194,6 +207,23 @@ def first_number(row: Row, place: int, what: str) -> float:
         return float(first)
     except ValueError:
         raise row.error(f"expected {what}, a number, got {row.words[place]!r}", place, hint) from None
+
+
+def check_parts(row: Row) -> None:
+    """EA_s|EA_d or EA_s|EA_Dc|EA_D_Lm, with BA_s and BA_d."""
+    stiffness, damping = (word.split("|") for word in row.words[3:5])
+    for place, parts in ((3, stiffness), (4, damping)):
+        for word in parts:
+            try:
+                is_right = math.isfinite(float(word))
+            except ValueError:
+                is_right = False
+            if not is_right:
+                raise row.error(f"expected numbers between bars, got {row.words[place]!r}", place)
+    if len(stiffness) > 3 or len(damping) > 2 or (len(damping) > 1 and len(stiffness) < 2):
+        raise row.error("expected EA_s|EA_d or EA_s|EA_Dc|EA_D_Lm, and then BA_s|BA_d", 3)
+    if len(stiffness) > 1 and not float(stiffness[1]) > float(stiffness[0]):
+        raise row.error(f"the dynamic EA {stiffness[1]} is not above the static one, {stiffness[0]}", 3)
 
 
 def body_place(row: Row) -> tuple[bool, tuple[float, ...]]:

@@ -27,7 +27,7 @@ class Builder:
 
     >>> chain = fem.Builder("A chain of 20 links between two hooks, SI units")
     >>> nodes = chain.nodes([(0.1 * k, 0.0, 0.0) for k in range(21)])
-    >>> links = chain.bars(nodes, area=1e-4, modulus=1e9, density=8000.0, starting_tension=1.0)
+    >>> links = chain.bars(nodes, area=1e-4, modulus=1e9, density=8000.0, tangent_tension=1.0)
     >>> chain.support(nodes[[0, -1]])
     >>> chain.static(gravity=9.81)
     >>> history = fem.run(chain.model())
@@ -67,14 +67,22 @@ class Builder:
 
     def bars(
         self, nodes: ArrayLike, *, area: float, modulus: float | None = None, density: float | None = None,
-        no_compression: bool = False, **section: Any,
+        no_compression: bool = False, prestress: float = 0.0, tangent_tension: float | None = None, **section: Any,
     ) -> Ints:  # fmt: skip
         """Bars along a row of node labels (n,), or between pairs of them (m, 2). Their labels (m,).
 
-        modulus         None: they keep their length (``*INEXTENSIBLE``)
-        no_compression  they go slack: cables, ropes
-        section         further parameters of ``*SOLID SECTION``: strain, mass, starting_tension
+        modulus          None: they keep their length (``*INEXTENSIBLE``)
+        no_compression   they go slack: cables, ropes
+        prestress        the force with which they pull from the first step on, between nodes where these are now
+        tangent_tension  stiffens the tangent of bars that carry nothing yet, for a way to a first shape; it is never a
+                         force (``STARTING TENSION`` of decks)
+        section          further parameters of ``*SOLID SECTION``: strain, mass
         """
+        if "starting_tension" in section:
+            what = "starting_tension is no force: it stiffens bars that carry nothing"
+            raise CommandError(f"{what}; say tangent_tension= for that, prestress= for a force that acts")
+        if prestress and modulus is None:
+            raise CommandError("prestress= needs a modulus: bars that keep their length pull as much as is needed")
         row = np.asarray(nodes)
         pairs = np.stack([row[:-1], row[1:]], axis=1) if row.ndim == 1 else row
         shaped(pairs, 2, "nodes of bars")
@@ -85,7 +93,9 @@ class Builder:
             self.card("DENSITY", [[density]])
         if no_compression:
             self.card("NO COMPRESSION")
-        self.card("SOLID SECTION", [[area]], elset=name, material=name, **section)
+        self.card("SOLID SECTION", [[area]], elset=name, material=name, starting_tension=tangent_tension, **section)
+        if prestress:
+            self.card("INITIAL CONDITIONS", [(name, prestress / area)], type="STRESS")
         return labels
 
     def masses(self, nodes: ArrayLike, mass: float) -> Ints:

@@ -13,7 +13,7 @@ from fem.arrays import Floats, Ints
 from fem.errors import CommandError, FemError
 from fem.model import ElementBlock, Mesh, Model
 from fem.model.mesh import nodes_per_element
-from fem.model.quantities import ELEMENTAL, NODAL, RECORDED, Quantity
+from fem.model.quantities import ELEMENTAL, NODAL, RECORDED, Quantity, recorded_rows
 from fem.notebooks.responses import MOST_NUMBERS, responses_of
 from fem.pictures.columns import KEY, Table, instant_keys
 from fem.pictures.fields import read_field, read_list
@@ -54,7 +54,8 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
     tables = {name: Table(results.folder / f"{name}.csv") for name in ("increments", "nodes", "elements")}
     keys = thinned(instants_of(tables.values()), output_every)
     k, n, m = len(keys), len(model.mesh.node_labels), len(model.mesh.element_labels)
-    nodal = NODAL[: RECORDED["NODE"] + bool(model.seabeds or model.cylinders)]  # of what touches CF, too
+    is_loaded = model.earlier is not None or any(step.nodal_loads for step in model.steps)
+    nodal = NODAL[: recorded_rows(bool(model.seabeds or model.cylinders), is_loaded)]
     elemental = ELEMENTAL[: RECORDED["EL"] + model.mesh.has_pulleys]  # over pulleys T2, too
     if (size := k * (3 * n * len(nodal) + m * len(elemental))) > MOST_NUMBERS:
         fewer = f"load({str(folder)!r}, output_every={-(-size * output_every // MOST_NUMBERS)})"

@@ -35,6 +35,7 @@ TRAILS = ("#009E73", "#CC79A7", "#E69F00", "#000000")
 MOST_FRAMES = 10_000
 MARKED = 40
 """Nodes get a mark of their own up to so many."""
+SCALED = "displacements are drawn {:g} times as large as they are"
 NO_COLOURS = "without colours: the results hold no T of all bars (*EL FILE or *EL PRINT of T)"
 
 
@@ -49,6 +50,7 @@ def animate(
     start: float = -np.inf,
     end: float = np.inf,
     speed: float | None = None,
+    scale: float = 1.0,
     force: bool = False,
     say: Say | None = None,
 ) -> Path:
@@ -59,6 +61,7 @@ def animate(
     fps     frames per second; at most ``frames`` instants are drawn, evenly spaced in time
     start, end  total times that the film shows
     speed   time of the motion in a second of the film (1: as fast as it happens), in place of ``frames``
+    scale   so many times as large are displacements drawn
     trail   frames of the trail behind a node, 0: none; nodes: labels of those that have one, none: free ends
     force   write over a file that is not ours
     say     is told what is written; a terminal then has a progress bar, too
@@ -77,7 +80,7 @@ def animate(
     check_film(path, fps)
     check_file(path, (), force, is_marked(path, results.mark))
     try:
-        scene = Scene(results, trail, frames, nodes, Window(start, end, speed and speed / fps))
+        scene = Scene(results, trail, frames, nodes, Window(start, end, speed and speed / fps), scale)
     except Missing as missing:
         raise CommandError(f"no animation: {missing}") from None
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +93,8 @@ def animate(
         if bar is not None:
             bar.close()
     if say:
-        for note in filter(None, (results.remark, "" if scene.has_colours else NO_COLOURS)):
+        notes = results.remark, "" if scene.has_colours else NO_COLOURS, SCALED.format(scale) if scale != 1.0 else ""
+        for note in filter(None, notes):
             say(f"note: {note}")
         shown = f"time {scene.time[0]:.6g} to {scene.time[-1]:.6g}"
         say(f"{path} ({len(scene)} frames in {len(scene) / fps:.3g} s, {shown})")
@@ -136,27 +140,30 @@ class Window:
 
         return pick
 
-    def frames(self, time: Floats) -> Ints:
-        """Which instants are drawn, one after the other. CommandError: too many."""
+    def frames(self, time: Floats) -> Floats:
+        """Times of the frames, evenly spaced: increments of any size go by at one speed. CommandError: too many."""
         if self.step is None:
-            return np.arange(len(time))
+            return np.linspace(time[0], time[-1], len(time))
         count = (time[-1] - time[0]) / self.step
         if count >= MOST_FRAMES:
             raise CommandError(f"{count:.3g} frames, at most {MOST_FRAMES}: raise --speed or narrow --from --to")
-        return nearest(time, time[0] + self.step * np.arange(int(count) + 1))
+        return np.asarray(time[0] + self.step * np.arange(int(count) + 1))
 
 
 class Scene:
     """A drawn figure whose moving parts are drawn anew for each frame."""
 
-    def __init__(self, results: Results, trail: int, frames: int, nodes: Sequence[int], window: Window) -> None:
+    def __init__(
+        self, results: Results, trail: int, frames: int, nodes: Sequence[int], window: Window, scale: float = 1.0
+    ) -> None:
         mesh = results.mesh
-        self.title = results.heading
+        self.title = results.heading + (f" (displacements x {scale:g})" if scale != 1.0 else "")
         self._results = results
         motion = whole_motion(results, window.pick(results.boundaries, frames))
         self.time = motion.time
         self._frames = window.frames(motion.time)
-        self._x = mesh.coordinates + motion.values["U"]
+        self._shown = nearest(motion.time, self._frames)
+        self._x = mesh.coordinates + scale * motion.values["U"]
         self._axes = plane_of(results)
         lines = mesh.ends[:, 0] != mesh.ends[:, 1]
         self._bars, self._broken = bars_of(mesh)[0], break_times(results)
@@ -177,10 +184,11 @@ class Scene:
 
     def draw(self, frame: int) -> Picture:
         """(height, width, 3)."""
-        place = int(self._frames[frame])
+        moment, place = self._frames[frame], int(self._shown[frame])
         self._canvas.restore_region(self._still)
-        x = self._x[place][:, self._axes]
-        is_whole = self._broken > self.time[place]
+        now = self._at(moment)
+        x = now[:, self._axes]
+        is_whole = self._broken > moment
         self._bar_lines.set_segments(np.where(is_whole[:, None, None], x[self._bars], np.nan))
         if self._tension is not None:
             self._bar_lines.set_array(self._tension[place])
@@ -188,15 +196,24 @@ class Scene:
         self._other_lines.set_segments(x[self._others])
         self._place(self._dots, x)
         for node, line in zip(self._traced, self._trails, strict=True):
-            self._place(line, self._x[max(0, place - self._trail) : place + 1, node][:, self._axes])
+            before = self._x[np.unique(self._shown[max(0, frame - self._trail) : frame]), node]
+            self._place(line, np.vstack([before, now[node]])[:, self._axes])
         unit = f" {self._results.symbol('time')}".rstrip()
-        self._stamp.set_text(f"t = {self.time[place]:.{self._digits}f}{unit}")
+        self._stamp.set_text(f"t = {moment:.{self._digits}f}{unit}")
         if self._is_space:
             self._bar_lines.do_3d_projection()
             self._other_lines.do_3d_projection()
         for artist in (*self._trails, self._other_lines, self._bar_lines, self._dots, self._stamp):
             self._panel.draw_artist(artist)
         return np.asarray(self._canvas.buffer_rgba())[:, :, :3].copy()
+
+    def _at(self, moment: float) -> Floats:
+        """(n, 3) where nodes are at a time: on the way from one instant to the next."""
+        after = int(np.searchsorted(self.time, moment).clip(1, max(1, len(self.time) - 1)))
+        if after >= len(self.time) or self.time[after] <= self.time[after - 1]:
+            return np.asarray(self._x[min(after, len(self._x) - 1)])
+        share = (moment - self.time[after - 1]) / (self.time[after] - self.time[after - 1])
+        return np.asarray(self._x[after - 1] + share * (self._x[after] - self._x[after - 1]))
 
     def _chosen(self, labels: Sequence[int]) -> list[int]:
         """Nodes with a trail: those named, else free ends of bars, else the one that moves most."""

@@ -157,6 +157,6 @@ def open_results(folder: Path) -> Results:
         record = json.loads(path.read_text(encoding="utf-8"))
         results = Results(folder, record)
         results.name  # noqa: B018 - a record of another program has none
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CommandError(f"{path} cannot be read as the record of a run: {error}") from None
     return results

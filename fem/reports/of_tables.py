@@ -143,8 +143,7 @@ def page_of_one(folder: Path, kind: str) -> Page:
         table = read_columns(folder / "convergence.csv")
         count = sum(name.startswith("exponent_") for name in table)
         pairs = [(n, float(table[f"exponent_{n}"][-1]), float(table[f"error_{n}"][-1])) for n in range(1, count + 1)]
-        is_chaotic = pairs[0][1] > pairs[0][2]
-        verdict = "chaotic: the largest exponent exceeds its error" if is_chaotic else "regular: no positive exponent"
+        verdict = str(record.get("in words", ""))
         found = grid(("exponent", "value", "error"), pairs)
     page = Page(f"{what} of {deck['file']}", [], verdict, True, mark_of(deck["file"]))
     page.add("Result", found, *pictures(folder, record))

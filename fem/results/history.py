@@ -247,7 +247,7 @@ class HistorySink(SilentSink):
             shapes = {"motion": (RECORDED["NODE"], n, 3), "energy": (len(BALANCED),), "elements": (m, count)}
             parts = {name: [np.zeros(0, np.int64 if name in COUNTS else float)] for name in (*COUNTS, *LEDGER)}
             parts |= {"load_factor": [np.zeros(0)], **{name: [np.zeros((0, *shapes[name]))] for name in shapes}}
-        arrays = {name: np.concatenate(part) for name, part in parts.items()}
+        arrays = {name: np.concatenate(as_wide(part) if name == "motion" else part) for name, part in parts.items()}
         return History(
             **arrays,
             model=self._model,
@@ -266,6 +266,13 @@ class HistorySink(SilentSink):
         if self._owed is not None:
             self._append(self._owed)
             self._owed = None
+
+
+def as_wide(parts: list[np.ndarray]) -> list[np.ndarray]:
+    """Motions (k, r, n, 3) as wide as the widest: what a step does not record is zero in it."""
+    widest = max(part.shape[1] for part in parts)
+    missing = (((0, 0), (0, widest - part.shape[1]), (0, 0), (0, 0)) for part in parts)
+    return [np.pad(part, room) if room[1][1] else part for part, room in zip(parts, missing, strict=True)]
 
 
 def pieces(rows: Rows, chosen: slice | Flags) -> dict[str, np.ndarray]:

@@ -8,10 +8,10 @@ from fem.arrays import Floats, Ints
 from fem.assembly.system import System
 from fem.forces.families import trouble_of
 from fem.model import Dynamic, Step
-from fem.solve.clock import ErrorClock
+from fem.solve.clock import Clock, ErrorClock
 from fem.solve.increment import OneStep
 from fem.solve.newton.convergence import ROD_STRAIN
-from fem.solve.newton.groups import DAMPS, INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
+from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
 from fem.solve.snaps import squares_of
 from fem.solve.step_system import StepSystem
 
@@ -61,6 +61,14 @@ def automatic_notice(clock: ErrorClock) -> str:
         f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}: their local error stays below "
         f"{clock.controls.time_error:g} of the largest displacement (TIME ERROR of *CONTROLS, OFF keeps the first "
         "increment; DIRECT has equal ones)"
+    )
+
+
+def convergence_notice(clock: Clock) -> str:
+    """How long increments of dynamics will be that go by convergence."""
+    return (
+        f"automatic increments from {clock.smallest:.3g} to {clock.largest:.3g}, as long as they converge: numerical "
+        "damping takes what they do not resolve; dtmax, or a TIME ERROR of *CONTROLS, follows the motion"
     )
 
 
@@ -126,13 +134,12 @@ def _cure_of_drift(step: Step, error: float) -> str:
     """What to change, by integrator."""
     procedure = step.procedure
     integrator = procedure.integrator if isinstance(procedure, Dynamic) else ""
-    damps = integrator != "NEWMARK" or (isinstance(procedure, Dynamic) and procedure.gamma > 0.5)
     if integrator == "ENERGY MOMENTUM":
         return "Iterate to round-off (leave out RESI_GLOB_RELA), or use smaller increments"
-    cure = "*DYNAMIC, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any increment, or smaller increments"
-    if damps and error < 0.0:
-        return f"The numerical damping of {integrator} took it. Use {cure}"
-    return f"Use {cure}"
+    return (
+        "Use smaller increments, or *DYNAMIC, DIRECT, TIME INTEGRATOR=ENERGY MOMENTUM, which keeps the balance at any "
+        "increment"
+    )
 
 
 def out_of_increments(step: OneStep, most: int) -> str:
@@ -144,10 +151,10 @@ def out_of_increments(step: OneStep, most: int) -> str:
     text = f"step {step.number} stopped {where}: it used up its {most} increments (INC= of *STEP)"
     if not isinstance(clock, ErrorClock):
         return text
-    ringing = "" if clock.limits[DAMPS] > 0.0 else ", numerical damping (ALPHA=-0.05) need not follow ringing"
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
-        f"{clock.dt:.3g}): a larger one has fewer, DIRECT has equal ones{ringing}"
+        f"{clock.dt:.3g}): a larger INC= goes on with these, a larger TIME ERROR has fewer, DIRECT has equal ones, and "
+        "APPLICATION=MODERATE DISSIPATION is for what comes to rest: few long ones, that damp out what they do not show"
     )
 
 

@@ -17,14 +17,18 @@ import numpy as np
 
 from fem.arrays import Flags
 from fem.assembly.bodies import Body
+from fem.assembly.build import assemble
 from fem.assembly.cases import Case
-from fem.assembly.environment import Environment
+from fem.assembly.environment import Environment, Kept
 from fem.assembly.flows import Flow
 from fem.assembly.supports import Supports
+from fem.assembly.system import silent
 from fem.errors import CommandError
 from fem.forces.bars.bar import Bars
+from fem.forces.families import states_in
 from fem.model import Amplitude, FluidLoad, Model
 from fem.model.curves import Constant, Follow, Ramp
+from fem.model.reach import Reach
 from fem.results.record import Frame, SilentSink
 from fem.results.schedule import NEVER
 from fem.solve.increment import OneRun, OneStep
@@ -33,7 +37,9 @@ from fem.solve.statics.riks import settled
 from fem.solve.step_system import StepSystem
 from fem.solve.watch.breaks import rebuild
 
-KINDS = Amplitude, Bars, Body, Case, Constant, Environment, Flow, FluidLoad, Follow, Frame, Ramp, Supports
+KINDS = (
+    *(Amplitude, Bars, Body, Case, Constant, Environment, Flow, FluidLoad, Follow, Frame, Kept, Ramp, Reach, Supports),
+)
 TYPES: dict[str, type] = {kind.__name__: kind for kind in KINDS}
 """What the objects in a checkpoint may be."""
 SECONDS = 30.0
@@ -82,6 +88,11 @@ class Checkpoints:
 
     # Going on
 
+    def model_of(self, model: Model) -> Model:
+        """With what the steps of earlier runs act on: the arrays of the run have places for it."""
+        start = self.before["start"] if self.before else self.earlier
+        return model if start is None else replace(model, inherited=start["reach"])
+
     def take_up(self, run: OneRun) -> int:
         """Put a run where its checkpoint was taken; the number of the step to go on with."""
         start = self.before["start"] if self.before else self.earlier
@@ -89,10 +100,14 @@ class Checkpoints:
             refuse_earlier(run.model)
             return 1
         run.progress.time, run.progress.increment = start["time"], start["increment"]
+        if self.before is None:
+            put_back(run.progress.motion, motion_in(run, start))
+            take_over(run, start)
+            if run.linear_bars is not None:
+                run.linear_bars = silent(run.linear_bars, run.system.given_bars)
+            return 1
         put_back(run.progress.motion, start["motion"])
         take_over(run, start)
-        if self.before is None:
-            return 1
         self._sink = run.sink
         if self.before["step"] is None:
             run.sink.resume(self.before, None)
@@ -106,7 +121,7 @@ class Checkpoints:
         if self.guard is not None:
             self.start = {name: getattr(run, name) for name in RUN}
             now = run.progress
-            self.start |= {"number": number, "time": now.time, "increment": now.increment}
+            self.start |= {"number": number, "time": now.time, "increment": now.increment, "reach": run.model.reach}
             self.start["motion"] = copied(now.motion)
 
     def opened(self, step_run: OneStep) -> None:
@@ -176,9 +191,20 @@ def handed_on(checkpoint: Mapping[str, Any]) -> dict[tuple[int, int], dict[str, 
     found = {(start["number"] - 1, start["increment"]): {**start, "is_end": True}} if start["number"] > 1 else {}
     if step is not None:
         now = {"time": step["progress"]["time"], "increment": step["progress"]["increment"]}
-        now |= {"number": start["number"] + 1, "motion": step["motion"], "is_end": False}
+        now |= {"number": start["number"] + 1, "motion": step["motion"], "is_end": False, "reach": start["reach"]}
         found[start["number"], now["increment"]] = {**step["run"], **now}
     return found
+
+
+def motion_in(run: OneRun, start: Mapping[str, Any]) -> dict[str, Any]:
+    """The motion that an earlier run hands on, in the arrays of one whose steps may act on more elements.
+
+    ``flow`` and ``power`` come with the first step, which evaluates all forces.
+    """
+    motion, system, now = start["motion"], run.system, run.progress.motion
+    before = assemble(replace(system.model, inherited=start["reach"], steps=()))
+    state = states_in(system.families, system.state, before.families, motion["state"])
+    return {**motion, "state": state, "flow": now.flow, "power": now.power}
 
 
 def state_of_step(m: OneStep) -> dict[str, Any]:

@@ -37,6 +37,8 @@ SMALL_MOTION = 1e-6
 LONGEST_FRACTION = 0.05
 """Longest first increment, as a fraction of its step, where ringing is left to numerical damping: it takes increments
 to die out (HHT with ALPHA=-0.05: a tenth in each)."""
+LONGEST_BY_CONVERGENCE = {"HHT": 0.1, "BACKWARD EULER": 1.0}
+"""Longest increment that goes by convergence, as a fraction of its step, where dtmax is blank."""
 LONGEST_CHUNK = 16_384
 CHUNK_NUMBERS = 2_000_000
 """A chunk keeps at most about this many numbers, whatever is recorded."""
@@ -75,12 +77,27 @@ def expected_increments(procedure: Static | Dynamic) -> int | None:
     return math.ceil(procedure.period / procedure.dt)
 
 
+def goes_by_convergence(procedure: Static | Dynamic, controls: Controls) -> bool:
+    """Automatic increments grow as long as they converge: those of statics, and of dynamics that asks for it."""
+    if isinstance(procedure, Static):
+        return True
+    return procedure.by_convergence and controls.time_error in (None, Controls().time_error)
+
+
+def longest_of(procedure: Static | Dynamic, grows: bool) -> float:
+    """The longest increment where no dtmax says it."""
+    if isinstance(procedure, Static) or not grows:
+        return procedure.period if isinstance(procedure, Static) else procedure.dt
+    return max(procedure.dt, LONGEST_BY_CONVERGENCE[procedure.integrator] * procedure.period)
+
+
 class Clock:
     """Times of the increments of one step.
 
     Equal increments lie at start + n dt exactly (no sums); the last one is shortened where dt does not divide the
     period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
-    in dynamics (TIME ERROR=OFF) up to dt0. All land on ``instants``, after which the grid begins anew.
+    in dynamics by convergence up to a part of the step, with TIME ERROR=OFF up to dt0. All land on ``instants``, after
+    which the grid begins anew.
 
     Where a line snaps taut (``newton/snaps.py``) the increment is taken again in short ones, which go on until the
     front has run through the line; then the increments are as long as before. How short, and how long that takes:
@@ -95,8 +112,11 @@ class Clock:
         self.is_static = isinstance(procedure, Static)
         self.controls = controls
         self.smallest = procedure.dt_min or procedure.dt * controls.cut_factor**controls.max_cutbacks * (1.0 - SHARP)
-        largest = procedure.dt_max or (procedure.period if self.is_static else procedure.dt)
-        self.largest = largest if self.is_static else min(largest, procedure.dt)
+        self._least = procedure.dt_min or 0.0
+        self.grows = goes_by_convergence(procedure, controls)
+        self.is_paced = self.grows and not self.is_static
+        largest = procedure.dt_max or longest_of(procedure, self.grows)
+        self.largest = largest if self.grows else min(largest, procedure.dt)
         self.dt = procedure.dt if self.is_direct else min(procedure.dt, largest)
         self.instants = instants
         self.time = start
@@ -107,9 +127,13 @@ class Clock:
         self._shown = self._passage = math.inf
         self._until, self._before = -math.inf, self.dt
 
-    def follow(self, shown: float, passage: float) -> None:
-        """Follow fronts of snaps in increments of ``shown``, for the time ``passage``."""
-        self._shown, self._passage = max(shown, self.smallest), passage
+    def follow(self, shown: float, passage: float) -> float:
+        """Follow fronts of snaps for the time ``passage``, in increments of ``shown`` or, where these are not allowed,
+        of what is returned; trouble may cut them back."""
+        self._shown, self._passage = max(shown, self._least), passage
+        if self._least < self.smallest:
+            self.smallest = min(self.smallest, self._shown * self.controls.cut_factor**self.controls.max_cutbacks)
+        return self._shown
 
     @property
     def is_following(self) -> bool:
@@ -129,7 +153,7 @@ class Clock:
     @property
     def is_steady(self) -> bool:
         """Several increments can be planned at once: nothing depends on how the next one goes."""
-        return self.is_direct or (not self.is_static and self.dt in (self.full_dt, self._shown))
+        return self.is_direct or (not self.grows and self.dt in (self.full_dt, self._shown))
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """Times (k + 1,), from now on, and increments (k,), k <= count."""
@@ -171,18 +195,23 @@ class Clock:
             self.dt = min(self.dt * self.controls.growth_factor, self.longest)
             self._origin, self._count, self._quick = time, 0, 0
 
+    @property
+    def may_cut(self) -> bool:
+        """The next increment may be shortened."""
+        return not self.is_direct and self._cuts < self.controls.max_cutbacks and self._shorter() >= self.smallest
+
+    def _shorter(self) -> float:
+        return min(self.dt, self._next_stop() - self.time) * self.controls.cut_factor
+
     def cut(self, reason: int) -> bool:
         """Shorten the next increment, which failed for that reason; False where that is not allowed any more."""
         if reason == groups.SNAPS:
             self._begin_following()
             self._origin, self._count, self._quick = self.time, 0, 0
             return True
-        if self.is_direct or self._cuts >= self.controls.max_cutbacks:
+        if not self.may_cut:
             return False
-        dt = min(self.dt, self._next_stop() - self.time) * self.controls.cut_factor
-        if dt < self.smallest:
-            return False
-        self.dt = dt
+        self.dt = self._shorter()
         self._cuts += 1
         self._quick = 0
         self._origin, self._count = self.time, 0
@@ -213,6 +242,7 @@ class ErrorClock(Clock):
     ) -> None:
         super().__init__(procedure, controls, start, instants)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
+        self._least = self.smallest
         self.limits, self.memory = stage.limits, motion.memory
         self.limits[[groups.LEAD, groups.CHANGE, groups.LAG, groups.EXPONENT]] = error_constants(stage.coefficients)
         self.limits[groups.DAMPS] = damps_ringing(stage.coefficients)

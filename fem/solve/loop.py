@@ -13,17 +13,33 @@ import numpy as np
 from fem.arrays import Ints, distinct
 from fem.assembly.build import assemble
 from fem.assembly.cases import Span
-from fem.assembly.environment import Environment, first_environment, next_environment, of_modes, thermal_rows
+from fem.assembly.environment import (
+    Environment,
+    first_environment,
+    next_environment,
+    of_modes,
+    thermal_rows,
+    winches_at,
+)
 from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bars.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
+from fem.model.winches import told_of_jump
 from fem.results.record import Event, Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE
 from fem.solve.checkpoint import Checkpoints
-from fem.solve.clock import Clock, ErrorClock, Progress, expected_increments, first_chunk, refuse_endless
+from fem.solve.clock import (
+    Clock,
+    ErrorClock,
+    Progress,
+    expected_increments,
+    first_chunk,
+    goes_by_convergence,
+    refuse_endless,
+)
 from fem.solve.increment import NO_WISHES, Marcher, Ready, Wishes
 from fem.solve.linear.choice import SOLVERS
 from fem.solve.newton import groups
@@ -98,14 +114,15 @@ class Run:
     kind: type[StepRun] = StepRun
 
     def __init__(self, model: Model, sink: Sink, wishes: Wishes, checkpoints: Checkpoints | None = None) -> None:
-        self.model, self.sink, self.wishes, self.breaks = model, sink, wishes, breaks_of(model)
+        self.checkpoints = checkpoints or Checkpoints()
+        self.model = model = self.checkpoints.model_of(model)
+        self.sink, self.wishes, self.breaks = sink, wishes, breaks_of(model)
         self.system: System = assemble(model)
         self.progress = Progress(first_motion(self.system), chunk=first_chunk(self.system))
         self.environment: Environment = first_environment(self.system, self.progress.motion.u)
         self.linear_bars: Bars | None = None
         self.gone, self.shed = self.system.gone, self.system.shed
         self.has_started = False
-        self.checkpoints = checkpoints or Checkpoints()
 
     def run(self) -> None:
         """All steps in order, from the first one or that of the checkpoint."""
@@ -127,6 +144,8 @@ class Run:
         span = Span(self.progress.time, self.progress.time + period, step.ramps and period > 0.0)
         before = self.environment
         self.environment = next_environment(self.system, before, step.still, span, motion.u, motion.v, motion.reaction)
+        if self.environment.winches:
+            self._tell_of_winches(number, step, before, span.start)
         self.hold_idle()
         if isinstance(procedure, Static):
             self._stop()
@@ -151,7 +170,8 @@ class Run:
         clock: Clock | ArcClock = Clock(procedure, step.controls, span.start, instants)
         if riks and isinstance(procedure, Static):
             clock = ArcClock(procedure, step.controls, span.start, make_arc(stage, motion, span, riks))
-        if isinstance(procedure, Dynamic) and not procedure.direct and step.controls.time_error:
+        by_error = step.controls.time_error and not goes_by_convergence(procedure, step.controls)
+        if isinstance(procedure, Dynamic) and not procedure.direct and by_error:
             clock = ErrorClock(procedure, step.controls, span.start, instants, stage, motion)
         if isinstance(procedure, Dynamic) and isinstance(clock, Clock) and isinstance(marcher, Newton):
             watch_snaps(stage, step.controls, procedure, clock)
@@ -193,6 +213,12 @@ class Run:
 
             marcher = Explicit(stage)
         return stage, marcher
+
+    def _tell_of_winches(self, number: int, step: Step, before: Environment, now: float) -> None:
+        """Those that begin elsewhere than where they stand."""
+        stands, start = (winches_at(self.system, each, now) for each in (before, self.environment))
+        if told := told_of_jump(self.model, step, stands, start):
+            self.sink.notice(f"step {number}: {told}")
 
     def break_off(self, elements: Ints) -> list[tuple[int, float]]:
         """Take elements (indices) out of the model from now on; their labels, and the energies that go with them."""

@@ -8,9 +8,12 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.bodies import Body
+from fem.assembly.environment import Environment
 from fem.assembly.system import SPRING_FAMILY
 from fem.forces.springs import COUNT, DAMPING, STIFFNESS
 from fem.model import Static, Step
+from fem.model.curves import Ramp, evaluate
+from fem.model.quantities import CONCENTRATED
 from fem.results.acting import Acting
 from fem.results.record import Frame, Rows
 from fem.solve.advice import (
@@ -59,6 +62,15 @@ def gather_reactions(bodies: tuple[Body, ...], nodes: Ints, kinematics: Floats) 
             kinematics[:, REACTION, place] = kinematics[:, REACTION, pinned].sum(axis=1, keepdims=True)
 
 
+def note_loads(environment: Environment, nodes: Ints, time: Floats, factor: Floats | None, kinematics: Floats) -> None:
+    """CF (k, p, 3) of k instants: the concentrated loads of recorded nodes; ``factor`` (k,): that of RIKS."""
+    for case in environment.nodal:
+        of_case = evaluate(case.curve, time)
+        if factor is not None and isinstance(case.curve, Ramp):
+            of_case = case.curve.first + factor * (case.curve.last - case.curve.first)
+        kinematics[: len(time), CONCENTRATED] += of_case[:, None, None] * case.field[nodes]
+
+
 def numbers_in(kept: Record) -> int:
     """How many numbers a record has room for."""
     return kept.increments.size + kept.kinematics.size + kept.values.size
@@ -77,12 +89,16 @@ def before_overflow(kept: Record, rows: Ints) -> Ints:
     return rows
 
 
-def frame_of(stage: StepSystem, number: int, progress: Progress, thermal: Floats, is_end: bool, is_due: bool) -> Frame:
-    """The whole field of a state."""
+def frame_of(
+    stage: StepSystem, number: int, progress: Progress, thermal: Floats, factor: Floats | None, is_end: bool,
+    is_due: bool,
+) -> Frame:  # fmt: skip
+    """The whole field of a state; ``factor`` (1,): that of RIKS."""
     system = stage.system
     kept = record(stage, 1, np.arange(len(system.labels)), np.arange(len(system.family)))
     note_increment(0, 0, 0.0, 0.0, 0, 0.0, stage.problem, thermal, progress.motion, kept)
     gather_reactions(system.bodies, kept.nodes, kept.kinematics)
+    note_loads(stage.environment, kept.nodes, np.array([progress.time]), factor, kept.kinematics)
     kept.values[:, system.gone] = 0.0
     return Frame(number, progress.increment, progress.time, kept.kinematics[0], kept.values[0], is_end, is_due)
 

@@ -17,7 +17,13 @@ from fem.model.swings import coarse_swing
 from fem.results.record import Event, StepStart
 from fem.results.schedule import Schedule
 from fem.solve import start
-from fem.solve.advice import automatic_notice, out_of_increments, overflow_message, soft_bottom_notice
+from fem.solve.advice import (
+    automatic_notice,
+    convergence_notice,
+    out_of_increments,
+    overflow_message,
+    soft_bottom_notice,
+)
 from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
 from fem.solve.increment import Marcher, OneRun, Ready, WatchedRopes
@@ -31,6 +37,7 @@ from fem.solve.outcome import (
     frame_of,
     gather_reactions,
     jumps_of,
+    note_loads,
     numbers_in,
     remarks_of,
     rows_of,
@@ -40,7 +47,7 @@ from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.states import ropes_of, stages_of
 from fem.solve.snaps import snap_notice
-from fem.solve.statics.arc import no_arc
+from fem.solve.statics.arc import FACTOR, no_arc
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained
@@ -127,6 +134,8 @@ class StepRun:
             self.notify(coarse_swing(self.system.model, procedure))
             if isinstance(self.clock, ErrorClock):
                 self.notify(automatic_notice(self.clock))
+            elif isinstance(self.clock, Clock) and self.clock.is_paced:
+                self.notify(convergence_notice(self.clock))
         jumped = motion.u.copy()
         start.open_energies(stage, motion, instant, is_first and np.array_equal(jumped, carried))
         shown = self.at_start.open(motion, is_first) if self.at_start else stage
@@ -210,7 +219,8 @@ class StepRun:
         """A chunk of increments, so many at most; raises where it cannot go on."""
         if self.progress.increment >= self.most:
             raise OutOfIncrements(out_of_increments(self, self.most))
-        saved = state_of_step(self) if len(self.whole.breaks.watched) else {}
+        is_paced = self.clock.is_paced and not self.watch.is_off
+        saved = state_of_step(self) if is_paced or len(self.whole.breaks.watched) else {}
         times, steps = self.clock.plan(min(most, self._count()))
         last = int(times[1:].searchsorted(self.schedule.next_instant())) + 1  # where a field is due at its instant
         times, steps = times[: last + 1], steps[:last]
@@ -222,6 +232,10 @@ class StepRun:
         reason = self.marcher.march(self, control, due, chunk, kept)
         spent = wall.perf_counter() - began
         done = int(control[groups.INCREMENT])
+        if done and is_paced and self.clock.may_cut and self.watch.gains(self.progress.motion, float(steps[0])):
+            restore_step(self, saved)
+            self._recover(groups.DRIFT, control, kept.increments, float(steps[0]))
+            return
         if done:
             rows, reached = self.whole.breaks.reached(self, kept, times[1 : done + 1])
             if rows.size and rows[0] < done - 1:
@@ -277,6 +291,8 @@ class StepRun:
     def _send_rows(self, kept: Record, due: Flags, time: Floats, dt: Floats) -> None:
         (rows,) = due.nonzero()
         gather_reactions(self.system.bodies, self.nodes, kept.kinematics)
+        factor = kept.increments[: len(time), groups.L_FACTOR] if len(self.arc.last) else None
+        note_loads(self.stage.environment, self.nodes, time, factor, kept.kinematics)
         kept.values[:, self.whole.gone[self.elements]] = 0.0
         good = before_overflow(kept, rows)
         increment = self.progress.increment + rows + (1 if dt.any() else 0)
@@ -286,8 +302,7 @@ class StepRun:
             recorded, is_end = (self.nodes, self.elements), self.clock.is_finished and is_whole
             found = rows_of(self.number, kept, good, increment[: len(good)], time, dt, recorded, is_end)
             found.cutbacks[0] = cutbacks
-            factor = kept.increments[good, groups.L_FACTOR]
-            self.sink.rows(replace(found, load_factor=factor) if len(self.arc.last) else found)
+            self.sink.rows(found if factor is None else replace(found, load_factor=factor[good]))
         if not is_whole:
             raise ModelError(overflow_message(self, int(increment[len(good)]), float(time[rows[len(good)]])))
 
@@ -297,7 +312,8 @@ class StepRun:
         is_due = self.schedule.is_vtk_due(now.increment, now.time, is_end)
         if is_due or is_end:
             shown = self.events.shown if self.events else self.stage
-            self.sink.frame(frame_of(shown, self.number, now, self.thermal, is_end, is_due))
+            factor = self.arc.numbers[FACTOR:][:1] if len(self.arc.last) else None
+            self.sink.frame(frame_of(shown, self.number, now, self.thermal, factor, is_end, is_due))
 
     def _recover(self, reason: int, control: Ints, increments: Floats, dt: float) -> None:
         """Cut the increment back, or say why that is not possible."""

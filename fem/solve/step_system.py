@@ -17,7 +17,7 @@ from fem.forces.equations import Equations
 from fem.forces.families import Groups, acting, are_symmetric, have_kinks, in_step
 from fem.forces.protocol import BOOKS, Tangent
 from fem.model import Controls
-from fem.model.quantities import RECORDED
+from fem.model.quantities import RECORDED, recorded_rows
 from fem.solve.linear.block import JOINED
 from fem.solve.linear.choice import NO_TREE, UNSYMMETRIC, Choice, choose_solver
 from fem.solve.newton import groups
@@ -254,14 +254,15 @@ def loading_at(stage: StepSystem, motion: Motion, now: float) -> Loading:
 def record(stage: StepSystem, count: int, nodes: Ints, elements: Ints) -> Record:
     """Room for what is kept of ``count`` increments."""
     touching = stage.system.touching
-    if has_contacts := len(touching) > 0:
+    count_of = recorded_rows(has_contacts := len(touching) > 0, bool(stage.environment.nodal))
+    if has_contacts:
         place = np.full(len(stage.system.labels), -1, np.int64)
         place[nodes] = np.arange(len(nodes))
         touching = np.column_stack([place[touching[:, 0]], touching[:, 1]])
     return Record(
         room((count, groups.INCREMENT_ROW)),
         nodes,
-        room((count, RECORDED["NODE"] + has_contacts, len(nodes), 3)),
+        room((count, count_of, len(nodes), 3)),
         stage.system.family[elements],
         room((count, len(elements), RECORDED["EL"] + stage.system.model.mesh.has_pulleys)),
         touching[touching[:, 0] >= 0] if has_contacts else touching,

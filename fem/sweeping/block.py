@@ -36,8 +36,10 @@ class Question(Protocol):
 class Shared(Protocol):
     """A question that lanes can answer."""
 
-    def together(self, models: Sequence[Model], may_compile: bool) -> dict[int, tuple[int | float, ...]]:
-        """Rows, by number, of those models that march well as lanes."""
+    def together(
+        self, models: Sequence[Model], points: Sequence[int], may_compile: bool
+    ) -> dict[int, tuple[int | float, ...]]:
+        """Rows, by number, of those models that march well as lanes; ``points``: their places in the grid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     asked = wanted[0].layout if wanted else None
     rows: dict[int, tuple[int | float, ...]] = {}
     if isinstance(asked, Shared):
-        rows = asked.together([job.model for job in wanted], may_compile)
+        rows = asked.together([job.model for job in wanted], [job.point for job in wanted], may_compile)
     return {wanted[n].point: Answer(wanted[n].point, COMPLETED, row) for n, row in rows.items()}
 
 

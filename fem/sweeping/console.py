@@ -9,10 +9,9 @@ from typing import TextIO
 
 from fem.compiled.folder import FIRST_START, is_first_start
 from fem.results.console import Bar, as_note, show
-from fem.sweeping.grid import Grid
+from fem.sweeping.grid import Points
 from fem.sweeping.table import RECORD, TABLE
 
-FEW_VALUES = 4
 LINE_SECONDS = 10.0
 """Between two plain lines."""
 COLD = 3
@@ -22,15 +21,16 @@ COLD = 3
 class SweepConsole:
     """Prints how far a sweep is; goes silent when nobody reads any more (``| head``)."""
 
-    def __init__(self, deck: str, grid: Grid, finished: int, notices: list[str], stream: TextIO | None = None) -> None:
+    def __init__(
+        self, deck: str, grid: Points, finished: int, notices: list[str], stream: TextIO | None = None
+    ) -> None:
         self._stream = stream or sys.stdout
         self._total, self._moves = len(grid), 0
         self._begun = self._last = time.monotonic()
         self._warm = self._begun, finished
         self._bar = Bar(self._stream, self._total) if self._stream.isatty() else None
         self._told = len(notices)
-        over = " x ".join(map(span, grid.names, grid.values))
-        self._print(f"sweep of {deck} over {over}: {self._total} parameter set{'s' * (self._total != 1)}")
+        self._print(f"sweep of {deck} over {grid.said()}: {self._total} parameter set{'s' * (self._total != 1)}")
         if finished:
             self._print(f"{finished} of them are finished from before")
         self._note(notices)
@@ -71,10 +71,3 @@ class SweepConsole:
 
     def _print(self, text: str) -> None:
         show(text + "\n", self._stream, self._bar)
-
-
-def span(name: str, values: tuple[float, ...]) -> str:
-    """``A = 0 ... 15 (61 values)``, or all values if they are few."""
-    if len(values) <= FEW_VALUES:
-        return f"{name} = {', '.join(f'{value:.6g}' for value in values)}"
-    return f"{name} = {values[0]:.6g} ... {values[-1]:.6g} ({len(values)} values)"

@@ -5,11 +5,13 @@ A name is a ``*PARAMETER`` of the deck, or a start: ``U1_2`` displacement 1 of n
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +20,8 @@ from fem.deck import deck_reader
 from fem.deck.lexical.source import nearest
 from fem.errors import CommandError
 from fem.model import InitialCondition, Model
+from fem.sweeping.cases import MAX_POINTS, Cases, read_cases, span
 
-MAX_POINTS = 10_000_000
 FORM = "NAME=first:last:count or NAME=value,value,..."
 START = re.compile(r"([UV])([123])_(\d+)", re.IGNORECASE)
 KINDS = {"U": "DISPLACEMENT", "V": "VELOCITY"}
@@ -44,18 +46,34 @@ class Grid:
             chosen.append(values[place])
         return dict(zip(self.names, reversed(chosen), strict=True))
 
+    def columns(self) -> dict[str, Floats]:
+        """name -> (k,) its values at all points."""
+        found = np.meshgrid(*self.values, indexing="ij")
+        return {name: values.ravel() for name, values in zip(self.names, found, strict=True)}
 
-def columns_of(grid: Grid) -> dict[str, Floats]:
-    """name -> (k,) its values at all points."""
-    found = np.meshgrid(*grid.values, indexing="ij")
-    return {name: values.ravel() for name, values in zip(grid.names, found, strict=True)}
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells it from other sweeps."""
+        return dict(zip(self.names, self.values, strict=True))
+
+    def said(self) -> str:
+        """What it is over, in a line."""
+        return " x ".join(map(span, self.names, self.values))
+
+    def place(self, name: str) -> str:
+        """Where a name was given, for messages: with what asked for it."""
+        return ""
+
+
+Points = Grid | Cases
+"""The parameter sets of a sweep."""
 
 
 def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
     """A grid from values by name; CommandError where they are none."""
     values = {name: tuple(float(value) for value in given) for name, given in vary.items()}
     if not values:
-        raise CommandError("a sweep varies at least one parameter")
+        raise CommandError("a sweep varies at least one parameter: --vary NAME=first:last:count, or --cases FILE.csv")
     for name, numbers in values.items():
         if not numbers:
             raise CommandError(f"parameter {name} has no values to sweep over")
@@ -71,7 +89,7 @@ def make_grid(vary: Mapping[str, Iterable[float]]) -> Grid:
     return grid
 
 
-def spelled(grid: Grid, model: Model) -> Grid:
+def spelled(grid: Points, model: Model) -> Points:
     """The grid with names as the deck and tables have them; CommandError: there is no such name."""
     known = {name.upper(): name for name in model.parameters}
     names = []
@@ -82,14 +100,15 @@ def spelled(grid: Grid, model: Model) -> Grid:
         elif name.upper() in known:
             names.append(known[name.upper()])
         elif found:
-            raise CommandError(f"{name}: the deck has no node {found[3]}")
+            raise CommandError(f"{grid.place(name)}{name}: the deck has no node {found[3]}")
         else:
             guess = nearest(name, known.values())
-            raise CommandError(f"the deck has no *PARAMETER {name}" + (f"; did you mean {guess}?" if guess else ""))
-    return Grid(tuple(names), grid.values)
+            hint = f"; did you mean {guess}?" if guess else ""
+            raise CommandError(f"{grid.place(name)}the deck has no *PARAMETER {name}{hint}")
+    return replace(grid, names=tuple(names))
 
 
-def reader_of(deck: str | Path, grid: Grid, model: Model) -> Reader:
+def reader_of(deck: str | Path, grid: Points, model: Model) -> Reader:
     """Reads the deck for values of names of the grid, and of other parameters; ``model``: it with its own values."""
     starts = [name for name in grid.names if name not in model.parameters]
     read = deck_reader(deck, [name for name in grid.names if name in model.parameters])
@@ -114,6 +133,15 @@ def read_vary(texts: Iterable[str]) -> Grid:
             raise CommandError(f"{name} is given twice")
         vary[name] = spaced(right.split(":"), text) if ":" in right else [number(v, text) for v in right.split(",")]
     return make_grid(vary)
+
+
+def points_of(options: argparse.Namespace) -> Points:
+    """The parameter sets that a command line asks for: a grid, or a list."""
+    if (cases := getattr(options, "cases", None)) is None:
+        return read_vary(options.vary)
+    if options.vary:
+        raise CommandError("--cases lists all parameter sets: it does not go with --vary")
+    return read_cases(cases)
 
 
 def spaced(parts: list[str], text: str) -> list[float]:

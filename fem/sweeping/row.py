@@ -72,7 +72,9 @@ class Layout:
             verdict = verdict_of(error)
         return verdict, sink.row(), collected.history() if collected else None
 
-    def together(self, models: Sequence[Model], may_compile: bool) -> dict[int, tuple[int | float, ...]]:
+    def together(
+        self, models: Sequence[Model], points: Sequence[int], may_compile: bool
+    ) -> dict[int, tuple[int | float, ...]]:
         """Rows of those models that march well as lanes."""
         found: dict[int, tuple[int | float, ...]] = {}
         if self.record and self.record.is_derived():

@@ -25,8 +25,9 @@ from fem.results.history import History
 from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
 from fem.sweeping.block import Answer, Job, Question, no_answer
+from fem.sweeping.cases import Cases, read_cases
 from fem.sweeping.console import SweepConsole
-from fem.sweeping.grid import Grid, Reader, make_grid, read_vary, reader_of, spelled
+from fem.sweeping.grid import Points, Reader, make_grid, points_of, reader_of, spelled
 from fem.sweeping.recorded.record import Record
 from fem.sweeping.row import Layout, layout_of, prints_alike
 from fem.sweeping.table import TABLE, SweepTable, cells_of, sweep_folder
@@ -46,6 +47,7 @@ class Sweep(Columns):
     histories  (k,) the motions, where ``history=True``; None for a deck that could not be read
     notices    remarks of the reader, and what of the parameter sets the table cannot show
     is_si      the heading of the deck says so
+    is_grid    all combinations of values were run; False: a list of cases
 
     >>> found = fem.sweep("inputs/pendulum_lumped.inp", {"duration": [0.5, 1.0], "increments": [100, 200, 400]})
     >>> found.parameters["duration"].tolist()
@@ -63,9 +65,11 @@ class Sweep(Columns):
         histories: tuple[History | None, ...] = (),
         notices: tuple[str, ...] = (),
         is_si: bool = False,
+        is_grid: bool = True,
     ) -> None:
         super().__init__(columns)
         self.names, self.histories, self.notices, self.is_si = names, histories, notices, is_si
+        self.is_grid = is_grid
 
     def __repr__(self) -> str:
         failed = self.failures().partition("\n")[0] or "none failed"
@@ -82,7 +86,9 @@ class Sweep(Columns):
         return frame_of(self, self.is_si, self.names)
 
     def to_xarray(self) -> Any:
-        """The table as ``xarray.Dataset`` over the parameters, one axis for each."""
+        """The table as ``xarray.Dataset`` over the parameters, an axis for each; of cases over ``point``."""
+        if not self.is_grid:
+            return grid_of(self, ("point",), self.is_si)
         return grid_of(self, self.names, self.is_si)
 
     @property
@@ -113,8 +119,9 @@ class Sweep(Columns):
 
 def sweep(
     deck: str | Path,
-    grid: Mapping[str, Iterable[float]],
+    grid: Mapping[str, Iterable[float]] | None = None,
     *,
+    cases: str | Path | None = None,
     parameters: Mapping[str, float] | None = None,
     output: str | Path | None = None,
     workers: int | None = None,
@@ -128,6 +135,7 @@ def sweep(
     deck        path of the ``.inp``
     grid        name -> values, the first varying slowest; ``U1_2``, unless a parameter is called so, is the start
                 displacement 1 of node 2, ``V1_2`` its velocity
+    cases       in place of a grid: CSV, a line of names and below it a parameter set in each line
     parameters  other ``*PARAMETER`` values to override, the same for all runs
     output      folder for ``sweep.csv`` and ``sweep.json``; the same sweep in the same folder goes on where it
                 stopped, another one of the same deck file is overwritten; None: no files
@@ -149,7 +157,10 @@ def sweep(
     >>> found["increments_total"].tolist()
     [85, 169]
     """
-    plan = make_plan(deck, make_grid(grid), parameters, history, partial(layout_of, record=record))
+    if (grid is None) == (cases is None):
+        raise CommandError("a sweep takes a grid of values, or cases: the name of a file that lists parameter sets")
+    points = make_grid(grid or {}) if cases is None else read_cases(cases)
+    plan = make_plan(deck, points, parameters, history, partial(layout_of, record=record))
     own = None if output is None else sweep_folder(output, plan.model, plan.identity, force=force)
     with own or nullcontext():
         return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False)
@@ -163,7 +174,7 @@ def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Dr
     ask   what to ask of each model; its table and the folder have columns and name by the answer
     draw  writes what else belongs to the table into its folder
     """
-    plan = make_plan(options.deck, read_vary(options.vary), dict(options.parameters), False, ask)
+    plan = make_plan(options.deck, points_of(options), dict(options.parameters), False, ask)
     own = sweep_folder(options.output, plan.model, plan.identity, plan.layout.kind, plan.layout.figures, options.force)
     with own:
         compute = partial(computed, plan, workers=options.workers, scheduler=options.scheduler)
@@ -185,7 +196,7 @@ class Plan:
 
     model: Model
     read: Reader
-    grid: Grid
+    grid: Points
     fixed: dict[str, float]
     ask: Asker
     layout: Question
@@ -197,7 +208,7 @@ class Plan:
 
 
 def make_plan(
-    deck: str | Path, grid: Grid, parameters: Mapping[str, float] | None, history: bool, ask: Asker = layout_of
+    deck: str | Path, grid: Points, parameters: Mapping[str, float] | None, history: bool, ask: Asker = layout_of
 ) -> Plan:
     """Read the deck with its own values, and check the names against it."""
     if isinstance(deck, Model):
@@ -214,7 +225,7 @@ def make_plan(
         raise CommandError("a parameter that is varied has the name of another column of the table: rename it")
     identity = {
         "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed, **layout.settings},
-        "grid": dict(zip(grid.names, grid.values, strict=True)),
+        "grid": grid.identity,
         "columns": columns,
         "versions": {"fem": fem.__version__},
     }
@@ -255,7 +266,7 @@ def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bo
             console.close(len(table.rows), failed, own.path, plan.notices)
     kept = tuple(histories[point] for point in range(len(plan.grid))) if plan.history else ()
     columns, is_si = columns_of(plan, table.rows.values()), says_si(plan.model.heading)
-    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si)
+    return Sweep(columns, plan.grid.names, kept, tuple(plan.notices), is_si, not isinstance(plan.grid, Cases))
 
 
 def computed(

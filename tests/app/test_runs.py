@@ -60,6 +60,13 @@ def test_a_scene_is_the_motion_of_the_tables(results):
     assert set(found["values"]) >= {"T", "N"}
 
 
+def test_the_legend_knows_the_largest_force_of_the_run(results):
+    """Also where it is beyond the colours, or between the instants that are drawn."""
+    scale = json.loads(scene_of(results))["values"]["T"]
+    rows = np.concatenate([*results.elements.curves(["T"], [1, 2]).values()])[:, 3]
+    assert (scale["least"], scale["most"]) == (rows.min(), rows.max())
+
+
 def test_all_groups_of_a_pendulum_have_charts(results):
     found = {name: group_of(results, name) for name in GROUPS}
     assert not [group.reason for group in found.values() if group.reason]

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 import fem
-from fem.chaos.attractors.basins import grouped
-from fem.chaos.attractors.orbits import turns
-from fem.chaos.attractors.settling import furthest, returning
+from fem.chaos.attractors.basins import at_half, grouped
+from fem.chaos.attractors.files import picture
+from fem.chaos.attractors.orbits import Attractor, Basins, turns
+from fem.chaos.attractors.settling import Settling, chosen_in, furthest, returning
 from fem.cli import main
 from fem.errors import CommandError
 from fem.sweeping import workers
+from fem.sweeping.sweep import Sweep
 
 RIGID = str(Path(__file__).resolve().parents[2] / "inputs" / "string_pendulum_rigid.inp")
 HEIGHT, STIFF, DRAG = 0.3, 40.0, 0.8
@@ -84,6 +86,8 @@ def test_a_truss_snaps_where_an_integration_says(truss, monkeypatch):
     assert np.abs(heights) == pytest.approx(HEIGHT, abs=1e-4)
     assert ((heights > 0.0)[found.attractor - 1] == expected).all()
     assert sum(each.share for each in found.attractors) == pytest.approx(1.0)
+    # One start in twenty ran again at dt/2, in lanes, too.
+    assert (found.again >= 0).sum() in (3, 4) and not found.elsewhere.any()
     # The order of names and values changes nothing but the order of the starts; alone they end as in lanes.
     few = {name: values[::-3] for name, values in reversed(STARTS.items())}
     again = fem.basins(truss, few, period=1.0, workers=1)
@@ -93,6 +97,49 @@ def test_a_truss_snaps_where_an_integration_says(truss, monkeypatch):
         for v, u in zip(*again.starts.values(), strict=True)
     ]
     assert ((its > 0.0)[again.attractor - 1] == expected[here]).all()
+
+
+def test_some_starts_run_again_at_half_the_increment(truss, monkeypatch, tmp_path, capsys):
+    """Where they end at dt/2 is where the same starts end in a run of their own."""
+    truss.write_text(TRUSS.replace("drag = ", "dt = 0.1\ndrag = ").replace("0.02, 1\n", "<dt>, 1\n"))
+    monkeypatch.setattr("fem.chaos.attractors.settling.ONE_IN", 2)
+    monkeypatch.chdir(tmp_path)
+    command = ["basins", str(truss), "--grid", "U3_2=-0.7:0.1:4", "--period", "1", "--workers", "1"]
+    assert main([*command, "--output", "own"]) == 0
+    assert "starts run again at dt/2 end elsewhere" in " ".join(capsys.readouterr().out.split())
+    assert main([*command, "--set", "dt=0.05", "--error", "none", "--output", "finer"]) == 0
+    assert "dt/2" not in capsys.readouterr().out
+    own, finer = (list(csv.DictReader((tmp_path / name / "sweep.csv").open())) for name in ("own", "finer"))
+    chosen = [row for row, other in enumerate(own) if other["period_dt"]]
+    assert chosen[0] == 0 and len(chosen) == 2 and chosen == [0, 2 + chosen_in(1)]
+    for row in chosen:
+        assert own[row]["COOR3_2_dt"] == finer[row]["COOR3_2_point"] and "period_dt" not in finer[row]
+    with (tmp_path / "own" / "basins.csv").open(newline="") as file:
+        assert [bool(row["attractor_dt"]) for row in csv.DictReader(file)] == [row in chosen for row in range(4)]
+
+
+def test_ends_at_half_the_increment_are_told_apart_though_orbits_move():
+    """Own attractor moved by 1 %; the other one; nothing near; another period; not run again; aperiodic."""
+    asked = Settling((2,))
+    ends, periods = [1.01, -1.0, 3.0, 1.0, np.nan, 0.0], [1.0, 1.0, 1.0, 2.0, np.nan, 0.0]
+    columns = {f"{name}_dt": np.array(ends if name == "COOR3_2" else [0.0] * 6) for name in asked.state}
+    sweep = Sweep(columns | {"period_dt": np.array(periods)}, ("U3_2",))
+    points = np.zeros((3, 1, 6))
+    points[:2, 0, asked.state.index("COOR3_2")] = 1.0, -1.0
+    kinds = zip((1, 1, 0), points, strict=True)
+    attractors = [Attractor(n, p, "rest", 0, tuple(asked.state), x, 0.3) for n, (p, x) in enumerate(kinds, 1)]
+    number = np.array([1, 1, 1, 1, 1, 3])
+    again = at_half(sweep, asked, attractors, np.ones(6), number)
+    assert again.tolist() == [1, 2, 0, 0, -1, 3]
+    found = Basins({}, number, number, tuple(attractors), again, sweep)
+    assert found.elsewhere.tolist() == [False, True, True, True, False, False]
+    assert found.what_dt_does == "3 of 5 starts run again at dt/2 end elsewhere (60 %): take smaller increments"
+
+
+def test_the_figure_of_basins_says_what_dt_does(truss):
+    found = fem.basins(truss, {"U3_2": [-0.7, 0.1]}, period=1.0, workers=1)
+    assert found.again.tolist() == [found.attractor[0], -1]
+    assert "0 of 1 starts run again at dt/2 end elsewhere (0 %)" in picture(found, True).get_suptitle()
 
 
 def test_a_damped_pendulum_comes_to_hang(tmp_path):

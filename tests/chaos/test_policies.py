@@ -11,6 +11,7 @@ import pytest
 from fem.chaos.averages import rates
 from fem.chaos.exponents import Lyapunov
 from fem.chaos.sections import period_of
+from fem.chaos.verdict import Course, Settled
 
 
 @pytest.mark.parametrize(("period", "found"), [(31, 31), (32, 32), (33, 0)])
@@ -34,10 +35,23 @@ def test_growth_that_never_changes_is_known_to_two_powers_of_e():
 def test_the_first_fifth_of_the_time_is_left_out(monkeypatch):
     """Growth there does not count, growth right after it does."""
     growth = np.column_stack([np.zeros(1000), np.ones(1000)])
+    course = Course(None, 1000, 1000, 0, 0.0)  # type: ignore[arg-type]
     monkeypatch.setattr("fem.chaos.exponents.lasting", lambda model, time: model)
-    monkeypatch.setattr("fem.chaos.exponents.tangent_growth", lambda *_: growth)
+    monkeypatch.setattr(Lyapunov, "followed", lambda *_: Known(course, growth))
     model: Any = SimpleNamespace(failures=())
     growth[:200, 0] = 100.0
     assert Lyapunov().exponents(model).values[0] == 0.0
     growth[200:240, 0] = 100.0
     assert Lyapunov().exponents(model).values[0] > 0.0
+
+
+class Known:
+    """A record that is given: growth, and points of the section."""
+
+    is_finished = True
+
+    def __init__(self, course: Course, rows: np.ndarray, settled: Settled | None = None) -> None:
+        self.course, self.growth, self.its, self.increment = course, SimpleNamespace(rows=rows), settled, len(rows)
+
+    def settled(self) -> Settled | None:
+        return self.its

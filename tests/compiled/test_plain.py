@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -12,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from fem.commands.signals import stoppable
 from fem.compiled import compiler, folder
 from fem.compiled.plain import choose
 from fem.compiled.safe import notices
-from fem.errors import CommandError
+from fem.errors import CommandError, Stopped
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = """
@@ -226,3 +229,18 @@ def test_without_numba_the_error_says_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "numba", None)
     with pytest.raises(CommandError, match=f"pip install '{choose.SUITED}'"):
         compiler.fits()
+
+
+def test_a_signal_while_numba_compiles_is_not_lost() -> None:
+    """numba swallows what a handler raises in a callback of LLVM, then stumbles over code that is not there, or not."""
+    from fem.compiled.plain.dispatchers import nothing_lost
+
+    for stumbles in (True, False):
+        before = signal.getsignal(signal.SIGTERM)
+        with stoppable(), pytest.raises(Stopped) as caught, nothing_lost():
+            with contextlib.suppress(BaseException):
+                signal.raise_signal(signal.SIGTERM)
+            if stumbles:
+                raise RuntimeError("no compiled object yet")
+        assert caught.value.exit_code == 143
+        assert signal.getsignal(signal.SIGTERM) is before

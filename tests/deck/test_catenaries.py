@@ -244,6 +244,59 @@ def test_mistakes(old, new, message):
     assert [message in f"{problem.message}; {problem.hint}" for problem in problems] == [True], problems
 
 
+CORE = """*ELEMENT, TYPE=T3D2
+101, 1, 2
+*ELGEN, ELSET=CORE
+101, 20
+*MATERIAL, NAME=CORE
+*ELASTIC
+3e6
+*NO COMPRESSION
+*SOLID SECTION, ELSET=CORE, MATERIAL=CORE, STRAIN=ENGINEERING
+0.1
+"""
+
+
+def pulls(history: fem.History, first: int) -> np.ndarray:
+    """T of 20 bars at the end."""
+    return np.array([history.of_element(first + k, "T")[-1] for k in range(20)])
+
+
+def test_bars_side_by_side_are_one_line():
+    """The shape is that of one line with the stiffness of both, at rest at once; each has its part of T."""
+    both = deck().replace("*MATERIAL, NAME=CHAIN", f"{CORE}*MATERIAL, NAME=CHAIN", 1)
+    both = both.replace("ELSET=LINE\nT", "ELSET=ALL\nT")
+    both = both.replace("*BOUNDARY", "*ELSET, ELSET=ALL\nLINE, CORE\n*BOUNDARY", 1)
+    two = run_text(both)
+    one = run_text(deck().replace("*ELASTIC\n1e6", "*ELASTIC\n1.6e6").replace(ELASTIC, "*ELASTIC\n16e5"))
+    assert np.abs(two.mesh.coordinates - one.mesh.coordinates).max() < 1e-12 * 120
+    assert np.abs(two.u[-1]).max() < 1e-9
+    line, core, whole = pulls(two, 1), pulls(two, 101), pulls(one, 1)
+    assert line + core == pytest.approx(whole, rel=1e-9)
+    share = np.array([0.5e6] * 12 + [1e5] * 8)
+    assert line == pytest.approx(whole * share / (share + 3e5), rel=1e-6)
+
+
+def test_a_core_of_its_own_length_keeps_it():
+    """What a ``*REST LENGTH`` says of one of two bars side by side holds; the run finds the rest of them together."""
+    both = deck().replace("*MATERIAL, NAME=CHAIN", f"{CORE}*MATERIAL, NAME=CHAIN", 1)
+    model = parse_deck(both.replace("*BOUNDARY", "*REST LENGTH\nCORE, 6.3\n*BOUNDARY", 1))
+    lengths = {rest.target: rest.length for rest in model.rest_lengths}
+    assert lengths.pop("CORE") == 6.3 and set(lengths) == set(range(1, 21)) and lengths[20] == pytest.approx(6.0)
+    assert any("20 bars, the first is 101, keep their *REST LENGTH" in text for text in model.notices)
+    history = fem.run(model)
+    assert pulls(history, 1).min() > 0.0
+    assert history.reactions[-1].reshape(-1, 3)[:, 2].sum() == pytest.approx(
+        9.81 * (30 * 0.5 * 72 + 8 * 0.25 * 48), rel=1e-6
+    )
+
+
+def test_bars_side_by_side_have_one_strain():
+    both = deck().replace("*MATERIAL, NAME=CHAIN", CORE.replace("ENGINEERING", "LOG") + "*MATERIAL, NAME=CHAIN", 1)
+    with pytest.raises(DeckError, match="bars between nodes 1 and 2 have different STRAIN"):
+        parse_deck(both)
+
+
 def test_a_line_too_short_that_keeps_its_length_is_refused():
     with pytest.raises(DeckError, match=r"natural length 90 does not reach over the distance 94\.339"):
         parse_deck(deck("1, 21, 1, 90.").replace("*ELASTIC\n1e6", "*INEXTENSIBLE").replace(ELASTIC, ROPE))

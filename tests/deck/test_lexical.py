@@ -152,3 +152,24 @@ def test_problem_shows_line_and_caret() -> None:
 )
 def test_hardly_a_deck(text: str) -> None:
     assert problems(text)
+
+
+def test_what_only_looks_like_a_decimal_comma_is_read() -> None:
+    """Labels with zeros before them, pairs without blanks, numbers behind a number with a point."""
+    mesh = "*NODE\n0001,0.,0.,0.\n02,1,0,0\n3,2.,00,0.\n*ELEMENT, TYPE=SPRINGA, ELSET=E1\n1,01,02\n2,02,03\n"
+    mesh += "*SPRING, ELSET=E1\n\n1\n"
+    step = STEP.format("")
+    assert parse_deck(mesh + step).mesh.coordinates[1:, 0].tolist() == [1.0, 2.0]
+    amplitude = "*AMPLITUDE, NAME=A\n0,0, 1,1, 2,0\n"
+    assert parse_deck(mesh + amplitude + step).amplitudes["A"].points == ((0.0, 0.0), (1.0, 1.0), (2.0, 0.0))
+
+
+def test_decimal_commas_in_large_blocks_and_tables_are_refused(tmp_path: Path) -> None:
+    """Where numpy reads, and in tables of other programs."""
+    block = "*NODE\n" + "".join(f"{n}, {n}.5, 0.\n" for n in range(1, 50))
+    assert "0,05 reads as two entries" in str(problems(block.replace("7, 7.5, 0.", "7, 0,05"))[0])
+    (tmp_path / "motion.csv").write_text("0,00, 1\n1,05, 2\n")
+    deck = tmp_path / "deck.inp"
+    deck.write_text(block + "*AMPLITUDE, NAME=A, INPUT=motion.csv, COLUMN=2\n")
+    with pytest.raises(DeckError, match="0,00 reads as two entries"):
+        read_deck(deck)

@@ -48,10 +48,14 @@ def step(procedure: str, head: str = "*STEP, NLGEOM", cards: str = "") -> object
         ("*DYNAMIC, GAMMA=0.5\n0.1, 2\n", Dynamic(0.1, 2.0)),
         ("*DYNAMIC, ALPHA=-0.1\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.1)),
         ("*DYNAMIC, APPLICATION=TRANSIENT FIDELITY\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.05)),
-        ("*DYNAMIC, application=Moderate Dissipation\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.41421)),
+        ("*DYNAMIC, application=Moderate Dissipation\n0.1, 2\n",
+         Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.41421, by_convergence=True)),
         ("*DYNAMIC, APPLICATION=MODERATE DISSIPATION, ALPHA=-0.1\n0.1, 2\n",
-         Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.1)),
-        ("*DYNAMIC, APPLICATION=QUASI-STATIC\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="BACKWARD EULER")),
+         Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.1, by_convergence=True)),
+        ("*DYNAMIC, APPLICATION=QUASI-STATIC\n0.1, 2\n",
+         Dynamic(0.1, 2.0, integrator="BACKWARD EULER", by_convergence=True)),
+        ("*DYNAMIC, DIRECT, APPLICATION=QUASI-STATIC\n0.1, 2\n",
+         Dynamic(0.1, 2.0, direct=True, integrator="BACKWARD EULER")),
         ("*DYNAMIC, APPLICATION=QUASI-STATIC, TIME INTEGRATOR=NEWMARK\n0.1, 2\n", Dynamic(0.1, 2.0)),
         ("*DYNAMIC, TIME INTEGRATOR=HHT\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=-0.05)),
         ("*DYNAMIC, TIME INTEGRATOR=HHT, ALPHA=0\n0.1, 2\n", Dynamic(0.1, 2.0, integrator="HHT", alpha=0.0)),
@@ -338,9 +342,13 @@ def test_perturbations_that_would(text: str, column: int) -> None:
     assert problem.column == column
 
 
-def test_perturbations_are_linear() -> None:
-    (problem,) = problems(MODEL + "*STEP, NLGEOM, PERTURBATION\n*STATIC\n*END STEP\n")
-    assert problem.message == "NLGEOM and PERTURBATION exclude each other"
+def test_nlgeom_beside_perturbation_changes_nothing() -> None:
+    """As Abaqus/CAE writes it in every step of a model whose geometry is nonlinear."""
+    loaded, modes = "*STEP, NLGEOM\n*STATIC\n*END STEP\n", "*FREQUENCY\n5\n*END STEP\n"
+    told = steps(loaded + "*STEP, NLGEOM=YES, PERTURBATION\n" + modes + "*STEP\n*STATIC\n*END STEP\n")
+    assert told == steps(loaded + "*STEP\n" + modes + "*STEP\n*STATIC\n*END STEP\n")
+    assert steps("*STEP, NLGEOM, PERTURBATION\n" + modes)[0].nlgeom  # about the initial stress
+    assert step("*STATIC\n", "*STEP, NLGEOM, PERTURBATION") == step("*STATIC\n", "*STEP, NLGEOM=NO")
 
 
 def test_element_output_at_nodes_is_that_of_the_elements() -> None:

@@ -50,7 +50,7 @@ STRING, GRAV, 9.81, 0., 0., -1.
 *CLOAD
 21, 3, -9.81
 *NODE PRINT, NSET=ALL, FREQUENCY=10
-U, CF
+U, CFORCE
 *END STEP
 """
 
@@ -63,7 +63,7 @@ def test_a_drum_holds_back_as_a_capstan_does():
     ratio = history.of_element(bars + 2, "T")[-1] / history.of_element(1, "T")[-1]
     assert ratio == pytest.approx(((1.0 + corner) / (1.0 - corner)) ** bars, rel=1e-4)
     assert ratio == pytest.approx(math.exp(mu * math.pi), rel=1e-3)
-    force = sum(history.of_node(label, "CF")[-1] for label in range(1, bars + 2))
+    force = sum(history.of_node(label, "CFORCE")[-1] for label in range(1, bars + 2))
     assert force[2] == pytest.approx(1000.0 * (1.0 + ratio), rel=1e-4)
 
 

@@ -44,7 +44,7 @@ CHAIN = """*NODE, NSET=ALL
 *DLOAD
 CHAIN, GRAV, 10., 0., 0., -1.
 *NODE PRINT
-U, V, CF
+U, V, CFORCE
 *END STEP
 """
 WEIGHT, STIFFNESS = 10.0 * 10.0, 1e6 * 0.1
@@ -88,7 +88,7 @@ def test_explicit_increments_are_short_enough_for_a_bottom_that_is_not_reached_y
         run_text(text)
     history = run_text(text.replace("0.002, 0.2", ", 0.2"))
     assert history.of_energy("kinetic").max() < 1.01 * 20.0 * 10.0 * 0.1 + 20.0
-    assert history.of_node(2, "CF")[:, 2].max() > 100.0
+    assert history.of_node(2, "CFORCE")[:, 2].max() > 100.0
 
 
 @pytest.mark.parametrize("integrator", ["NEWMARK", "GENERALIZED ALPHA", "ENERGY MOMENTUM", "BACKWARD EULER"])
@@ -100,7 +100,7 @@ def test_what_sinks_in_is_damped_and_what_leaves_is_not(integrator):
     history = run_text(text)
     sunk = WEIGHT / STIFFNESS
     assert history.of_node(2)[-1, 2] == pytest.approx(-0.02 - sunk, abs=1e-6)
-    assert history.of_node(2, "CF")[-1, 2] == pytest.approx(WEIGHT, rel=1e-3)
+    assert history.of_node(2, "CFORCE")[-1, 2] == pytest.approx(WEIGHT, rel=1e-3)
     lost = 2.0 * WEIGHT * (0.02 + 0.5 * sunk)
     if keeps:
         assert history.of_energy("dissipated")[-1] == pytest.approx(lost, rel=1e-6)
@@ -188,7 +188,7 @@ SLOPED = """*NODE
 *DLOAD
 LINE, GRAV, 9.81, 0., 0., -1.
 *NODE PRINT, NSET=LINE
-U, CF
+U, CFORCE
 *END STEP
 """
 
@@ -203,11 +203,22 @@ def test_lines_are_laid_at_rest_with_their_friction(slope):
     history = fem.run(model)
     assert history.iterations[-1] <= 6
     assert np.abs(history.u[-1]).max() < 8e3 * 1e-2 * 9.81 / (1e6 * 0.2)
-    force = np.array([history.of_node(label, "CF")[-1] for label in range(16, 19)])
+    force = np.array([history.of_node(label, "CFORCE")[-1] for label in range(16, 19)])
     normal = force @ model.seabeds[0].normal(2)
     assert (normal > 0.0).all()
     rubs = np.linalg.norm(force - normal[:, None] * model.seabeds[0].normal(2), axis=1)
     assert rubs == pytest.approx(0.5 * normal, rel=1e-3)
+
+
+def test_a_slope_may_be_negative():
+    """It falls to the side to which it would rise: the same plane, and the same line on it."""
+    beds = [
+        parse_deck(SLOPED.format(options="", slope=slope, uphill=uphill))
+        for slope, uphill in ((-4.0, 16.0), (4.0, 196.0))
+    ]
+    assert beds[0].seabeds[0].normal(2) == pytest.approx(beds[1].seabeds[0].normal(2), abs=1e-15)
+    assert beds[0].mesh.coordinates == pytest.approx(beds[1].mesh.coordinates, abs=1e-9)
+    assert parse_deck(write_deck(beds[0])) == beds[0]
 
 
 def test_touchdown_is_written_with_the_nodes(tmp_path):

@@ -185,13 +185,40 @@ def test_resting_nodes_sink_by_their_weight_over_the_stiffness():
     assert soft.places[[0, -1]] == pytest.approx(rigid.places[[0, -1]], abs=1e-12)
 
 
-def test_ends_below_the_bottom_and_buoyant_lines_on_it_are_refused():
+def test_ends_below_the_bottom_are_refused():
     with pytest.raises(LineError, match="its first node lies 1 below the bottom"):
         lay(line_of(10, 30.0, 1e6, 1.0), 10.0, 5.0, Bottom(-1.0))
-    mixed = line_of(10, 30.0, 1e6, 1.0)
-    mixed.weight[4] = -0.5
-    with pytest.raises(LineError, match="buoyant pieces"):
-        lay(mixed, 10.0, 5.0, Bottom(1.0))
+
+
+def test_slack_bars_stay_slack_where_nodes_sink_unlike_the_ends_that_are_held():
+    """They were pulled by what they sank: a slack line on a slope began with 75 kN in its first bars."""
+    line = line_of(300, 324.0, 1e9, 2900.0)
+    slope, rise = math.radians(12.0), 95.0
+    bottom = Bottom(0.0, slope, 0.4, np.full(301, 1e6 * 0.2 * 1.08))
+    shape = lay(line, 300.0, rise, bottom)
+    far = np.hypot(*shape.vectors.T)
+    slack = np.flatnonzero(shape.tension == 0.0)
+    assert len(slack) > 100
+    assert (far[slack[:-1]] <= line.length[slack[:-1]]).all()
+    assert shape.vectors.sum(axis=0) == pytest.approx([300.0, rise], abs=1e-9)
+
+
+@pytest.mark.parametrize("slope", [0.0, 5.0, -4.0])
+def test_lines_with_buoyant_parts_lie_at_rest_on_the_bottom_in_several_places(slope):
+    """Every node is in balance: pulls of its bars by their law, its weight, the push of the bottom."""
+    line = line_of(60, 150.0, 1e7, 100.0)
+    line.weight[[20, 40]] -= 1900.0
+    steep = math.radians(slope)
+    stiffness = np.full(61, 1e6)
+    shape = lay(line, 120.0, 25.0, Bottom(0.0, steep, 0.0, stiffness))
+    check_bars(line, shape, 1e-6)
+    pulls = shape.tension[:, None] * shape.vectors / np.hypot(*shape.vectors.T)[:, None]
+    push = shape.load[1:-1, None] * np.array([-math.sin(steep) * math.cos(steep), math.cos(steep) ** 2])
+    rest = np.diff(pulls, axis=0) + push - np.column_stack([np.zeros(59), line.weight[1:-1]])
+    assert np.abs(rest).max() < 1e-8 * line.scale
+    touching = np.flatnonzero(shape.load[1:-1] > 0.0)
+    assert np.diff(touching).max() > 1
+    assert shape.places[-1] == pytest.approx([120.0, 25.0], abs=1e-9)
 
 
 @pytest.mark.parametrize("measure", MEASURES)

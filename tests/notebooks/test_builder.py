@@ -17,7 +17,7 @@ def test_a_chain_is_that_of_the_deck():
     """``inputs/chain_modes.inp``, piece by piece."""
     chain = fem.Builder("Small vibrations of a plumb chain")
     nodes = chain.nodes([(0.0, 0.0, -k / 190) for k in range(191)])
-    chain.bars(nodes, area=1.0, modulus=1e8, density=1.0, mass="ONE POINT", strain="ENGINEERING", starting_tension=1.0)
+    chain.bars(nodes, area=1.0, modulus=1e8, density=1.0, mass="ONE POINT", strain="ENGINEERING", tangent_tension=1.0)
     chain.support(nodes[0])
     chain.support(nodes, 2, 2)
     chain.static(gravity=9.81)
@@ -25,6 +25,26 @@ def test_a_chain_is_that_of_the_deck():
     chain.frequency(4)
     (found,), (known,) = fem.run(chain.model()).modes, fem.run(ROOT / "inputs" / "chain_modes.inp").modes
     assert found.frequency == pytest.approx(known.frequency, rel=1e-9)
+
+
+def test_prestress_pulls():
+    """A string of 2 m under 10 kN sags by F L/(4 T) = 0.05 mm under 1 N at its middle."""
+    string = fem.Builder("taut string")
+    nodes = string.nodes([(0, 0, 0), (1, 0, 0), (2, 0, 0)])
+    bars = string.bars(nodes, area=1e-4, modulus=1e11, prestress=1e4)
+    string.support(nodes[[0, -1]])
+    string.static()
+    string.card("CLOAD", [(nodes[1], 3, -1.0)])
+    history = fem.run(string.model())
+    assert history.of_element(bars[0], "T")[0] == pytest.approx(1e4, rel=1e-12)
+    assert history.of_node(nodes[1])[-1] == pytest.approx([0, 0, -5e-5], rel=1e-5, abs=1e-12)
+
+
+def test_a_starting_tension_is_not_taken_for_a_prestress():
+    with pytest.raises(fem.CommandError, match=r"starting_tension is no force.*prestress= for a force that acts"):
+        fem.Builder("x").bars([1, 2], area=1e-4, modulus=1e11, starting_tension=1e4)
+    with pytest.raises(fem.CommandError, match="prestress= needs a modulus"):
+        fem.Builder("x").bars([1, 2], area=1e-4, prestress=1e4)
 
 
 def test_it_is_written_as_a_deck_and_read_again():

@@ -18,7 +18,7 @@ INPUTS = ROOT / "inputs"
 ARRAYS = ("step", "increment", "time", "dt", "iterations", "cutbacks", "residual_norm", "energy", "energy_error")
 ARRAYS += ("load_factor", "motion", "elements")
 DECKS = ("sdnl100", "cable_net", "string_pendulum_rope", "chain_modes", "chain_on_bottom", "parting_line", "ssnl105a")
-"""Increments all printed; a net; ropes with events; modes; CF of a bottom; breaks; arc lengths."""
+"""Increments all printed; a net; ropes with events; modes; CFORCE of a bottom; breaks; arc lengths."""
 
 
 def written(again: np.ndarray) -> np.ndarray:

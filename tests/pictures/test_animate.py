@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 from fem.cli import main
@@ -133,3 +135,21 @@ def test_the_scale_of_tension(values: list[float], low: float, high: float) -> N
         assert np.ptp(zero) < 0.05
     red, _, blue, _ = scale.to_rgba(values[0])
     assert red > blue if values[0] < 0.0 else red <= blue + 1e-9
+
+
+@given(st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=40))
+def test_increments_of_any_size_go_by_at_one_speed(steps: list[float]) -> None:
+    time = np.concatenate([[0.0], np.cumsum(steps)])
+    frames = Window().frames(time)
+    assert (frames[0], frames[-1], len(frames)) == (0.0, time[-1], len(time))
+    np.testing.assert_allclose(np.diff(frames), time[-1] / (len(time) - 1), rtol=1e-9)
+
+
+def test_a_frame_between_two_instants_is_between_them_and_displacements_are_magnified(swing: Path) -> None:
+    results = open_results(swing)
+    plain, large = (Scene(results, 0, 5, (), Window(), scale) for scale in (1.0, 10.0))
+    time, x = plain.time, results.mesh.coordinates
+    np.testing.assert_allclose(plain._at(0.5 * (time[1] + time[2])), 0.5 * (plain._x[1] + plain._x[2]), atol=1e-12)
+    for moment in (time[0], 0.3 * time[-1], time[-1]):
+        np.testing.assert_allclose(large._at(moment) - x, 10.0 * (plain._at(moment) - x), atol=1e-12)
+    assert "displacements x 10" in large.title

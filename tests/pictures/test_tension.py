@@ -134,7 +134,7 @@ def test_a_net_is_drawn_from_its_fields(net: Results) -> None:
 
 def test_a_film_shows_the_window_at_its_speed(swing: Results) -> None:
     scene = Scene(swing, 0, 300, [], Window(0.1, 0.2, 0.004))
-    shown = scene.time[scene._frames]
+    shown = scene._frames
     assert len(scene) == 26 and scene.time[0] == pytest.approx(0.1) and scene.time[-1] == pytest.approx(0.2)
     assert shown == pytest.approx(0.1 + 0.004 * np.arange(26), abs=0.0051)  # the nearest of instants 0.01 apart
     assert scene.draw(25).shape == scene.draw(0).shape

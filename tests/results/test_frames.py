@@ -52,7 +52,7 @@ def test_a_data_set_finds_by_label(history):
 
 def test_what_lies_on_a_bottom_has_its_contact_force():
     data = fem.run(ROOT / "inputs" / "chain_on_bottom.inp", output_every=500).to_xarray()
-    assert data.CF.dims == data.U.dims and float(data.CF.max()) > 0.0
+    assert data.CFORCE.dims == data.U.dims and float(data.CFORCE.max()) > 0.0
 
 
 def test_without_si_there_are_no_units(tmp_path):

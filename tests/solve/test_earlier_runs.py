@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import fem
+import fem.run_files as run_files
 import fem.solve.checkpoint as checkpoint
-from benchmarks.reliability.going_on_decks import ROPE, SWING, dynamic, hanging, several, step
+from benchmarks.reliability.card_decks import card_decks
+from benchmarks.reliability.going_on_decks import ROPE, SWING, dynamic, hanging, several, step, with_checkpoints
 from fem.cli import main
 from fem.errors import CommandError, DeckError
+from fem.results.run_record import versions
 from fem.runner import run_to_files
+from fem.solve.checkpoint import TYPES
 from tests.solve.test_going_on import contents, crashing
 
 WRITE = "*RESTART, WRITE\n"
@@ -55,12 +61,13 @@ def slack_then_taut(count: int) -> str:
     return hanging(ROPE, first + second, SWING)
 
 
-DECKS = {"several": several(20), "ropes": slack_then_taut(30)}
+DECKS = {"several": several(20), "ropes": slack_then_taut(30)} | card_decks(8)
+SPLITS = [(name, last) for name, deck in DECKS.items() for last in range(1, len(parts(deck)[1]))]
+WITHOUT_MODES = ("water and wind", 3), ("water and wind", 4)
+"""Where the second deck would superpose modes that it does not look for."""
 
 
-@pytest.mark.parametrize(
-    ("name", "last"), [(name, last) for name, deck in DECKS.items() for last in range(1, len(parts(deck)[1]))]
-)
+@pytest.mark.parametrize(("name", "last"), [each for each in SPLITS if each not in WITHOUT_MODES])
 def test_two_decks_are_as_good_as_one(name: str, last: int) -> None:
     """The steps up to ``last`` in one deck, the others in another: the same rows, digit for digit."""
     model, steps = parts(DECKS[name])
@@ -71,6 +78,50 @@ def test_two_decks_are_as_good_as_one(name: str, last: int) -> None:
     assert any(rows("second", table) for table in tables)
     for table in tables:
         assert rows("second", table) == rows("whole", table, last + 1), table
+
+
+FURTHER = f"*STEP, NLGEOM\n{dynamic('HHT', 0.001, 2)}\n*CONTROLS, ENERGY DRIFT=OFF\n*END STEP\n"
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_a_step_without_cards_goes_on_from_any_state(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What winches, water and wind act on is that of the earlier run, at the end of a step and within it."""
+    model, steps = parts(DECKS[name])
+    kept: list[bytes] = []
+    write = run_files.write_checkpoint
+
+    def written(path: Path, *what: Any) -> None:
+        write(path, *what)
+        kept.append(path.read_bytes())
+
+    monkeypatch.setattr(run_files, "write_checkpoint", written)
+    run("first", with_checkpoints(model + "".join(steps), 7))
+    monkeypatch.setattr(run_files, "write_checkpoint", write)
+    seen = set[tuple[int, int]]()
+    for number, content in enumerate(kept):
+        Path("first/checkpoint.npz").write_bytes(content)
+        read = checkpoint.handed_on(run_files.read_checkpoint(Path("first/checkpoint.npz"), versions(), TYPES))
+        step, increment = list(read)[-1]
+        seen |= set(read)
+        run(f"second {number}", f"{READ}, STEP={step}, INC={increment}, END STEP\n{FURTHER}", earlier="first")
+        assert rows(f"second {number}", "increments.csv")[-1].startswith("1,2,")
+    assert {step for step, _ in seen} == set(range(1, len(steps) + 1))
+
+
+@pytest.mark.parametrize("name", ["winches", "water and wind"])
+def test_what_only_the_second_deck_acts_on_begins_as_it_is(name: str) -> None:
+    """A first step without winches and flows, in a deck of its own: the motion is the same but for round-off."""
+    model, steps = parts(DECKS[name])
+    plain = step(dynamic("HHT", 0.002, 8), "*CONTROLS, ENERGY DRIFT=OFF\n")
+    plain = plain.replace("LINE, GRAV", "WEIGHTS, GRAV") if "WEIGHTS" in model else plain
+    further = steps[0].replace("*STEP, NLGEOM\n", "*STEP, NLGEOM, EXTRAPOLATION=NO\n")
+    run("whole", model + plain.replace("*STEP, NLGEOM", "*STEP, NLGEOM, EXTRAPOLATION=NO") + further)
+    run("first", model + WRITE + plain)
+    run("second", f"{model}{READ}\n{further}", earlier="first")
+    for table in ("nodes.csv", "elements.csv"):
+        found, wanted = (np.loadtxt(rows(*of), delimiter=",") for of in (("second", table), ("whole", table, 2)))
+        scale = np.abs(wanted).max(axis=0)
+        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-6 * scale.max(), err_msg=table)
 
 
 @pytest.mark.parametrize("integrator", ["NEWMARK", "ENERGY MOMENTUM"])

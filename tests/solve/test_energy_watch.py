@@ -78,11 +78,107 @@ def test_backward_euler_may_take_energy_but_not_gain_it():
         watch.leaves(trajectory.progress, 0.02)
 
 
-def test_other_losses_stop_a_run_and_are_named():
-    with pytest.raises(fem.EnergyDrift, match="numerical damping of GENERALIZED ALPHA took it"):
-        swing("GENERALIZED ALPHA, RHO=0")
-    with pytest.raises(fem.EnergyDrift, match="numerical damping of NEWMARK took it"):
-        swing("NEWMARK, GAMMA=0.6, BETA=0.3025")
+DAMPS = ("GENERALIZED ALPHA, RHO=0", "NEWMARK, GAMMA=0.6, BETA=0.3025", "HHT, ALPHA=-0.4")
+
+
+@pytest.mark.parametrize("integrator", DAMPS)
+def test_what_a_scheme_is_asked_to_damp_is_told_and_stops_nothing(integrator):
+    """The swing about 0.1 dies out slowly; a step of such increments ends, and says what went."""
+    history = swing(integrator, dt=0.1)
+    assert history.time[-1] == pytest.approx(20.0)
+    assert history.energy_error[-1] < -0.1
+    (notice,) = told(history, "numerical damping of")
+    assert f"has taken {-history.energy_error[-1]:.3g} of energy" in notice
+
+
+@pytest.mark.parametrize("integrator", ["GENERALIZED ALPHA, RHO=1", "HHT, ALPHA=0", "NEWMARK", "ENERGY MOMENTUM"])
+def test_losses_that_no_damping_explains_stop_a_run(integrator):
+    deck = SPRING.format(integrator=integrator, dt=0.02, period=1, controls="")
+    trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
+    trajectory.open()
+    trajectory.progress.motion.energies[groups.KINETIC] -= 0.5
+    with pytest.raises(fem.EnergyDrift, match=r"off by -0\.5"):
+        trajectory.last.watch.leaves(trajectory.progress, 0.02)
+
+
+@pytest.mark.parametrize("integrator", DAMPS)
+def test_no_scheme_may_gain_not_even_what_it_took_before(integrator):
+    deck = SPRING.format(integrator=integrator, dt=0.02, period=1, controls="")
+    trajectory = Trajectory(fem.parse_deck(deck), SilentSink())
+    trajectory.open()
+    watch, motion = trajectory.last.watch, trajectory.progress.motion
+    motion.energies[groups.KINETIC] -= 0.5
+    assert watch.leaves(trajectory.progress, 0.02) == ""
+    motion.energies[groups.KINETIC] += 0.3
+    with pytest.raises(fem.EnergyDrift):
+        watch.leaves(trajectory.progress, 0.02)
+
+
+BOUNCE = """*NODE
+1, -1., 0., 0.
+2, 1., 0., 0.
+3, 0., 0., -0.2
+*ELEMENT, TYPE=T3D2, ELSET=CABLES
+1, 1, 3
+2, 2, 3
+*ELEMENT, TYPE=MASS, ELSET=M
+3, 3
+*MASS, ELSET=M
+1.
+*MATERIAL, NAME=CABLE
+*ELASTIC
+1.E7
+*NO COMPRESSION
+*SOLID SECTION, ELSET=CABLES, MATERIAL=CABLE
+1.E-2
+*BOUNDARY
+1, 1, 3
+2, 1, 3
+3, 2, 2
+*STEP, NLGEOM
+*DYNAMIC, APPLICATION={application}
+0.02, 20.
+{controls}*DLOAD
+M, GRAV, 9.81, 0., 0., -1.
+*CLOAD, AMPLITUDE=THROW
+3, 3, 300.
+*END STEP
+"""
+"""A mass is thrown up from its two cables, which go slack, and falls back into them: it comes to rest where it hung."""
+THROW = "*AMPLITUDE, NAME=THROW\n0., 1., 0.1, 0.\n"
+
+
+@pytest.mark.parametrize(
+    ("application", "longest", "most"), [("MODERATE DISSIPATION", 2.0, 120), ("QUASI-STATIC", 20.0, 40)]
+)
+def test_increments_by_convergence_are_few_and_grow(application, longest, most):
+    """Up to a tenth of the step, or the step; the motion has less energy at the end than when it was thrown."""
+    history = run_text(BOUNCE.format(application=application, controls="").replace("*BOUNDARY", THROW + "*BOUNDARY"))
+    assert history.time[-1] == pytest.approx(20.0)
+    assert len(history.time) < most
+    assert 10 * 0.02 < np.diff(history.time).max() <= longest * (1.0 + 1e-9)
+    assert history.energy_error[-1] < 0.0
+    assert told(history, "as long as they converge")
+    assert told(history, "numerical damping of")
+
+
+def test_quasi_static_increments_come_to_rest_where_forces_balance():
+    """2 T d/l = m g."""
+    text = BOUNCE.format(application="QUASI-STATIC", controls="").replace("*BOUNDARY", THROW + "*BOUNDARY")
+    history = run_text(text)
+    depth = 0.2 - history.of_node(3)[-1, 2]
+    pull = history.of_element(1, "T")[-1]
+    assert 2.0 * pull * depth / np.hypot(1.0, depth) == pytest.approx(9.81, rel=1e-3)
+
+
+def test_a_time_error_of_ones_own_follows_the_motion():
+    """Asked for by a number, it is not set aside; and dtmax is kept where increments go by convergence."""
+    deck = BOUNCE.format(application="MODERATE DISSIPATION", controls="*CONTROLS, TIME ERROR=1e-3\n")
+    history = run_text(deck.replace("*BOUNDARY", THROW + "*BOUNDARY").replace("0.02, 20.", "0.002, 0.5"))
+    assert told(history, "local error stays below 0.001")
+    deck = BOUNCE.format(application="QUASI-STATIC", controls="").replace("*BOUNDARY", THROW + "*BOUNDARY")
+    history = run_text(deck.replace("0.02, 20.", "0.02, 5., , 0.25"))
+    assert np.diff(history.time).max() == pytest.approx(0.25)
 
 
 def test_off_goes_on_but_says_when_it_would_have_stopped():

@@ -9,26 +9,36 @@ import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
 
+import fem
 import fem.run_files as run_files
 import fem.solve.checkpoint as checkpoint
+from benchmarks.reliability.card_decks import card_decks
 from benchmarks.reliability.going_on_decks import decks, net, with_checkpoints
+from fem.assembly.build import assemble
+from fem.assembly.environment import Environment
 from fem.cli import main
+from fem.deck import KEYWORDS
+from fem.deck.lexical.source import squeezed
 from fem.errors import CommandError
 from fem.files.lock import FolderLock
 from fem.files.whole import GrowingFile
+from fem.forces.families import FAMILIES, acting
+from fem.model.steps import Procedure
 from fem.runner import run_to_files
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.linear.sparse.factors import is_installed
+from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import StepRun
 
 SIZE = 24
-DECKS = decks(SIZE)
+DECKS = decks(SIZE) | card_decks(SIZE // 3)
 
 
 class Crash(Exception):
@@ -91,6 +101,40 @@ def assert_goes_on(monkeypatch: pytest.MonkeyPatch, seed: int, **options: Any) -
 def test_every_file_ends_with_the_same_bytes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write(DECKS[name], every=random.Random(name).randint(1, 5))
     assert_goes_on(monkeypatch, seed=len(name))
+
+
+TEXT = {"INCLUDE", "RESTART"}
+"""Cards of text alone, tested below, and the card of checkpoints, which all these decks are given."""
+
+
+def test_every_card_procedure_scheme_and_family_has_a_deck() -> None:
+    """One that comes anew needs a deck here in which runs are stopped and go on."""
+    cards, procedures, schemes, families = set[str](), set[type](), set[str](), set[str]()
+    for deck in DECKS.values():
+        cards |= {squeezed(name) for name in re.findall(r"(?m)^\*([A-Za-z ]+)", deck)}
+        model = fem.parse_deck(deck)
+        procedures |= {type(step.procedure) for step in model.steps}
+        schemes |= {getattr(step.procedure, "integrator", "NEWMARK") for step in model.steps}
+        families |= {family.name for family, _ in acting(assemble(model).families)}
+    assert [name for name in KEYWORDS if name not in TEXT and squeezed(name) not in cards] == []
+    assert procedures == set(get_args(Procedure))
+    assert schemes == set(SCHEMES)
+    assert families == {family.name for family in FAMILIES}
+
+
+def data_in(hint: Any, found: set[type]) -> set[type]:
+    """Classes of frozen data that an annotation can lead to."""
+    for part in get_args(hint):
+        data_in(part, found)
+    if is_dataclass(hint) and isinstance(hint, type) and hint not in found:
+        found.add(hint)
+        for inside in get_type_hints(hint).values():
+            data_in(inside, found)
+    return found
+
+
+def test_all_data_that_steps_hand_on_can_be_read_again() -> None:
+    assert data_in(Environment, set()) <= set(checkpoint.KINDS)
 
 
 FACTORS = ["SUPERLU", pytest.param("PARDISO", marks=pytest.mark.skipif(not is_installed("pypardiso"), reason="extra"))]

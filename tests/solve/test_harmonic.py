@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 import fem
+from fem.deck import write_deck
 from fem.pictures.plot import plot
 
 LINEAR = "*STEP, NLGEOM\n*STEADY STATE DYNAMICS, DIRECT, FREQUENCY SCALE=LINEAR\n"
@@ -77,6 +78,42 @@ def test_amplitudes_are_functions_of_the_frequency_and_supports_move() -> None:
     w = 2.0 * np.pi * frequency
     force = (100.0 + 2.0j * w) * 0.1j * 2.0 * frequency
     np.testing.assert_allclose(u[:, 0], force / (100.0 + 2.0j * w - 1.5 * w**2), rtol=1e-9)
+
+
+PHASED = "*BOUNDARY, REAL\n1, 1, 1, 0.03\n*BOUNDARY, AMPLITUDE=RISE, IMAGINARY\n1, 1, 1, -0.04\n*END STEP\n"
+"""0.03 - 0.04 i times twice the frequency."""
+
+
+@pytest.mark.parametrize("is_modal", [False, True])
+def test_real_and_imaginary_parts_of_a_support_add_up(is_modal: bool) -> None:
+    """u = (k + i w c) U/(k + i w c - w^2 m) with a complex U, by all dofs and by the mode, in both orders; PU has its
+    phase."""
+    amplitude = "*AMPLITUDE, NAME=RISE\n0., 0., 4., 8.\n"
+    way = MODES.format(modes=1) if is_modal else LINEAR
+    cards = PHASED.replace("*END STEP\n", "").split("*B")[1:]
+    for order in (cards, cards[::-1]):
+        text = amplitude + ONE_DOF + way + "0.5, 3., 6\n" + "".join(f"*B{card}" for card in order) + "*END STEP\n"
+        frequency, u, history = amplitudes(text, 2)
+        w, moved = 2.0 * np.pi * frequency, 0.03 - 0.08j * frequency
+        stiffness = 100.0 + 2.0j * w
+        np.testing.assert_allclose(u[:, 0], stiffness * moved / (stiffness - 1.5 * w**2), rtol=1e-9)
+        held = history.table("steady_nodes")
+        at_support = np.array(held["node"]) == 1
+        np.testing.assert_allclose(held["U1"][at_support], np.abs(moved), rtol=1e-12)
+        np.testing.assert_allclose(held["U1_phase"][at_support], np.degrees(np.angle(moved)), rtol=1e-12)
+    model = fem.parse_deck(text)
+    assert fem.parse_deck(write_deck(model)) == model
+
+
+def test_a_part_of_a_support_is_given_once() -> None:
+    """Repeating it is fine, a contradiction is none the less one with the other part between."""
+    deck = ONE_DOF + LINEAR + "0.5, 3., 6\n"
+    again = PHASED.replace(", AMPLITUDE=RISE", "").replace("*END", "*BOUNDARY, REAL\n1, 1, 1, {}\n*END")
+    assert fem.parse_deck(deck + again.format(0.03))
+    with pytest.raises(fem.DeckError, match="node 1, dof 1 is prescribed twice"):
+        fem.parse_deck(deck + again.format(0.05))
+    with pytest.raises(fem.DeckError, match="node 1, dof 1 is prescribed twice"):
+        fem.parse_deck(deck + again.format(0.03).replace("*BOUNDARY, IMAGINARY", "*BOUNDARY, FIXED, IMAGINARY", 1))
 
 
 STRING = """

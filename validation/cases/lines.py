@@ -75,12 +75,12 @@ def _forces(name: str, found: Any, published: tuple[float, ...]) -> list[Row]:
     values, exact = np.array(found), np.array(published)
     limit = values[-1] + (values[-1] - values[-2]) / 3
     order = float(tools.orders(np.abs(values[:, 0] - limit[0]))[0])
-    why = "published to 1e-6; 5e-6 for what the extrapolation leaves"
+    why = "published to 1e-6; as much for what the extrapolation leaves"
     rows = [
-        Row(Target(f"{name}: order of H in bar length", 2.0, "order", "analytic: weights lumped at nodes", 0.02), order)
+        Row(Target(f"{name}: order of H in bar length", 2.0, "order", "analytic: weights lumped at nodes", 2e-3), order)
     ]
     for what, value, target in zip(("H", "V at the lower end", "V at the upper end"), limit, exact, strict=True):
-        rows.append(Row(Target(f"{name}: {what} [N]", float(target), "relative", why, 5e-6), float(value)))
+        rows.append(Row(Target(f"{name}: {what} [N]", float(target), "relative", why, 2e-6), float(value)))
     return rows
 
 

@@ -41,7 +41,7 @@ def _gust() -> list[Row]:
         k = int(np.argmin(np.abs(history.time - time)))
         for (node, axis), value in zip(((1, 0), (1, 1), (2, 0), (2, 1)), values, strict=True):
             quantity = f"wind {wind}: U{axis + 1} of node {node} [m]"
-            rows.append(Row(Target(quantity, value, "absolute", why, 2e-7), float(history.of_node(node)[k][axis])))
+            rows.append(Row(Target(quantity, value, "absolute", why, 3e-8), float(history.of_node(node)[k][axis])))
     return rows
 
 

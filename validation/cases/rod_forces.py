@@ -68,10 +68,10 @@ def _orders(scheme: str) -> list[Row]:
         history = fem.run(tools.of_links(described))
         for name, error in _errors(history, described).items():
             errors[name].append(error)
-    why = "analytic: second-order scheme, everything at the end of the increment; 0.05 for the next term of the error"
+    why = "analytic: second-order scheme, everything at the end of the increment; 0.01 for the next term of the error"
     return [
         Row(
-            Target(f"{scheme}: order of {name} in dt", 2.0, "order", why, 0.05),
+            Target(f"{scheme}: order of {name} in dt", 2.0, "order", why, 0.01),
             float(tools.orders(np.array(found))[-1]),
         )
         for name, found in errors.items()

@@ -43,3 +43,17 @@ def lowered(
     first = np.array([*start, 0.0, 0.0, 0.0])
     found = solve_ivp(rate, (0.0, end), first, method="DOP853", rtol=1e-10, atol=1e-10)
     return found.y[:2, -1], float(found.y[4, -1])
+
+
+def hauled(load: float, stiffness: float, length: float, speed: float, end: float) -> tuple[float, float]:
+    """Way and tension at time ``end`` of a load that hangs at rest on an elastic rope without mass, EA = stiffness,
+    which a winch begins to haul in at an even speed: m x'' = m g - EA (x/(L0 - v t) - 1), x below the winch.
+    """
+
+    def rate(t: float, y: Array) -> Array:
+        return np.array([y[1], 9.81 - stiffness / load * (y[0] / (length - speed * t) - 1.0)])
+
+    first = length * (1.0 + load * 9.81 / stiffness)
+    found = solve_ivp(rate, (0.0, end), np.array([first, 0.0]), method="DOP853", rtol=1e-13, atol=1e-13)
+    x = float(found.y[0, -1])
+    return first - x, stiffness * (x / (length - speed * end) - 1.0)

@@ -9,7 +9,11 @@ from pathlib import Path
 from fem.checking import check
 from fem.deck import parse_deck
 from fem.errors import DeckError, FemError
+from fem.files.regular import open_regular
 from fem.model import Model
+
+MOST_TEXT = 2_000_000
+"""Bytes of a deck that is edited in a browser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,18 @@ class Judged:
     findings: tuple[Finding, ...]
     model: Model | None = None
     description: tuple[str, ...] = ()
+
+
+def read_deck_text(path: Path) -> str:
+    """The text of a file. OSError, ValueError: it cannot be read, is no regular file, no text, or too large."""
+    with open_regular(path) as file:
+        content = file.read(MOST_TEXT + 1)
+    if len(content) > MOST_TEXT:
+        raise ValueError(f"{path} is larger than {MOST_TEXT / 1e6:g} MB: run it on the command line")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text in UTF-8") from None
 
 
 def judge(text: str, name: str = "deck.inp", folder: Path | None = None) -> Judged:

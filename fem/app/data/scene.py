@@ -12,6 +12,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.pictures.animate import even_times
+from fem.pictures.columns import Table
 from fem.pictures.figures.scenery import planes_of, upright
 from fem.pictures.folder import Missing, Results
 from fem.pictures.motion import Motion, Pick, field_values, plane_of, table_values
@@ -36,7 +37,8 @@ class Scene:
     time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
     axes      two of the plane in which everything stays, or all three; up: the one against gravity
     unit      as ``Results.symbol``
-    values    name -> (k, bars), NaN where unknown;  breaks (bars,) times at which bars go
+    values    name -> (k, bars), NaN where unknown;  extremes: name -> least and greatest of the whole run, also
+              between the instants;  breaks (bars,) times at which bars go
     supports, traced  node indices;  loads: node index -> direction;  planes: height, colour, is_bottom
     sets      name -> node indices
     """
@@ -56,6 +58,7 @@ class Scene:
     loads: Mapping[int, Sequence[float]] = field(default_factory=dict)
     planes: Sequence[Sequence[Any]] = ()
     breaks: Floats | None = None
+    extremes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     sets: Mapping[str, Ints] = field(default_factory=dict)
 
     def text(self) -> bytes:
@@ -67,6 +70,8 @@ class Scene:
                 low, high = colours.get_clim()
                 formula = VALUES[name][1]
                 scales[name] = {"numbers": packed(part), "low": float(low), "high": float(high), "slack": slack}
+                least, most = self.extremes.get(name, (float(np.nanmin(part)), float(np.nanmax(part))))
+                scales[name] |= {"least": least, "most": most}
                 scales[name]["unit"] = self.unit(formula) if formula else ""
         plain = {name: list(getattr(self, name)) for name in ("axes", "supports", "traced", "planes")}
         plain |= {name: [str(label) for label in getattr(self, name)] for name in ("labels", "elements")}
@@ -114,6 +119,7 @@ def scene_of(results: Results) -> bytes:
         traced=free_ends(bars, held),
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
         breaks=break_times(results),
+        extremes={} if motion.keys is None else extremes_of(results.elements, labels),
     ).text()
 
 
@@ -133,6 +139,19 @@ def free_ends(bars: Ints, held: Flags, most: int = 4) -> list[int]:
     count = np.bincount(bars.ravel(), minlength=len(held))
     free: list[int] = np.flatnonzero((count == 1) & ~held).tolist()
     return free[-most:]
+
+
+def extremes_of(table: Table, labels: list[int]) -> dict[str, tuple[float, float]]:
+    """Least and greatest of T, N and E of some labels over all lines of a table."""
+    names = [name for name in VALUES if name in table.columns]
+    ends = dict.fromkeys(names, (np.inf, -np.inf))
+    for block in table.blocks([table.columns[3], *names]) if names else ():
+        rows = block[np.isin(block[:, 0], labels)]
+        for place, name in enumerate(names, 1):
+            known = rows[:, place][np.isfinite(rows[:, place])]
+            if len(known):
+                ends[name] = min(ends[name][0], float(known.min())), max(ends[name][1], float(known.max()))
+    return {name: both for name, both in ends.items() if both[0] <= both[1]}
 
 
 def values_of(results: Results, motion: Motion, pick: Pick, labels: list[int]) -> dict[str, Floats]:

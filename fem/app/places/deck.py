@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
 
-from nicegui import run as threads
-from nicegui import ui
+from nicegui import background_tasks, ui
 
-from fem.app.data.deck import Judged, judge, write_copy
+from fem.app.data.deck import MOST_TEXT, Judged, judge, read_deck_text, write_copy
 from fem.app.data.parameters import Parameter, parameters_of, slider_range, with_value
 from fem.app.data.sketch import sketch_of
 from fem.app.solver import Workplace
@@ -22,7 +22,6 @@ from fem.pictures.folder import Missing
 
 PAUSE = 0.35
 """Seconds after the last key before the text is read."""
-MOST_TEXT = 2_000_000
 MOST_SLIDERS = 40
 STEPS = 200
 MOST_FINDINGS = 20
@@ -40,7 +39,7 @@ class DeckPlace:
         self._due: float | None = None
         self._name = "deck.inp"
         self._sliders: dict[str, tuple[Any, Any]] = {}
-        self._is_setting = False
+        self._is_setting = self._is_copying = False
         self._build_open()
         with ui.element("div").classes("fem-two"):
             with ui.column().classes("w-full gap-2"):
@@ -62,8 +61,8 @@ class DeckPlace:
         self._outcome = Outcome(workplace, self._follow)
         ui.timer(0.1, self._look)
         if deck:
-            self._load(deck)
-        if self._source is None:
+            background_tasks.create(self._load(deck))
+        else:
             self._set(EXAMPLE.read_text(encoding="utf-8"), EXAMPLE.name)
 
     def _build_open(self) -> None:
@@ -80,14 +79,12 @@ class DeckPlace:
             ui.button("Upload", on_click=lambda: upload.run_method("pickFiles")).props("outline no-caps")
         self._wrong = ui.label().classes("fem-failure").props("data-testid=deck-wrong")
 
-    def _load(self, path: Path) -> None:
+    async def _load(self, path: Path) -> None:
         """Open a deck of this computer."""
-        path = path.expanduser()
         try:
-            if path.stat().st_size > MOST_TEXT:
-                raise ValueError(f"{path} is larger than {MOST_TEXT / 1e6:g} MB: run it on the command line")
-            text = path.read_bytes().decode("utf-8")
-        except (OSError, ValueError) as error:
+            path = path.expanduser()
+            text = await asyncio.to_thread(read_deck_text, path)
+        except (OSError, ValueError, RuntimeError) as error:
             self._wrong.text = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
             return
         self._source = path
@@ -120,7 +117,7 @@ class DeckPlace:
             return
         self._due, text = None, str(self._editor.value or "")
         folder = self._source.parent if self._source else None
-        judged = await threads.io_bound(judge, text, self._name, folder)
+        judged = await asyncio.to_thread(judge, text, self._name, folder)
         if text == self._editor.value:
             self._judged = judged
             self._show(judged, text)
@@ -211,12 +208,19 @@ class DeckPlace:
         model = self._judged.model if self._judged else None
         self._run.set_enabled(model is not None and not self._outcome.is_running)
 
-    def _start(self) -> None:
-        if self._judged is None or self._outcome.is_running:
+    async def _start(self) -> None:
+        if self._judged is None or self._outcome.is_running or self._is_copying:
             return
         place, text = self._workplace.new_folder(Path(self._name).stem), str(self._editor.value)
-        deck = write_copy(text, place, self._name, self._judged.model, self._source)
+        self._is_copying = True
+        try:
+            deck = await asyncio.to_thread(write_copy, text, place, self._name, self._judged.model, self._source)
+        except OSError as error:  # a file that the deck reads is gone
+            self._wrong.text = f"{error.filename}: {error.strerror}"
+            return
+        finally:
+            self._is_copying = False
         kept = str(self._keep.value or "").strip()
         folder = Path(kept).expanduser().absolute() if kept else deck.parent / "results"
-        self._outcome.show([folder], [self._workplace.solve(deck, folder)])
+        self._outcome.show([folder], [self._workplace.solve(deck, folder)], deck)
         self._follow()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Any
 
-from nicegui import run as threads
 from nicegui import ui
 
 from fem.app.data.deck import Judged, judge
@@ -112,7 +112,7 @@ class LinePlace:
         self._due, self._text = None, ""
         try:
             text = deck_text(self._read())
-            judged = await threads.io_bound(judge, text, "line.inp")
+            judged = await asyncio.to_thread(judge, text, "line.inp")
             errors = [finding.text for finding in judged.findings if finding.is_error]
             if errors or judged.model is None:
                 raise CommandError(errors[0] if errors else "the line cannot be laid")
@@ -142,5 +142,5 @@ class LinePlace:
         deck = self._workplace.new_folder("line") / "line.inp"
         deck.write_text(self._text, encoding="utf-8", newline="")
         folder = deck.parent / "results"
-        self._outcome.show([folder], [self._workplace.solve(deck, folder)])
+        self._outcome.show([folder], [self._workplace.solve(deck, folder)], deck)
         self._follow()

@@ -223,7 +223,7 @@ class PendulumPlace:
             # Relative angles of the others go with the first link: all of the chain is turned.
             decks.append(self._write(replace(pendulum, angles=(first + (self._offset.value or 0.0), *others)), "other"))
         runs = [self._workplace.solve(deck, deck.parent / "results") for deck in decks]
-        self._outcome.show([deck.parent / "results" for deck in decks], runs)
+        self._outcome.show([deck.parent / "results" for deck in decks], runs, decks[0])
         self._follow()
 
     def _follow(self) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from nicegui import ui
+from nicegui import background_tasks, ui
 
-from fem.app.solver import Workplace, verdict_of
+from fem.app.solver import Solver, Workplace, verdict_of
 from fem.app.views.outcome import Outcome
 from fem.errors import CommandError
 from fem.pictures.folder import open_results
@@ -27,35 +28,40 @@ class ResultsPlace:
         self._list.on_value_change(self._fill)
         self._outcome = Outcome(workplace)
         if folder is not None:
-            self._open()
+            background_tasks.create(self._open())
 
-    def _open(self) -> None:
+    async def _open(self) -> None:
         """Show the folder that is named."""
         text = str(self._folder.value or "").strip()
         folder = Path(text).expanduser()
         try:
             if not text:
                 raise CommandError("name a folder of results: that of fem run --output, or results/<deck name>")
-            run = self._workplace.of_folder(folder)
-            if run is None:
-                open_results(folder)
+            run, deck = await asyncio.to_thread(self._found, folder)
             self._wrong.text = ""
         except CommandError as error:
             self._wrong.text = str(error)
             return
-        self._outcome.show([folder], [run])
+        self._outcome.show([folder], [run], deck)
 
-    def _fill(self) -> None:
+    def _found(self, folder: Path) -> tuple[Solver | None, Path | None]:
+        """The run of this program that goes on there, and the deck, where it still is. CommandError: no results."""
+        run = self._workplace.of_folder(folder)
+        deck = run.deck if run else open_results(folder).deck
+        return run, deck if deck is not None and deck.is_file() else None
+
+    async def _fill(self) -> None:
         """What was started here and by other pages."""
-        self._runs.clear()
         solved = [run for run in self._workplace.runs if run.folder is not None]
+        verdicts = await asyncio.to_thread(lambda: [verdict_of(run.progress(), run) for run in solved])
+        self._runs.clear()
         with self._runs:
-            for run in reversed(solved):
-                name = f"{run.deck.name if run.deck else ''}: {verdict_of(run.progress(), run)}"
+            for run, verdict in zip(reversed(solved), reversed(verdicts), strict=True):
+                name = f"{run.deck.name if run.deck else ''}: {verdict}"
                 ui.link(name).on("click.prevent", lambda run=run: self._choose(str(run.folder)))
             if not solved:
                 ui.label("none yet").classes("fem-quiet")
 
-    def _choose(self, folder: str) -> None:
+    async def _choose(self, folder: str) -> None:
         self._folder.value = folder
-        self._open()
+        await self._open()

@@ -8,7 +8,6 @@ from pathlib import Path
 from nicegui import ui
 
 from fem.app.solver import Workplace
-from fem.pictures.folder import open_results
 
 TABLES = ("nodes.csv", "elements.csv", "increments.csv", "events.csv", "touchdown.csv", "waves.csv", "frequencies.csv")
 FILMS = {"GIF": ".gif", "MP4": ".mp4", "HTML page": ".html"}
@@ -32,10 +31,9 @@ class Downloads:
             self._said = ui.label().classes("fem-quiet")
 
     def show(self, folder: Path, deck: Path | None) -> None:
-        """Of another run."""
-        found = deck or open_results(folder).deck
-        self._folder, self._deck = folder, found if found.is_file() else None
-        self._button.visible = self._deck is not None
+        """Of another run; ``deck`` None: it is not there any more."""
+        self._folder, self._deck = folder, deck
+        self._button.visible = deck is not None
         self._said.text = ""
 
     def _send_deck(self) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from nicegui import background_tasks, ui
-from nicegui import run as processes
 
 from fem.app.data.panels import GROUPS, Group
 from fem.app.data.parting import DISTANCE
-from fem.app.data.seen import Seen, is_small, read
-from fem.app.progress import progress_of
+from fem.app.data.seen import Seen, is_small
+from fem.app.progress import Progress, progress_of
 from fem.app.solver import Solver, Workplace, verdict_of
 from fem.app.views.charts import chart, options_of
 from fem.app.views.downloads import Downloads
@@ -35,13 +33,16 @@ class Outcome:
         self._runs: list[Solver | None] = []
         self._stamp: tuple[object, ...] = ()
         self._due = 0.0
-        self._reading: object = None
+        self._reading: asyncio.Task[None] | None = None
+        self._told: list[Progress | None] = []
+        self._is_small = False
         self._groups: dict[str, Group] = {}
         self._unit = ""
         self._charts: list[tuple[str, Any]] = []
         with ui.column().classes("w-full gap-2 fem-outcome") as self._all:
             self._build()
         self._all.visible = False
+        self._all.client.on_delete(self._leave)
         ui.timer(0.3, self._look)
 
     def _build(self) -> None:
@@ -63,12 +64,18 @@ class Outcome:
                 self._reason = ui.label().classes("fem-quiet")
                 self._panels = ui.column().classes("w-full gap-1")
 
-    def show(self, folders: Sequence[Path], runs: Sequence[Solver | None]) -> None:
-        """Other folders, with the processes that write into them, where they are of this program."""
-        self._folders, self._runs = list(folders), list(runs)
-        self._stamp, self._due, self._reading, self._groups = (), 0.0, None, {}
+    def show(self, folders: Sequence[Path], runs: Sequence[Solver | None], deck: Path | None = None) -> None:
+        """Other folders, with the processes that write into them, where they are of this program, and their deck.
+
+        Nothing stays of those before, neither what is shown nor what is still being read of them.
+        """
+        self._leave()
+        self._folders, self._runs, self._told = list(folders), list(runs), []
+        self._stamp, self._due, self._groups, self._charts = (), 0.0, {}, []
         self._all.visible = True
         self._player.show([])
+        self._player.follow([])
+        self._panels.clear()
         self._tabs.clear()
         with self._tabs:
             names = [*([DISTANCE] if len(folders) > 1 else []), *GROUPS]
@@ -77,9 +84,14 @@ class Outcome:
         self._tabs.value = names[0]
         self._draw()
         self._remarks.text = ""
-        first = self._runs[0]
-        self._downloads.show(self._folders[0], first.deck if first else None)
+        self._downloads.show(self._folders[0], deck)
         self._tell()
+
+    def _leave(self) -> None:
+        """What is being read is no longer wanted: its reader ends."""
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
     @property
     def is_running(self) -> bool:
@@ -95,29 +107,32 @@ class Outcome:
     def _tell(self) -> None:
         """How far it is."""
         run, going = self._runs[0], self.is_running
-        told = [each.progress() for each in self._runs if each is not None] or [progress_of(self._folders[0])]
-        progress = told[0]
-        self._verdict.text = verdict_of(progress, run)
+        progress = self._told[0] if self._told else None
+        self._verdict.text = verdict_of(progress, run) if self._told or going else "looking"
         said = progress.said() if progress and progress.increment else ""
         self._said.text = said or (BEGINNING if going else "")
-        self._bar.value = min(each.fraction or 0.0 if each else 0.0 for each in told)
+        self._bar.value = min((each.fraction or 0.0 if each else 0.0 for each in self._told), default=0.0)
         self._bar.visible = self._stop.visible = going
         failures = [each.failure for each in self._runs if each is not None and each.failure]
         self._failure.text = failures[0] if failures else ""
         self._failure.visible = bool(failures)
 
-    def _look(self) -> None:
+    async def _look(self) -> None:
         """Tell, and read the files where they have changed, or where charts are asked for that were not read."""
         if not self._folders:
             return
+        folders = self._folders
+        told, stamp, is_small = await asyncio.to_thread(_state_of, folders, self._runs)
+        if folders is not self._folders or self._all.is_deleted:
+            return
         was_running = self._stop.visible
+        self._told, self._is_small = told, is_small
         self._tell()
         if was_running and not self.is_running:
             self._due = 0.0
             self._on_end()
         if self._reading is not None:
             return
-        stamp = tuple(_stamp(folder) for folder in self._folders)
         if stamp != self._stamp and time.monotonic() >= self._due:
             self._begin(stamp, [str(self._tabs.value)], True)
         elif self._stamp and (lacking := self._lacking()):
@@ -127,27 +142,22 @@ class Outcome:
         """Charts to be read next: those that are looked at; of a run that has ended all, so that they are at hand."""
         if self._tabs.value not in self._groups:
             return [str(self._tabs.value)]
-        is_still = not self.is_running and is_small(self._folders[0])
+        is_still = not self.is_running and self._is_small
         return [name for name in GROUPS if name not in self._groups] if is_still else []
 
     def _begin(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
         """Read, in the background."""
-        self._reading = token = object()
-        background_tasks.create(self._read(token, stamp, names, has_scenes))
+        self._reading = background_tasks.create(self._read(stamp, names, has_scenes))
 
-    async def _read(self, token: object, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
-        """In a process: tables of millions of lines would make every page of this program wait."""
-        begun, seen = time.monotonic(), None
-        try:
-            with suppress(BrokenExecutor):  # the program ends
-                seen = await processes.cpu_bound(read, self._folders, names, has_scenes)
-        finally:
-            if self._reading is token:
-                self._reading, self._due = None, time.monotonic() + max(LEAST_PAUSE, 5.0 * (time.monotonic() - begun))
-                if seen is None:  # not again and again
-                    self._groups |= {name: Group(name, (), "nothing can be read yet") for name in names}
-                elif not self._all.is_deleted:
-                    self._take(seen, stamp)
+    async def _read(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
+        """In a process. Cancelled where something else is to be shown: it then takes nothing over."""
+        begun = time.monotonic()
+        seen = await self._workplace.readers.read(self._folders, names, has_scenes)
+        self._reading, self._due = None, time.monotonic() + max(LEAST_PAUSE, 5.0 * (time.monotonic() - begun))
+        if seen is None:  # not again and again
+            self._groups |= {name: Group(name, (), "nothing can be read yet") for name in names}
+        elif not self._all.is_deleted:
+            self._take(seen, stamp)
 
     def _take(self, seen: Seen, stamp: tuple[object, ...]) -> None:
         """Show what was read."""
@@ -181,6 +191,14 @@ class Outcome:
             pairs = zip(titles, group.panels, strict=True)
             self._charts = [(title, chart(panel, self._unit)) for title, panel in pairs]
         self._player.follow([each for _, each in self._charts])
+
+
+def _state_of(
+    folders: Sequence[Path], runs: Sequence[Solver | None]
+) -> tuple[list[Progress | None], tuple[object, ...], bool]:
+    """How far runs are, what changes when their files do, and whether all charts are read at once. Reads files."""
+    told = [each.progress() for each in runs if each is not None] or [progress_of(folders[0])]
+    return told, tuple(_stamp(folder) for folder in folders), is_small(folders[0])
 
 
 def _stamp(folder: Path) -> tuple[object, ...]:

@@ -20,6 +20,8 @@ function blend(colours, share) {
   return `rgb(${mix(0)},${mix(1)},${mix(2)})`;
 }
 
+// The end of a scale, and how far values go beyond it.
+const end = (shown, real, beyond) => digits(shown) + (beyond > 1e-3 * Math.abs(shown) ? ` (to ${digits(real)})` : "");
 const digits = (value) => (value === 0 ? "0" : Number(value.toPrecision(4)).toString());
 
 function opened(scene) {
@@ -401,7 +403,7 @@ export default {
       const { scale, colour } = colours, key = `${this.colour} ${scale.low} ${scale.high} ${this.ink}`;
       if (this.legend && this.legend.key === key) return;
       const stops = Array.from({ length: 17 }, (_, i) => colour(scale.low + (i / 16) * (scale.high - scale.low)));
-      this.legend = { key, name: this.colour, unit: scale.unit, low: digits(scale.low), high: digits(scale.high),
+      this.legend = { key, name: this.colour, unit: scale.unit, low: end(scale.low, scale.least, scale.low - scale.least), high: end(scale.high, scale.most, scale.most - scale.high),
         gradient: `linear-gradient(to right, ${stops.join()})` };
     },
     attach() { // a click in a chart leads the time

@@ -12,11 +12,12 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.chaos.attractors.files import write_basins
-from fem.chaos.attractors.orbits import Basins, look_at
+from fem.chaos.attractors.orbits import Attractor, Basins, look_at
 from fem.chaos.attractors.settling import Settling
 from fem.chaos.sections import SAME
 from fem.errors import CommandError
 from fem.model import Model
+from fem.results.console import as_note
 from fem.sweeping.grid import make_grid
 from fem.sweeping.row import layout_of
 from fem.sweeping.sweep import Plan, Sweep, carry_out, computed, make_plan, sweep_as_asked
@@ -24,6 +25,8 @@ from fem.sweeping.table import sweep_folder
 
 MOST = 100
 """Attractors that are told from each other."""
+MOVED = 0.05
+"""Fraction of the size of the model by which the section of an attractor may move between dt and dt/2."""
 
 
 def basins(
@@ -35,6 +38,7 @@ def basins(
     transient: int = 20,
     cycles: int = 200,
     tolerance: float = SAME,
+    again: bool = True,
     output: str | Path | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -50,6 +54,7 @@ def basins(
                 PERIODIC amplitude
     transient   periods before which no section has settled; cycles: periods after which a start is aperiodic
     tolerance   distance of points that are the same, as a fraction of the size of the model
+    again       one start in twenty runs a second time, at dt/2: ``Basins.again`` says where these end
     output, workers, scheduler, force  as of ``sweep``: the same basins in the same folder go on where they stopped
 
     Runs that never settle are one attractor, of period 0. A run that fails has a verdict in ``sweep``.
@@ -64,7 +69,7 @@ def basins(
     """
 
     def ask(model: Model) -> Settling:
-        return settling_of(model, period, transient, cycles, tolerance)
+        return settling_of(model, period, transient, cycles, tolerance, again)
 
     plan = make_plan(deck, make_grid(grid), parameters, False, ask)
     layout = plan.layout
@@ -81,25 +86,30 @@ def basins_as_asked(options: Namespace) -> int:
     """``fem basins``."""
 
     def ask(model: Model) -> Settling:
-        return settling_of(model, options.period, options.transient, options.cycles, options.tolerance)
+        again = options.error == "sample"
+        return settling_of(model, options.period, options.transient, options.cycles, options.tolerance, again)
 
     def draw(sweep: Sweep, folder: Path, plan: Plan) -> None:
         found = basins_in(sweep, plan)
         write_basins(found, folder, plan.model)
         if not options.quiet:
             print("\n".join([*map(str, found.attractors), f"           and {', '.join(plan.layout.figures)}"]))
+            if found.what_dt_does:
+                print(as_note(found.what_dt_does))
 
     return sweep_as_asked(options, ask, draw)
 
 
-def settling_of(model: Model, period: float | str | None, transient: int, cycles: int, tolerance: float) -> Settling:
+def settling_of(
+    model: Model, period: float | str | None, transient: int, cycles: int, tolerance: float, again: bool
+) -> Settling:
     """The question. CommandError: no nodes are printed, or the numbers make no sense."""
     labels = layout_of(model).nodes
     if not labels:
         raise CommandError("the deck prints no nodes: *NODE PRINT says whose positions tell attractors apart")
     if not 1 <= transient <= cycles or not 0.0 < tolerance < 1.0:
         raise CommandError("basins need 1 <= transient <= cycles, and a tolerance between 0 and 1")
-    return Settling(labels, period, transient, cycles, tolerance)
+    return Settling(labels, period, transient, cycles, tolerance, again)
 
 
 def basins_in(sweep: Sweep, plan: Plan) -> Basins:
@@ -118,7 +128,29 @@ def basins_in(sweep: Sweep, plan: Plan) -> Basins:
         model = plan.read({**plan.fixed, **plan.grid.point(int(members[0]))})
         row = {name: float(sweep[name][members[0]]) for name in asked.columns()}
         attractors.append(look_at(asked, model, row, place, len(members) / len(kind)))
-    return Basins(sweep.parameters, number, np.asarray(sweep["period"]), tuple(attractors), sweep)
+    again = at_half(sweep, asked, attractors, asked.scale(plan.model), number)
+    return Basins(sweep.parameters, number, np.asarray(sweep["period"]), tuple(attractors), again, sweep)
+
+
+def at_half(sweep: Sweep, asked: Settling, attractors: list[Attractor], scale: Floats, number: Ints) -> Ints:
+    """(k,) number of the attractor on which each start ends at dt/2; 0: on none of these; -1: it did not run again.
+
+    It is the nearest one of that period, no further than ``MOVED``: orbits themselves move a little with dt.
+    """
+    found = np.full(len(number), -1)
+    if not asked.again:
+        return found
+    points = np.column_stack([sweep[f"{name}_dt"] for name in asked.state]) / scale
+    for start in np.flatnonzero(np.isfinite(sweep["period_dt"])).tolist():
+        period = sweep["period_dt"][start]
+        apart = {
+            of.number: 0.0 if period == 0 else float(np.abs(of.points / scale - points[start]).max(axis=1).min())
+            for of in attractors
+            if of.period == period
+        }
+        nearest = min(apart, key=lambda of: apart[of], default=0)
+        found[start] = nearest if nearest and apart[nearest] <= MOVED else 0
+    return found
 
 
 def grouped(period: Ints, points: Floats, near: float) -> Ints:

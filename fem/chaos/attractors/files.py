@@ -16,18 +16,22 @@ from fem.arrays import Floats
 from fem.chaos.attractors.orbits import Basins
 from fem.files.whole import lines_of, replace_file
 from fem.model import Model
-from fem.pictures.style import OKABE_ITO, save_png
+from fem.pictures.style import OKABE_ITO, TITLE, save_png
 from fem.results.frames.units import says_si, unit_of
 
 FAILED = "#444444"
 
 
 def write_basins(found: Basins, folder: Path, model: Model) -> None:
-    """``basins.csv``: each start; ``attractors.csv``: a row for each point of each section; ``basins.png``."""
+    """``basins.csv``: each start, and where it ends at dt/2; ``attractors.csv``: a row for each point of each section.
+
+    ``basins.png``: the picture.
+    """
     starts = zip(*(values.tolist() for values in found.starts.values()), strict=True)
-    rows = zip(starts, found.attractor.tolist(), found.period.tolist(), strict=True)
-    table = [[*map(repr, start), str(number), str(period)] for start, number, period in rows]
-    replace_file(folder / "basins.csv", lines_of([[*found.starts, "attractor", "period"], *table]))
+    again = ["" if number < 0 else str(number) for number in found.again.tolist()]
+    rows = zip(starts, found.attractor.tolist(), found.period.tolist(), again, strict=True)
+    table = [[*map(repr, start), str(number), str(period), finer] for start, number, period, finer in rows]
+    replace_file(folder / "basins.csv", lines_of([[*found.starts, "attractor", "period", "attractor_dt"], *table]))
     columns = found.attractors[0].columns if found.attractors else ()
     heads = ["attractor", "period", "kind", "turns", "share", "point", *columns]
     table = [
@@ -49,7 +53,7 @@ def picture(found: Basins, is_si: bool) -> Figure:
         numbers, axes, names = numbers[None], [np.zeros(1), *axes], ["", *names]
     panels = numbers.reshape(-1, *numbers.shape[-2:])
     figure = Figure(figsize=(4.8 * len(panels) + 2.4, 4.6), layout="constrained")
-    figure.suptitle("Basins of attraction")
+    figure.suptitle("\n".join(["Basins of attraction", *filter(None, [found.what_dt_does])]), fontsize=TITLE)
     colours = colours_of(len(found.attractors))
     for place, panel in enumerate(panels, 1):
         draw(figure.add_subplot(1, len(panels), place), panel, (axes[-2], axes[-1]), colours)

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.chaos.attractors.settling import WINDOW, Settling, follow
 from fem.chaos.sections import strobe
 from fem.chaos.trajectory import Trajectory, lasting
@@ -57,6 +57,7 @@ class Basins:
     attractor   (k,) number of the attractor each start ends on; 0: its run failed
     period      (k,) of that attractor, in periods of the section; 0: aperiodic
     attractors  the one of most starts first
+    again       (k,) number of the attractor at dt/2; 0: on none of these, or the run failed; -1: not run again
     sweep       the table of the runs
     """
 
@@ -64,11 +65,25 @@ class Basins:
     attractor: Ints
     period: Ints
     attractors: tuple[Attractor, ...]
+    again: Ints
     sweep: Sweep
 
     def __repr__(self) -> str:
         lines = [f"Basins of {len(self.attractors)} attractors over {', '.join(self.starts)}"]
-        return "\n".join([*lines, *map(str, self.attractors), *self.sweep.failures().splitlines()])
+        told = [text for text in (self.what_dt_does,) if text]
+        return "\n".join([*lines, *map(str, self.attractors), *told, *self.sweep.failures().splitlines()])
+
+    @property
+    def elsewhere(self) -> Flags:
+        """(k,) True where a start that ran again ends elsewhere at dt/2."""
+        return np.asarray((self.again >= 0) & (self.again != self.attractor))
+
+    @property
+    def what_dt_does(self) -> str:
+        """The share of starts that end elsewhere at dt/2, in words; empty where none ran again."""
+        count, moved = int(np.count_nonzero(self.again >= 0)), int(np.count_nonzero(self.elsewhere))
+        share = f"{moved} of {count} starts run again at dt/2 end elsewhere ({100.0 * moved / max(count, 1):.2g} %)"
+        return share + (": take smaller increments" if moved else "") if count else ""
 
 
 def look_at(asked: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:

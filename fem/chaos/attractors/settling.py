@@ -18,7 +18,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.chaos.neighbour import size_of
 from fem.chaos.sections import LONGEST, SAME, period_of, strobe
-from fem.chaos.trajectory import Trajectory, lasting
+from fem.chaos.trajectory import Trajectory, halved, lasting
 from fem.errors import ModelError
 from fem.forces.bars.bar import INV_LENGTH
 from fem.model import Model
@@ -35,6 +35,8 @@ from fem.sweeping.together.sample import Sample
 ROUND = 10
 """Periods between two looks at the sections."""
 FEWEST, CLOSE, WINDOW = 3, 1e-3, 2 * LONGEST
+ONE_IN, SEED = 20, 20120612
+"""Of so many starts in a row one, chosen at random but always the same, runs again at dt/2: a tenth of the work."""
 ALIKE = 1e-9
 """What acts is periodic if it returns to this fraction of its largest value."""
 Row = tuple[int | float, ...]
@@ -49,6 +51,7 @@ class Settling:
     transient  periods before which no section has settled;  cycles: periods after which none goes on
     tolerance  distance of points that are the same, as a fraction of the size of the model (of velocities: of what
                covers that size 2 pi times in a period)
+    again      one start in ``ONE_IN`` runs a second time, at dt/2
     """
 
     labels: tuple[int, ...]
@@ -56,6 +59,7 @@ class Settling:
     transient: int = 20
     cycles: int = 200
     tolerance: float = SAME
+    again: bool = True
     kind: ClassVar[str] = "basins"
     figures: ClassVar[tuple[str, ...]] = ("basins.csv", "attractors.csv", "basins.png")
     counts: ClassVar[tuple[str, ...]] = ("period", "cycles")
@@ -71,8 +75,12 @@ class Settling:
         return [f"{name}{axis}_{label}" for name in ("COOR", "V") for label in self.labels for axis in "123"]
 
     def columns(self) -> list[str]:
-        """``period`` (0: aperiodic), how many cycles it took, and a point of the section that tells it from others."""
-        return ["period", "cycles", *(f"{name}_point" for name in self.state)]
+        """``period`` (0: aperiodic), how many cycles it took, and a point of the section that tells it from others.
+
+        Then period and point at dt/2, of the starts that run again; empty of all others.
+        """
+        own, finer = ([f"period{end}", *(f"{name}{end}" for name in self.state)] for end in ("_point", "_dt"))
+        return ["period", "cycles", *own[1:], *(finer if self.again else ())]
 
     def scale(self, model: Model) -> Floats:
         """(c,) size of the coordinates of a point."""
@@ -81,15 +89,32 @@ class Settling:
 
     def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
         """A start that runs alone."""
+        verdict, row = self.alone(model)
+        finer = self.alone(halved(model)) if verdict == COMPLETED and self.runs_again(point) else None
+        return verdict, self.joined(row, finer[1] if finer and finer[0] == COMPLETED else None), None
+
+    def alone(self, model: Model | None) -> tuple[str, Row]:
+        """Verdict and the first half of a row."""
         try:
+            assert model is not None
             scale, points = self.scale(model), np.zeros((1, 0, 6 * len(self.labels)))
             for more in self.sections(model):
                 points = np.concatenate([points, more], axis=1)
                 if len(rows := self.settled(points, scale)):
-                    return COMPLETED, rows[0], None
+                    return COMPLETED, rows[0]
             raise AssertionError("the last look settles all")
         except Exception as error:
-            return verdict_of(error), (0, 0, *[math.nan] * (6 * len(self.labels))), None
+            return verdict_of(error), (0, 0, *[math.nan] * len(self.state))
+
+    def runs_again(self, point: int) -> bool:
+        """Whether this start of the grid is one of those; the very first one is, so that no grid has none."""
+        return self.again and point % ONE_IN == (chosen_in(point // ONE_IN) if point >= ONE_IN else 0)
+
+    def joined(self, row: Row, finer: Row | None) -> Row:
+        """A row, and what the same start came to at dt/2, without its cycles; None: it did not run, or failed."""
+        if not self.again:
+            return row
+        return (*row, *((finer[0], *finer[2:]) if finer else (math.nan,) * (1 + len(self.state))))
 
     def sections(self, model: Model) -> Iterator[Floats]:
         """(1, ``ROUND``, c) points of one model, again and again."""
@@ -127,8 +152,21 @@ class Settling:
                 found[start] = (p, count, *last[furthest(last / scale)].tolist())
         return found
 
-    def together(self, models: Sequence[Model], may_compile: bool) -> dict[int, Row]:
-        """Rows of those starts that march well as lanes, which end one by one; a round begins where the last ended."""
+    def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
+        """Rows of those starts that march well as lanes, and of some of them at dt/2."""
+        rows = self.in_lanes(models, may_compile)
+        chosen = [number for number in rows if self.runs_again(points[number])]
+        halves = [halved(models[number]) for number in chosen]
+        found = self.in_lanes([model for model in halves if model], may_compile) if chosen else {}
+        finer = {number: found.get(place) for place, number in enumerate(chosen)}
+        for number, model in zip(chosen, halves, strict=True):
+            if finer[number] is None:
+                verdict, row = self.alone(model)
+                finer[number] = row if verdict == COMPLETED else None
+        return {number: self.joined(row, finer.get(number)) for number, row in rows.items()}
+
+    def in_lanes(self, models: Sequence[Model], may_compile: bool) -> dict[int, Row]:
+        """Rows of starts, which end one by one; a round begins where the last ended."""
         try:
             period, every = strobe(models[0], self.period)
         except Exception:  # its own run will say so
@@ -157,6 +195,11 @@ class Settling:
             good[list(done)] = False
             going, points = going[good], points[good]
         return found
+
+
+def chosen_in(part: int) -> int:
+    """Which one of ``ONE_IN`` starts in a row."""
+    return int(np.random.default_rng((SEED, part)).integers(ONE_IN))
 
 
 def flat(values: Floats) -> Floats:

@@ -7,10 +7,12 @@ as numba has to be imported, and calls are slower. So it is what remains where t
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from types import FrameType
 from typing import Any
 
 import numba
@@ -24,6 +26,8 @@ from fem.compiled.kernel import Kernel, Kind, foreign, kinds_of
 from fem.compiled.kinds import type_of
 
 CONFIG: Any = numba.config
+ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a process to end."""
 
 
 @contextmanager
@@ -55,6 +59,34 @@ def kept_for(kinds: Kind) -> Iterator[None]:
         DISK.is_open = before
 
 
+@contextmanager
+def nothing_lost() -> Iterator[None]:
+    """What handlers of signals raise is raised at the end, too: in callbacks of LLVM it would be lost, and numba would
+    stumble over what they left undone.
+    """
+    raised: list[BaseException] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in ENDING} if is_main else {}
+    asked = {number: handler for number, handler in before.items() if callable(handler)}
+
+    def noted(number: int, frame: FrameType | None) -> None:
+        try:
+            asked[signal.Signals(number)](number, frame)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    for number in asked:
+        signal.signal(number, noted)
+    try:
+        yield
+    finally:
+        for number, handler in asked.items():
+            signal.signal(number, handler)
+        if raised:
+            raise raised[0]
+
+
 def dispatcher(kernel: Kernel) -> Any:
     """numba's function of a kernel."""
     on_disk = DISK.is_open and kernel.__module__.startswith("fem.")
@@ -78,7 +110,7 @@ def type_of_kernel(value: Kernel, context: Any) -> Any:
 
 def compile_plain(kernel: Kernel, kinds: Kind) -> None:
     """Compile a kernel for arguments of these kinds, or take it from disk."""
-    with kept_for(kinds):
+    with kept_for(kinds), nothing_lost():
         dispatcher(kernel).compile(types_of(kernel, kinds))
 
 
@@ -96,5 +128,5 @@ def is_in_memory(kernel: Kernel, kinds: Kind) -> bool:
 
 def call(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
     """Run it."""
-    with kept_for(kinds_of(arguments)):  # what our own machine code does not take is an error here, too
+    with kept_for(kinds_of(arguments)), nothing_lost():  # what our own machine code does not take is an error here, too
         return dispatcher(kernel)(*arguments)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import MAX_ENTRIES, MAX_LABEL
+from fem.deck.lexical.fields import FRACTION, MAX_ENTRIES, MAX_LABEL
 
 
 def labelled_numbers(card: Card, columns: tuple[int, ...]) -> tuple[Ints, Floats] | None:
@@ -19,7 +19,7 @@ def labelled_numbers(card: Card, columns: tuple[int, ...]) -> tuple[Ints, Floats
     if count + 1 not in columns:
         return None
     table = load(texts, np.dtype([("label", np.int64), ("values", np.float64, (count,))]))
-    if table is None or len(table) != len(texts):
+    if table is None or len(table) != len(texts) or BEHIND_COMMA.search("\n".join(texts)):
         return None
     labels, values = table["label"], table["values"].reshape(len(table), count)
     if not np.isfinite(values).all() or not fits(labels):
@@ -34,6 +34,8 @@ def integers(card: Card, count: int) -> Ints | None:
     return table if table is not None and table.shape == (len(texts), count) and fits(table) else None
 
 
+BEHIND_COMMA = re.compile(rf",{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
+"""Numbers that may have a decimal comma."""
 LISTED = re.compile(r"[0-9,\s]*")
 
 

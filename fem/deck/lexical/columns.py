@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.fields import NUMBER, Field, Row, split_line
+from fem.deck.lexical.fields import FRACTION, NUMBER, Field, Row, split_line
 from fem.deck.lexical.source import Mistake, Source, did_you_mean, listing, shown, squeezed
 
 MOST_NAMED = 20
@@ -58,7 +58,8 @@ class Columns(NamedTuple):
                 place = self.row(source, line).field(min(len(entries), self.width)).place
                 raise Mistake(place, f"expected {self.width} entries as in the first line, got {len(entries)}")
             text = entries[column].strip()
-            value = float(text.upper().replace("D", "E")) if NUMBER.fullmatch(text) else math.nan
+            is_plain = NUMBER.fullmatch(text) and not (text[:1] == "0" and FRACTION.fullmatch(text))
+            value = float(text.upper().replace("D", "E")) if is_plain else math.nan
             found.append(value if math.isfinite(value) else self.row(source, line).field(column).number(what))
         return found
 

@@ -26,6 +26,11 @@ QUOTED = re.compile(r'"[^"]*"')
 QUALIFIED = re.compile(r'(?:"[^"]*"|[^".=]*)(?:\.(?:"[^"]*"|[^".=]*))+')
 """``INSTANCE.name``, the quotes around each of them."""
 EXACT_INTEGERS = 2.0**53
+WHOLE = re.compile(r"[+-]?(?:0|[1-9]\d*)", re.ASCII)
+FRACTION = re.compile(r"0\d+(?:[eEdD][+-]?\d+)?", re.ASCII)
+"""What no program writes as a number, but what a decimal comma leaves of one: ``01`` of ``0,01``."""
+ZERO_AND_FRACTION = re.compile(rf"(?:^|,)\s*[+-]?0,{FRACTION.pattern}\s*(?:,|$)", re.ASCII | re.MULTILINE)
+POINT = "numbers have a decimal point, not a comma"
 
 
 def substitute(text: str, values: Mapping[str, float], place: Place) -> Any:
@@ -71,12 +76,14 @@ class Field(NamedTuple):
     """One entry of a line, blanks around it removed; ``quoted``: it stood in double quotes, now removed.
 
     ``text`` is a ``TracedText`` where the field is a traced number. ``label``: what ``INSTANCE.label`` stands for.
+    ``whole``: if it can be the digits behind a decimal comma, what stands before that.
     """
 
     text: str
     place: Place
     quoted: bool = False
     label: int | None = None
+    whole: str = ""
 
     def mistake(self, what: str) -> Mistake:
         """``expected <what>, got ...``."""
@@ -102,6 +109,8 @@ class Field(NamedTuple):
             return self.text.number
         if not self.is_number():
             raise self.mistake(f"{what} (a number)")
+        if self.whole:
+            raise comma(self)
         value = float(self.text.upper().replace("D", "E"))
         if not math.isfinite(value):
             raise Mistake(self.place, f"{what} is out of range: {shown(self.text)}")
@@ -140,6 +149,13 @@ class Field(NamedTuple):
                 return word
         message = f"expected {what} {listing(words)}, got {shown(self.text)}"
         raise Mistake(self.place, message, did_you_mean(self.text, words))
+
+
+def comma(field: Field) -> Mistake:
+    """Two entries that are one number with a decimal comma."""
+    both = f"{field.whole},{field.text}"
+    message = f"{both} reads as two entries, {field.whole} and {field.text}, and no program writes {field.text}"
+    return Mistake(field.place, message, f"{POINT}: {both.replace(',', '.')}")
 
 
 def split_line(text: str, separator: str = ",") -> list[tuple[str, int]]:
@@ -215,7 +231,14 @@ class Row:
         text, column, quoted = trimmed(*self.pieces[index])
         place = Place(self.source, self.line, column)
         field = Field(text if quoted else substitute(text, self.values, place), place, quoted)
+        if text[:1] == "0" and FRACTION.fullmatch(text):
+            field = field._replace(whole=self._before(index))
         return field._replace(label=label_in(field, self.instances)) if self.instances else field
+
+    def _before(self, index: int) -> str:
+        """The whole number that stands right before the comma before an entry; else nothing."""
+        before = self.pieces[index - 1][0].lstrip() if index and self.pieces[index][0][:1] == "0" else ""
+        return before if WHOLE.fullmatch(before) else ""
 
     def number(self, index: int, what: str, default: float | None = None) -> float:
         """Entry ``index`` as a number; ``default`` when it is blank."""
@@ -239,6 +262,8 @@ class Row:
         """Nothing may follow the first ``count`` entries."""
         if len(self) > count:
             extra = next(field for field in map(self.field, range(count, len(self))) if field.text)
+            if extra.whole:
+                raise comma(extra)
             raise Mistake(extra.place, f"expected {what}, got a further entry {shown(extra.text)}")
 
     def check_size(self) -> None:
@@ -251,8 +276,12 @@ class Row:
 def read_row(
     source: Source, line: int, values: Mapping[str, float], instances: Mapping[str, Labels] | None = None
 ) -> Row:
-    """Split line ``line`` (from 1) of a file."""
-    pieces = split_line(source.lines[line - 1])
+    """Split line ``line`` (from 1) of a file. Mistake: a number in it has a decimal comma."""
+    text = source.lines[line - 1]
+    pieces = split_line(text)
     while pieces and not pieces[-1][0].strip():
         pieces.pop()
-    return Row(source, line, tuple(pieces), values, instances)
+    row = Row(source, line, tuple(pieces), values, instances)
+    if ",0" in text and ZERO_AND_FRACTION.search(text):  # no label is 0: whatever is asked for, they are one number
+        raise next(comma(field) for field in row.fields() if field.whole.lstrip("+-") == "0")
+    return row

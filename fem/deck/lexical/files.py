@@ -86,6 +86,8 @@ class DeckFiles:
         """A mesh for meshio, no deck text."""
         if resolved.suffix.lower()[1:] not in MESH_FILES:
             return False
+        if not resolved.is_file():  # nothing to look into: it is refused where it is read
+            return True
         try:
             with resolved.open("rb") as stream:
                 return not stream.read(1000).lstrip().startswith(b"*")

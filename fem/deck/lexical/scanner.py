@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fem.deck.lexical.card import Card, Parameter, Piece
-from fem.deck.lexical.fields import MAX_NAME, Field, split_line, substitute, trimmed
+from fem.deck.lexical.fields import MAX_NAME, POINT, Field, split_line, substitute, trimmed
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.parameters.arithmetic import RESERVED, ArithmeticMistake
 from fem.deck.lexical.parameters.traced import Course, Known
@@ -244,7 +244,7 @@ def read_parameter(entry: Field, values: Mapping[str, float], keyword: str) -> P
     left, equals, right = entry.text.partition("=") if not entry.quoted else (entry.text, "", "")
     name = " ".join(left.split()).upper()
     if not name or entry.is_number():
-        hint = "a comma at the end of a line continues the keyword line" if name else ""
+        hint = f"a comma at the end of a line continues the keyword line; {POINT}" if name else ""
         raise Mistake(entry.place, f"expected a parameter of *{shown(keyword)[1:-1]}, got {shown(entry.text)}", hint)
     if not equals:
         return Parameter(name, None, entry.place)

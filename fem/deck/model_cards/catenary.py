@@ -18,7 +18,7 @@ from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import Catenary, Piece
 from fem.deck.surroundings.lying import anchors, ground_below
-from fem.deck.surroundings.weighing import Bars, upwards, weights
+from fem.deck.surroundings.weighing import Bars, joint_weights, upwards, weights
 from fem.lines.hanging import hang
 from fem.lines.length import MEASURES, horizontal_tension, natural_length
 from fem.lines.line import Line, LineError, Shape
@@ -79,24 +79,24 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
         return
     up = upwards(draft, catenary, bars)
     span, rise, axes = plane_of(ends, up)
-    ground = ground_below(draft, catenary, bars.labels, ends[0], axes, bars.up)
+    ground = ground_below(draft, catenary, bars, ends[0], axes)
 
     def rest(line: Line) -> Shape:
         return ground.rest(line, span, rise) if ground else hang(line, span, rise)
 
+    joints = joint_weights(draft, labels, up)
     places = np.linspace(0.0, 1.0, len(labels))[:, None] * np.array([span, rise])
     for _ in range(PASSES if draft.water else 1):  # what is in the water, and has grown there, weighs otherwise
         try:
-            line = line_of(catenary, bars, weights(draft, catenary, bars, ends[0] + places @ axes), rest, span, rise)
+            own = weights(draft, catenary, bars, ends[0] + places @ axes)
+            line = line_of(catenary, bars, own, joints, rest, span, rise)
             shape = rest(line)
         except LineError as error:
             raise Mistake(place, f"nodes {labels[0]} to {labels[-1]}: {error}") from None
         places = shape.places
     for mistake in draft.nodes.add(labels[1:-1], ends[0] + places[1:-1] @ axes, lambda _: place):
         draft.report(mistake)
-    rows = [piece.row for piece in pieces for _ in piece.labels[1:]]
-    for label, length, row in zip(bars.labels.tolist(), line.length.tolist(), rows, strict=True):
-        draft.rest_lengths.append((RestLength(label, length), row.place))
+    give_lengths(draft, catenary, bars, line)
     lying = 0.0
     if ground:
         lying = ground.lying(line, shape)
@@ -105,17 +105,45 @@ def lay_line(draft: Draft, catenary: Catenary) -> None:
     tell(draft, catenary, line, shape, lying)
 
 
+def give_lengths(draft: Draft, catenary: Catenary, bars: Bars, line: Line) -> None:
+    """Each bar has the natural length of its piece; of bars side by side one with a ``*REST LENGTH`` keeps that."""
+    rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
+    given = [draft.element_sets.ordered(own.target) if isinstance(own.target, str) else [own.target]
+             for own, _ in draft.rest_lengths]  # fmt: skip
+    has_own = np.isin(bars.labels, np.concatenate(given)) if given else np.zeros(len(bars.labels), np.bool_)
+    keeps = has_own & (bars.together(np.ones(len(bars.labels)))[bars.gap] > 1.0)
+    for label, gap in zip(bars.labels[~keeps].tolist(), bars.gap[~keeps].tolist(), strict=True):
+        draft.rest_lengths.append((RestLength(label, float(line.length[gap])), rows[gap].place))
+    if keeps.any():
+        some = int(bars.labels[keeps][0])
+        draft.notice(
+            f"{catenary.card.place}: {np.count_nonzero(keeps)} bars, the first is {some}, keep their *REST LENGTH: the "
+            "line is laid as if they had the natural length of their piece, and a step brings it to rest"
+        )
+
+
 def line_of(
-    catenary: Catenary, bars: Bars, weight: Floats, rest: Callable[[Line], Shape], span: float, rise: float
+    catenary: Catenary,
+    bars: Bars,
+    weight: Floats,
+    joints: Floats,
+    rest: Callable[[Line], Shape],
+    span: float,
+    rise: float,
 ) -> Line:
-    """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest."""
+    """The chain of the bars, the blank length being what the measure asks for. rest: gives a line at rest.
+
+    weight (n,) of the bars per length;  joints (n+1,) of nodes besides
+    """
     counts = [len(piece.labels) - 1 for piece in catenary.pieces]
     lengths = [piece.length or 0.0 for piece in catenary.pieces]
 
     def made(blank: float) -> Line:
         length = np.repeat([(own or blank) / n for own, n in zip(lengths, counts, strict=True)], counts)
-        load = np.convolve(0.5 * weight * length, [1.0, 1.0])
-        return Line(length, bars.area * bars.young, load, bars.strain == "GREEN", bars.strain == "LOG")
+        load = np.convolve(0.5 * weight * length, [1.0, 1.0]) + joints
+        strain = np.empty(len(length), bars.strain.dtype)
+        strain[bars.gap] = bars.strain
+        return Line(length, bars.together(bars.area * bars.young), load, strain == "GREEN", strain == "LOG")
 
     if catenary.measure is None:
         return made(0.0)
@@ -156,19 +184,15 @@ def end_places(draft: Draft, catenary: Catenary) -> Floats | None:
 
 
 def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
-    """The bars between consecutive nodes; None where one has no section or no material, which is said elsewhere."""
-    place = {label: at for at, label in enumerate(labels.tolist())}
-    found, flat = np.zeros(len(labels) - 1, np.int64), True
-    for chunk in draft.elements.chunks:
-        inside = np.isin(chunk.numbers, labels).all(axis=1) if chunk.kind in BARS else np.zeros(0, np.bool_)
-        for row in np.flatnonzero(inside).tolist():
-            first, last = sorted(place[label] for label in chunk.numbers[row].tolist())
-            if last == first + 1:
-                found[first], flat = chunk.labels[row], flat and chunk.kind == "T2D2"
-    if not found.all():
+    """The bars between consecutive nodes, some of them side by side; None where one has no section or no material,
+    which is said elsewhere.
+    """
+    found, gap, flat = between(draft, labels)
+    missing = np.setdiff1d(np.arange(len(labels) - 1), gap)
+    if missing.size:
         if draft.has_failed("ELEMENT", "ELGEN", "INCLUDE"):
             return None
-        at = int(np.argmin(found != 0))
+        at = int(missing[0])
         rows = [piece.row for piece in catenary.pieces for _ in piece.labels[1:]]
         hint = "a catenary needs *ELEMENT, TYPE=T3D2 (T2D2) between consecutive nodes"
         raise Mistake(rows[at].place, f"no bar joins nodes {labels[at]} and {labels[at + 1]}", hint)
@@ -188,8 +212,27 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     if len(numbers) < len(found) or None in young:
         return None
     area, strain = zip(*((section.area, section.strain) for section in sections if section), strict=True)
+    for at, (measure, same) in enumerate(zip(strain, np.array(strain)[np.searchsorted(gap, gap)], strict=True)):
+        if measure != same:
+            message = f"bars between nodes {labels[gap[at]]} and {labels[gap[at] + 1]} have different STRAIN"
+            raise Mistake(catenary.card.place, message, "bars side by side are laid as one line: give them one STRAIN")
     density = np.array([given.get("density", 0.0) for given in numbers], float)
-    return Bars(found, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
+    return Bars(found, gap, np.array(area), np.array(young, float), density, np.array(strain), 1 if flat else 2)
+
+
+def between(draft: Draft, labels: Ints) -> tuple[Ints, Ints, bool]:
+    """The bars between consecutive nodes: labels and gaps (m,), in the order of the gaps; whether all are T2D2."""
+    place = {label: at for at, label in enumerate(labels.tolist())}
+    found, flat = [], True
+    for chunk in draft.elements.chunks:
+        inside = np.isin(chunk.numbers, labels).all(axis=1) if chunk.kind in BARS else np.zeros(0, np.bool_)
+        for row in np.flatnonzero(inside).tolist():
+            first, last = sorted(place[label] for label in chunk.numbers[row].tolist())
+            if last == first + 1:
+                found.append((first, int(chunk.labels[row])))
+                flat = flat and chunk.kind == "T2D2"
+    gap, bars = np.array(sorted(found), np.int64).reshape(-1, 2).T
+    return bars, gap, flat
 
 
 def modulus_of(given: dict[str, object]) -> float | None:

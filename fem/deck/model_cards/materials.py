@@ -39,6 +39,7 @@ def density(card: Card, draft: Draft) -> None:
     row = draft.single_row(card, "the density")
     row.end(2, "the density")
     value = row.number(0, "the density")
+    row.number(1, "the temperature", 0.0)
     if value < 0.0:
         raise Mistake(row.place, f"the density is negative: {value:g}")
     put(card, draft, density=value)

@@ -17,24 +17,24 @@ from fem.model.mesh import BARS, REEVED
 
 
 def check_supports(draft: Draft, mesh: Mesh) -> None:
-    """Model supports among themselves, then those of each step."""
+    """Model supports among themselves, then those of each step; both parts of harmonic motions by themselves."""
     nodes = Lookup(mesh.node_labels, mesh.node_sets)
     for group in (draft.boundaries, *(step.boundaries for step in draft.steps)):
-        owner = np.full(6 * len(mesh.node_labels), -1, dtype=np.int64)
+        owners = np.full((2, 6 * len(mesh.node_labels)), -1, dtype=np.int64)
         for number, (entry, place) in enumerate(group):
             dofs = 6 * nodes.members(entry.target) + entry.dof - 1
-            for earlier in distinct(owner[dofs]).tolist():
+            for owner, earlier in [(part, each) for part in owners for each in distinct(part[dofs]).tolist()]:
                 if earlier >= 0 and contradict(entry, group[earlier][0]):
                     node, axis = divmod(int(dofs[owner[dofs] == earlier][0]), 6)
                     message = f"node {written(draft, mesh, node)}, dof {axis + 1} is prescribed twice in different ways"
                     draft.report(Mistake(place, message, f"first at {group[earlier][1]}"))
                     break
-            owner[dofs] = number
+            owners[int(entry.is_imaginary), dofs] = number
 
 
 def contradict(one: Boundary, other: Boundary) -> bool:
-    """Two different motions; zero is zero whatever its amplitude."""
-    if one.kind == other.kind and one.value == other.value == 0.0:
+    """Two different motions; zero is zero whatever its amplitude, and the parts of a harmonic motion add up."""
+    if one.kind == other.kind and (one.value == other.value == 0.0 or one.is_imaginary != other.is_imaginary):
         return False
     return (one.kind, one.value, one.amplitude) != (other.kind, other.value, other.amplitude)
 

@@ -8,6 +8,7 @@ from fem.arrays import distinct
 from fem.deck.draft import Draft, MaterialDraft, Property
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake, listing
+from fem.deck.resolve.companions import LAWS, strangers
 from fem.deck.resolve.springs import read_dashpot, read_spring
 from fem.deck.rope_laws.checks import ROPE_LAWS, rope_law_mistakes
 from fem.model import BarSection, Dashpot, Material, Mesh, PointMass, Spring
@@ -101,11 +102,21 @@ def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
     materials = {}
     for name, entry in draft.materials.items():
         if name in used:
+            found = len(draft.mistakes)
             blame_missing_elastic(draft, entry)
+            if len(draft.mistakes) == found and not entry.broken:
+                blame_strangers(draft, entry)
         else:
             draft.notice(f"material {name} is used by no *SOLID SECTION")
         materials[name] = Material(name, **entry.numbers)  # type: ignore[arg-type]
     return materials
+
+
+def blame_strangers(draft: Draft, entry: MaterialDraft) -> None:
+    """Nothing stands in a material that its law takes no notice of."""
+    for card, law in strangers(entry.cards):
+        message = f"*{card} beside *{law} in material {entry.name}, which takes no notice of it"
+        draft.report(Mistake(entry.cards[card], message, f"*{law} goes with {listing(LAWS[law], 'and')}"))
 
 
 def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
@@ -117,7 +128,7 @@ def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
             draft.report(Mistake(entry.cards[card], message, hint))
         return
     if "INEXTENSIBLE" not in entry.cards:
-        if "ELASTIC" not in entry.cards:
+        if not LAWS.keys() & entry.cards.keys():
             draft.report(Mistake(entry.place, f"material {entry.name} has neither *ELASTIC nor *INEXTENSIBLE"))
         elif entry.numbers.get("is_instant"):
             message = f"MODULI=INSTANTANEOUS in material {entry.name}, which has no *VISCOELASTIC"

@@ -19,7 +19,7 @@ COMPONENTS = {
     name: quantity.name
     for table in QUANTITIES.values()
     for quantity in table
-    for name in (*quantity.columns, quantity.alias)
+    for name in (*quantity.columns, *quantity.aliases)
 }
 """Abaqus' names of single components; all components of the variable are written."""
 CADENCE = ("FREQUENCY", "TIME POINTS")
@@ -29,6 +29,7 @@ PRINT_NOISE = words("""
     TOTALS, TOTAL, GLOBAL, SUMMARY, POSITION, OUTPUT, CONTACT ELEMENTS, SECTION FORCES, 2D, 3D, LAST ITERATIONS,
     LAST ITERATION, FREQUENCYF, DIRECTIONS, ELEMENT OUTPUT, NODE OUTPUT
 """)
+OF_CONTACT = "CF is the concentrated load of *CLOAD, as in Abaqus; the force of bottoms and cylinders is CFORCE"
 OUTPUT_NOISE = ("FIELD", "NAME", "OP", "SENSOR")
 
 
@@ -54,9 +55,11 @@ def request(card: Card, draft: Draft, given: OutputRequest) -> None:
     kept = tuple(variables)
     if names and not kept:
         return
-    own = [each.name for each in QUANTITIES.get(family, ()) if each.is_extension and each.name in kept]
+    own = [each.name for each in QUANTITIES.get(family, ()) if each.is_extension and each.name in names]
     if own:
         draft.extension(f"*{card.keyword} of {', '.join(own)}")
+    if "CF" in kept and "CFORCE" not in kept and (draft.seabeds or draft.cylinders):
+        draft.notice(OF_CONTACT)
     draft.open_step.outputs.append(replace(given, variables=kept))
 
 

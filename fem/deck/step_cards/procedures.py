@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
-from fem.deck.lexical.source import Mistake, words
+from fem.deck.lexical.source import Mistake, listing, words
 from fem.model import ArcEnd, Dynamic, Frequency, Static
-from fem.model.steps import MOST_INCREMENTS, Procedure
+from fem.model.steps import MOST_INCREMENTS, PARAMETERS, Procedure
 
 EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
 APPLICATIONS: dict[str, tuple[str, float | None]] = {
@@ -20,8 +22,11 @@ APPLICATIONS: dict[str, tuple[str, float | None]] = {
     "QUASI-STATIC": ("BACKWARD EULER", None),
 }
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
-INTEGRATORS = ("NEWMARK", "HHT", "GENERALIZED ALPHA", "BACKWARD EULER", "ENERGY MOMENTUM", *EXPLICIT)
-OF_DYNAMIC = words("DIRECT, EXPLICIT, APPLICATION, ALPHA, BETA, GAMMA, INITIAL, SINGULAR MASS, TIME INTEGRATOR, RHO")
+BY_CONVERGENCE = ("MODERATE DISSIPATION", "QUASI-STATIC")
+"""Those whose automatic increments are as long as they converge."""
+INTEGRATORS = (*PARAMETERS, "EXPLICIT")
+OF_SCHEMES = tuple(name.upper() for name in dict.fromkeys(chain(*PARAMETERS.values())))
+OF_DYNAMIC = (*words("DIRECT, EXPLICIT, APPLICATION, INITIAL, SINGULAR MASS, TIME INTEGRATOR"), *OF_SCHEMES)
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
 HALF_INCREMENT = ("HAFTOL", "HALFINC SCALE FACTOR")
 """Abaqus' bounds of the residual in the middle of an automatic increment."""
@@ -160,13 +165,12 @@ def dynamic(card: Card, draft: Draft) -> None:
     direct, explicit = card.flag("DIRECT"), card.flag("EXPLICIT")
     initial = card.word("INITIAL", ("YES", "NO"), "YES") == "YES"
     singular = card.word("SINGULAR MASS", ("ERROR", "WARNING"), "ERROR")
-    reason = "the HHT rule is second order and unconditionally stable there only"
-    alpha = in_range(card, "ALPHA", -0.5, 0.0, reason)
     usual, usual_alpha = usual_of(card, draft)
-    alpha = usual_alpha if alpha is None else alpha
-    rho = in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
-    integrator = integrator_of(card, alpha, explicit, usual)
-    beta, gamma = newmark_constants(card)
+    numbers = {} if usual_alpha is None else {"alpha": usual_alpha}
+    numbers |= {name.lower(): NUMBERS[name](card) for name in OF_SCHEMES if card.has(name)}
+    integrator = integrator_of(card, numbers.get("alpha"), explicit, usual)
+    refuse_others(card, integrator, numbers.get("alpha"))
+    numbers = {name: numbers[name] for name in PARAMETERS.get(integrator, ()) if name in numbers}
     is_explicit = integrator in EXPLICIT
     note_half_increment(card, draft, direct or is_explicit)
     times = times_of(card, draft, "EXPLICIT" if is_explicit else "DIRECT" if direct else "")
@@ -187,13 +191,13 @@ def dynamic(card: Card, draft: Draft) -> None:
         draft.notice(f"*DYNAMIC without a first increment: it is the period of the step, {period:g}")
     if not any(map(card.has, ("ALPHA", "TIME INTEGRATOR", "APPLICATION"))):
         draft.notice(DAMPED if integrator == "HHT" else UNDAMPED)
-    if 4.0 * beta < (gamma + 0.5) ** 2 * (1.0 - 1e-12):
-        draft.notice(f"*DYNAMIC, BETA={beta:g}, GAMMA={gamma:g} is stable for small increments only")
-    owners = (("alpha", alpha, "HHT"), ("rho", rho, "GENERALIZED ALPHA"))
-    damping = {name: value for name, value, owner in owners if value is not None and integrator == owner}
-    limits = (times.smallest, times.largest)
-    own = Dynamic(first, period, *limits, direct, integrator, beta, gamma, initial, singular, **damping)
-    set_procedure(card, draft, own)
+    application = card.word("APPLICATION", tuple(APPLICATIONS), "")
+    paced = not direct and application in BY_CONVERGENCE and integrator == APPLICATIONS[application][0]
+    own = Dynamic(first, period, times.smallest, times.largest, direct, integrator)
+    own = replace(own, initial_acceleration=initial, singular_mass=singular, **numbers)  # type: ignore[arg-type]
+    if 4.0 * own.beta < (own.gamma + 0.5) ** 2 * (1.0 - 1e-12):
+        draft.notice(f"*DYNAMIC, BETA={own.beta:g}, GAMMA={own.gamma:g} is stable for small increments only")
+    set_procedure(card, draft, replace(own, by_convergence=paced))
 
 
 def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) -> None:
@@ -206,10 +210,8 @@ def note_half_increment(card: Card, draft: Draft, has_equal_increments: bool) ->
             draft.notice(f"*DYNAMIC, {name}: automatic increments go by TIME ERROR of *CONTROLS in its place")
 
 
-def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float | None:
+def in_range(card: Card, name: str, low: float, high: float, reason: str) -> float:
     """A parameter that must lie between two numbers."""
-    if not card.has(name):
-        return None
     value = card.number(name)
     if not low - 1e-4 <= value <= high:
         place = card.field(name).place
@@ -243,23 +245,48 @@ def integrator_of(card: Card, alpha: float | None, explicit: bool, usual: str) -
         raise Mistake(card.field("ALPHA").place, message, "ALPHA is of HHT")
     if explicit and integrator not in EXPLICIT:
         raise Mistake(card.parameters["EXPLICIT"].place, f"EXPLICIT contradicts TIME INTEGRATOR={integrator}")
-    if card.has("RHO") and integrator != "GENERALIZED ALPHA":
-        raise Mistake(card.field("RHO").place, "RHO belongs to TIME INTEGRATOR=GENERALIZED ALPHA")
-    for name in ("BETA", "GAMMA"):
-        if card.has(name) and integrator != "NEWMARK":
-            raise Mistake(card.field(name).place, f"{name} belongs to TIME INTEGRATOR=NEWMARK, not {integrator}")
     return integrator
 
 
-def newmark_constants(card: Card) -> tuple[float, float]:
-    """beta > 0 (the displacement form divides by it), gamma >= 1/2 (no negative damping)."""
-    beta, gamma = card.number("BETA", 0.25), card.number("GAMMA", 0.5)
+def refuse_others(card: Card, integrator: str, alpha: float | None) -> None:
+    """Parameters of schemes that this one does not take; ALPHA=0 is no damping with any."""
+    taken = PARAMETERS.get(integrator, ())
+    for name in filter(card.has, OF_SCHEMES):
+        if name.lower() not in taken and not (name == "ALPHA" and not alpha):
+            owners = listing([scheme for scheme, names in PARAMETERS.items() if name.lower() in names], "or")
+            raise Mistake(card.field(name).place, f"{name} belongs to TIME INTEGRATOR={owners}, not {integrator}")
+
+
+def alpha_of(card: Card) -> float:
+    """Of HHT."""
+    reason = "the HHT rule is second order and unconditionally stable there only"
+    return in_range(card, "ALPHA", -0.5, 0.0, reason)
+
+
+def rho_of(card: Card) -> float:
+    """Of the generalized-alpha rule."""
+    return in_range(card, "RHO", 0.0, 1.0, "it is the spectral radius at infinite frequency")
+
+
+def beta_of(card: Card) -> float:
+    """Of Newmark's rule: beta > 0, as the displacement form divides by it."""
+    beta = card.number("BETA")
     if not 0.0 < beta <= 10.0:
         raise Mistake(card.field("BETA").place, f"BETA must be positive (and at most 10), got {beta:g}")
+    return beta
+
+
+def gamma_of(card: Card) -> float:
+    """Of Newmark's rule: gamma >= 1/2, as there is no negative damping."""
+    gamma = card.number("GAMMA")
     if not 0.5 <= gamma <= 10.0:
         hint = "below 1/2 the rule feeds energy into the motion"
         raise Mistake(card.field("GAMMA").place, f"GAMMA must be at least 0.5 (and at most 10), got {gamma:g}", hint)
-    return beta, gamma
+    return gamma
+
+
+NUMBERS: dict[str, Callable[[Card], float]] = {"ALPHA": alpha_of, "BETA": beta_of, "GAMMA": gamma_of, "RHO": rho_of}
+"""How parameters of schemes are read."""
 
 
 @keyword(

@@ -31,8 +31,8 @@ def step(card: Card, draft: Draft) -> None:
         nlgeom = is_flag or card.word("NLGEOM", ("YES", "ON", "NO", "OFF"), "YES") in ("YES", "ON")
         if not card.has("PERTURBATION"):
             draft.nlgeom = draft.step.nlgeom = nlgeom
-        elif nlgeom:
-            raise Mistake(card.parameters["NLGEOM"].place, "NLGEOM and PERTURBATION exclude each other")
+        elif nlgeom:  # as Abaqus/CAE writes it: of this step alone
+            draft.step.nlgeom = True
     if card.flag("PERTURBATION"):
         draft.step.perturbation = card.parameters["PERTURBATION"].place
     draft.step.name = card.name("NAME")
@@ -60,6 +60,8 @@ def close_step(draft: Draft) -> None:
     assert step is not None
     draft.step = None
     step.controls = draft.controls
+    if step.perturbation is not None and isinstance(step.procedure, Static):
+        step.nlgeom = draft.nlgeom  # its response is linear, whatever NLGEOM says
     add_default_output(step)
     if step.procedure_place is None and not step.blamed:
         hint = "a step needs one of *STATIC, *VISCO, *DYNAMIC, *FREQUENCY, *STEADY STATE DYNAMICS"

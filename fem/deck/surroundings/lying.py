@@ -12,6 +12,7 @@ from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import Catenary
 from fem.deck.surroundings.seabed import elevated
+from fem.deck.surroundings.weighing import Bars
 from fem.lines.line import Line, LineError, Shape
 from fem.lines.resting import Bottom, lay
 from fem.model import InitialCondition, Seabed, Static
@@ -23,7 +24,7 @@ class Ground(NamedTuple):
     """A plane below a line of n bars.
 
     bottom   rigid, with the friction that holds the line;  slip  way of that friction
-    modulus  (n,) K D of what lies below each bar: force over depth and length, 0 below which nothing does
+    modulus  (n,) K D of what lies below the bars from node to node: force over depth and length, 0 for nothing
     """
 
     bottom: Bottom
@@ -43,7 +44,7 @@ class Ground(NamedTuple):
     def lying(self, line: Line, shape: Shape) -> float:
         """Natural length on it: of each node as much as the part of its weight that it carries."""
         part = np.divide(shape.load, line.weight, out=np.zeros_like(shape.load), where=line.weight != 0.0)
-        return float(part @ np.convolve(0.5 * line.length, [1.0, 1.0]))
+        return float(np.clip(part, 0.0, 1.0) @ np.convolve(0.5 * line.length, [1.0, 1.0]))
 
     def holds(self, line: Line, shape: Shape) -> Floats:
         """(n+1,) way from each node, along the line, to the anchor whose friction balances it."""
@@ -57,14 +58,13 @@ class Ground(NamedTuple):
         return ways
 
 
-def ground_below(draft: Draft, catenary: Catenary, bars: Ints, start: Floats, axes: Floats, up: int) -> Ground | None:
+def ground_below(draft: Draft, catenary: Catenary, bars: Bars, start: Floats, axes: Floats) -> Ground | None:
     """What lies below a line; None where it hangs clear by itself, or by SEABED=NO.
 
-    bars    labels, from the first node on;  start (3,) the first node
-    axes    (2, 3) across, from the first end to the last, and against gravity;  up  the axis that is up in the model
+    start (3,) the first node;  axes (2, 3) across, from the first end to the last, and against gravity
     """
-    card = catenary.card
-    below = beds_below(draft, bars)
+    card, up = catenary.card, bars.up
+    below = beds_below(draft, bars.labels)
     found = sorted({at for at in below.tolist() if at >= 0})
     if catenary.on_bottom == "NO" or not found:
         asked = "FRICTION" if catenary.is_held else "SEABED"
@@ -73,7 +73,8 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Ints, start: Floats, ax
         return None
     beds = [elevated(draft, draft.seabeds[at]) for at in found]
     one = beds[0]
-    if any((each.elevation, each.slope, each.uphill) != (one.elevation, one.slope, one.uphill) for each in beds):
+    planes = [(each.elevation, *each.normal(up)) for each in beds]
+    if not np.allclose(planes, planes[:1], rtol=1e-12, atol=1e-12):
         raise card.mistake("the line lies on several planes", "SEABED=NO lays it as if there were none")
     if abs(axes[1][up] - 1.0) > PARALLEL:
         raise card.mistake(f"a line that may touch the bottom needs gravity against {'xyz'[up]}")
@@ -84,11 +85,12 @@ def ground_below(draft: Draft, catenary: Catenary, bars: Ints, start: Floats, ax
         what = f"{card.place}: the bottom rises across the line, which is laid as if it did not"
         draft.notice(f"{what}: it is not at rest there until a step has brought it to rest")
     moduli = np.array([each.stiffness * each.width for each in beds])
-    return Ground(bottom, slip, np.where(below >= 0, moduli[np.searchsorted(found, np.maximum(below, found[0]))], 0.0))
+    modulus = np.where(below >= 0, moduli[np.searchsorted(found, np.maximum(below, found[0]))], 0.0)
+    return Ground(bottom, slip, bars.together(modulus))
 
 
 def beds_below(draft: Draft, bars: Ints) -> Ints:
-    """(n,) which ``*SEABED`` each bar is above, -1 for none."""
+    """(m,) which ``*SEABED`` each bar is above, -1 for none."""
     below = np.full(len(bars), -1)
     for at, bed in enumerate(draft.seabeds):
         name = bed.value.element_set

@@ -32,8 +32,8 @@ def seabed(card: Card, draft: Draft) -> None:
     draft.extension("*SEABED")
     elements = draft.named_if(card, "ELSET", "element")
     elevation, slope, uphill = map(card.number, ("ELEVATION", "SLOPE", "UPHILL"))
-    if not 0.0 <= slope < STEEPEST:
-        message = f"SLOPE must be at least 0 and less than {STEEPEST:g} degrees, got {slope:g}"
+    if not abs(slope) < STEEPEST:
+        message = f"SLOPE must lie between -{STEEPEST:g} and {STEEPEST:g} degrees, got {slope:g}"
         raise Mistake(card.field("SLOPE").place, message, "UPHILL= says to which side it rises, in degrees from +x")
     rows = list(draft.rows(card))
     bed = Seabed(elements, elevation, **contact(card, rows), slope=slope, uphill=uphill)

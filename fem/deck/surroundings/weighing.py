@@ -9,26 +9,31 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake
-from fem.deck.mesh_draft import Catenary
+from fem.deck.mesh_draft import Catenary, SetTable
 from fem.deck.step_cards.loads import load_of
-from fem.model import DistributedLoad, FluidLoad
+from fem.model import DistributedLoad, FluidLoad, NodalLoad, PointMass
 
 PARALLEL = 1e-12
 
 
 class Bars(NamedTuple):
-    """The bars of a line from its first node to its last.
+    """The m bars of a line, one or several between each node and the next, from its first node to its last.
 
-    labels (n,);  area, young (n,), infinite where a bar keeps its length;  density (n,);  strain (n,) measures;
-    up  the axis that is up: y where all lie in the plane z = 0
+    labels (m,);  gap (m,) between which two of the n + 1 nodes;  area, density (m,);  strain (m,) measures
+    young (m,), infinite where a bar keeps its length;  up  the axis that is up: y where all lie in the plane z = 0
     """
 
     labels: Ints
+    gap: Ints
     area: Floats
     young: Floats
     density: Floats
     strain: np.ndarray
     up: int
+
+    def together(self, values: Floats) -> Floats:
+        """(n,) sums over the bars (m,) that lie side by side."""
+        return np.asarray(np.bincount(self.gap, values), float)
 
 
 def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
@@ -42,7 +47,7 @@ def dead_loads(draft: Draft) -> tuple[list[DistributedLoad], list[FluidLoad]]:
 
 
 def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
-    """(n,) which bars a load acts on."""
+    """(m,) which bars a load acts on."""
     if target is None:
         return np.ones(len(bars.labels), np.bool_)
     named = draft.element_sets.ordered(target) if isinstance(target, str) else np.array([target])
@@ -50,7 +55,7 @@ def members(draft: Draft, bars: Bars, target: str | int | None) -> Flags:
 
 
 def gravity_on(draft: Draft, bars: Bars) -> Floats:
-    """(n, 3) acceleration of gravity that acts on each bar."""
+    """(m, 3) acceleration of gravity that acts on each bar."""
     gravity = np.zeros((len(bars.labels), 3))
     for load in dead_loads(draft)[0]:
         if load.kind == "GRAV":
@@ -71,9 +76,10 @@ def upwards(draft: Draft, catenary: Catenary, bars: Bars) -> Floats:
 
 
 def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Floats:
-    """(n,) weight per natural length of each bar, between nodes at ``places`` (n+1, 3); in water what it has there."""
+    """(n,) weight per natural length from node to node, these at ``places`` (n+1, 3); in water what it has there."""
     given = catenary.weight
-    weight = np.full(len(bars.labels), given) if given is not None else weights_in_water(draft, bars, places)
+    own = given is None
+    weight = bars.together(weights_in_water(draft, bars, places)) if own else np.full(len(places) - 1, given)
     if not weight.any():
         hint = "it comes from GRAV in the first *STEP and *DENSITY, or from WEIGHT= per natural length"
         raise catenary.card.mistake("the line has no weight", hint)
@@ -81,12 +87,12 @@ def weights(draft: Draft, catenary: Catenary, bars: Bars, places: Floats) -> Flo
 
 
 def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
-    """(n,) by gravity, with what has grown on the bars and what they carry, less the water they displace."""
+    """(m,) by gravity, with what has grown on the bars and what they carry, less the water they displace."""
     size = np.linalg.norm(gravity_on(draft, bars), axis=1)
-    heights = places[:, bars.up]
-    layer, mass = growth_at(draft, bars, 0.5 * (heights[1:] + heights[:-1]))
+    first, second = places[bars.gap, bars.up], places[bars.gap + 1, bars.up]
+    layer, mass = growth_at(draft, bars, 0.5 * (first + second))
     weight = (bars.density * bars.area + mass + carried_at_first(draft, bars)) * size
-    low, high = np.minimum(heights[1:], heights[:-1]), np.maximum(heights[1:], heights[:-1])
+    low, high = np.minimum(first, second), np.maximum(first, second)
     for load in dead_loads(draft)[1]:
         if load.kind == "PB" and draft.water is not None:
             deep = draft.water.level - low
@@ -97,8 +103,40 @@ def weights_in_water(draft: Draft, bars: Bars, places: Floats) -> Floats:
     return np.asarray(weight)
 
 
+def joint_weights(draft: Draft, labels: Ints, up: Floats) -> Floats:
+    """(n+1,) weight that nodes of a line have besides its bars, downwards: ``*MASS`` by GRAV, ``*CLOAD`` of step 1."""
+    weight, at = np.zeros(len(labels)), {label: k for k, label in enumerate(labels.tolist())}
+    gravity = [load for load in dead_loads(draft)[0] if load.kind == "GRAV"]
+    mass_of: dict[int, float] = {}
+    for entry in draft.properties:
+        if isinstance(entry.value, PointMass):
+            mass_of |= dict.fromkeys(draft.element_sets.ordered(entry.element_set).tolist(), entry.value.mass)
+    for chunk in draft.elements.chunks if mass_of and gravity else ():
+        for label, numbers in zip(chunk.labels.tolist(), chunk.numbers.tolist(), strict=True):
+            if chunk.kind == "MASS" and label in mass_of and numbers[0] in at:
+                for load in gravity:
+                    if load.target is None or label in _named(draft.element_sets, load.target):
+                        down = -load.value * float(np.array(load.direction) @ up)
+                        weight[at[numbers[0]]] += mass_of[label] * down
+    for nodal in nodal_loads(draft):
+        for label in _named(draft.node_sets, nodal.target):
+            if label in at and nodal.dof <= 3:
+                weight[at[label]] -= nodal.value * up[nodal.dof - 1]
+    return weight
+
+
+def nodal_loads(draft: Draft) -> list[NodalLoad]:
+    """``*CLOAD`` of the first step; of a deck that goes on with the model of another one, none."""
+    step = draft.steps[0] if draft.steps and not draft.earlier_loads else None
+    return [load for load in step.nodal_loads if not load.is_imaginary] if step else []
+
+
+def _named(sets: SetTable, target: str | int) -> list[int]:
+    return sets.ordered(target).tolist() if isinstance(target, str) else [target]
+
+
 def carried_at_first(draft: Draft, bars: Bars) -> Floats:
-    """(n,) mass per natural length that bars carry in the first step."""
+    """(m,) mass per natural length that bars carry in the first step."""
     carried = np.zeros(len(bars.labels))
     gone = {name for step in draft.steps[:1] for name, _ in step.shed}
     for mass, place in draft.nonstructural:
@@ -111,7 +149,7 @@ def carried_at_first(draft: Draft, bars: Bars) -> Floats:
 
 
 def growth_at(draft: Draft, bars: Bars, heights: Floats) -> tuple[Floats, Floats]:
-    """(n,) thickness of what has grown on bars at heights, and its mass per length."""
+    """(m,) thickness of what has grown on bars at heights, and its mass per length."""
     layer, mass = np.zeros((2, len(heights)))
     for growth, _ in draft.growths:
         grown = members(draft, bars, growth.element_set)

@@ -8,7 +8,7 @@ from fem.deck.writer.surroundings import fluid_lines
 from fem.deck.writer.text import card, field, number, rows_of
 from fem.model.harmonic import Frequency, SteadyState
 from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
-from fem.model.steps import Controls, Dynamic, OutputRequest, Procedure, Step
+from fem.model.steps import PARAMETERS, Controls, Dynamic, OutputRequest, Procedure, Step
 
 DEFAULT = Controls()
 OWN = {
@@ -78,16 +78,19 @@ def steady_state_lines(procedure: SteadyState) -> list[str]:
     return lines
 
 
+APPLICATIONS = {"HHT": "MODERATE DISSIPATION", "BACKWARD EULER": "QUASI-STATIC"}
+"""Those whose increments go by convergence."""
+
+
 def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
     """The keyword line of ``*DYNAMIC``."""
     integrator = procedure.integrator
-    is_newmark = integrator == "NEWMARK" and (procedure.beta, procedure.gamma) != (0.25, 0.5)
+    trapezoidal = integrator == "NEWMARK" and (procedure.beta, procedure.gamma) == (0.25, 0.5)
+    names = () if trapezoidal else PARAMETERS[integrator]
     parameters = {
         "TIME INTEGRATOR": integrator,
-        "BETA": procedure.beta if is_newmark else None,
-        "GAMMA": procedure.gamma if is_newmark else None,
-        "ALPHA": procedure.alpha if integrator == "HHT" else None,
-        "RHO": procedure.rho if integrator == "GENERALIZED ALPHA" else None,
+        **{name.upper(): getattr(procedure, name) for name in names},
+        "APPLICATION": APPLICATIONS[integrator] if procedure.by_convergence else None,
         "INITIAL": None if procedure.initial_acceleration else "NO",
         "SINGULAR MASS": None if procedure.singular_mass == "ERROR" else procedure.singular_mass,
     }

@@ -36,19 +36,13 @@ def labels_of(model: Any) -> tuple[str, ...]:
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> Fluid:
-    """The bars that water or wind acts on in any step."""
-    touched = np.zeros(len(system.family), np.bool_)
-    for step in model.steps:
-        for load in step.fluid_loads:
-            if load.kind in labels_of(model):
-                touched[system.elements_of(load.target)] = True
-    elements = np.flatnonzero(touched & ~system.gone)
+    """The bars that water or wind acts on in any step, with those that are gone: all keep their places."""
+    elements = model.reach.of(labels_of(model))
     rows = [row for law in model.drag_laws.values() for row in law.rows] if len(elements) else []
     nothing, ends = (np.zeros((0, ROW), np.int64), np.zeros((0, NUMBERS))), system.element_nodes[elements]
     table, streams = np.array(rows, float).reshape(-1, 2), streams_of(model)
-    # with nodes of what is gone: states keep their places
-    length = system.length0[system.bar_index[touched]]
-    sea = sea_of(model, np.unique(system.element_nodes[touched]), length, state)
+    length = system.length0[system.bar_index[elements]]
+    sea = sea_of(model, np.unique(system.element_nodes[elements]), length, state)
     asked = np.searchsorted(sea.nodes, ends) if len(sea.nodes) else np.zeros((0, 2), np.int64)
     ends, asked = np.ascontiguousarray(ends), np.ascontiguousarray(asked)
     return Fluid(*nothing, elements, ends, pair, table, gathered(()), streams, sea, asked)
@@ -88,7 +82,7 @@ def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
     if not len(own.elements):
         return own
     model, found = system.model, list[Rows]()
-    length = system.length0[system.bar_index[own.elements]]
+    length, there = system.length0[system.bar_index[own.elements]], ~system.gone[own.elements]
     labels = labels_of(model)
     flows = [flow for flow in environment.flows if flow.load.kind in labels]
     for flow in sorted(flows, key=lambda flow: labels.index(flow.load.kind)):
@@ -104,7 +98,7 @@ def in_step(own: Fluid, system: Any, environment: Any) -> Fluid:
         width = flow.diameter(system)[own.elements]
         for case in flow.cases:
             rows = rows_for([medium, case.curve, load.is_current, *key], length, found)
-            add_numbers(load, case.field[own.elements, 0], width, fluid, rows.numbers)
+            add_numbers(load, case.field[own.elements, 0] * there, width, fluid, rows.numbers)
     return own._replace(**arrays_of(found, model))
 
 
@@ -169,6 +163,7 @@ FLUID = Family(
     wanted=flows,
     pairs=lambda own: own.ends,
     states=lambda own: np.zeros(REMEMBERED * len(own.sea.nodes)),
+    owners=lambda own: np.repeat(own.sea.nodes, REMEMBERED),
     symmetric=False,
     in_step=in_step,
     stiffest=stiffest,

@@ -47,11 +47,8 @@ class AddedMass(NamedTuple):
 
 
 def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
-    """The bars that have added mass in any step."""
-    loads = [load for step in model.steps for load in step.fluid_loads if load.kind in KINDS]
-    parts = [system.elements_of(load.target) for load in loads]
-    elements = np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
-    elements, shares = elements[~system.gone[elements]], np.zeros((len(system.family), 2))
+    """The bars that have added mass in any step, with those that are gone: all keep their places."""
+    elements, shares = model.reach.of(KINDS), np.zeros((len(system.family), 2))
     for section in model.sections:
         shares[system.elements_of(section.element_set)] = SHARES[section.mass_rule]
     shares = shares[elements]
@@ -69,7 +66,7 @@ def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
     if any(flow.load.kind != "FI" for flow in flows):  # modes are those in still water
         sea = sea._replace(ramps=sea.ramps[:0])
     rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]
-    length = system.length0[system.bar_index[own.elements]]
+    length = system.length0[system.bar_index[own.elements]] * ~system.gone[own.elements]
     for flow in flows:
         load, width = flow.load, flow.diameter(system)[own.elements]
         for case in flow.cases:

@@ -60,7 +60,7 @@ def velocity(
 
 def flows(model: Any) -> bool:
     """A deck asks for forces of water or wind somewhere."""
-    return any(step.fluid_loads for step in model.steps)
+    return bool(model.reach.flows)
 
 
 @inner_kernel

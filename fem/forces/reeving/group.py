@@ -41,9 +41,7 @@ def assemble(model: Any, system: Any, pair: int, state: int) -> Lines:
     mesh = model.mesh
     between = mesh.pulley_nodes
     is_wound = np.zeros(len(between), np.bool_)
-    for step in model.steps:
-        for winch in step.winches:
-            is_wound[mesh.elements_of(winch.target)] = True
+    is_wound[model.reach.wound] = True
     elements = np.flatnonzero(is_wound | (between >= 0))
     ends, reeved = mesh.element_nodes[elements], between[elements] >= 0
     nodes = np.column_stack([ends[:, 0], np.where(reeved, between[elements], ends[:, 1]), ends[:, 1]])
@@ -218,6 +216,7 @@ REEVING = Family(
     first_states,
     mass,
     elements=lambda own: own.elements,
+    owners=lambda own: np.repeat(own.elements, REMEMBERED),
     in_step=in_step,
     wanted=lambda model: model.runs,
     symmetric=False,

@@ -11,6 +11,8 @@ from fem.solve.newton.groups import (
     FILTER,
     INCREMENT,
     NEED_SOLVE,
+    NOT_CONVERGED,
+    NOT_FINITE,
     OPEN,
     PHASE,
     WAITING,
@@ -19,11 +21,14 @@ from fem.solve.newton.groups import (
     Ropes,
 )
 from fem.solve.newton.march import march
+from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.unrestrained import careful_nodes
 from fem.solve.step_system import NO_ROPES
 
 SINGULAR = -1
 """Outcome of a chunk whose linear system had no solution."""
+LOST = (SINGULAR, NOT_CONVERGED, NOT_FINITE)
+"""Outcomes of a chunk in which Newton's method did not find an equilibrium."""
 
 
 class Newton(Marcher):
@@ -38,6 +43,8 @@ class Newton(Marcher):
         reason = step.iterate(control, chunk, kept, NO_ROPES)
         while reason == SINGULAR and self._carefully(step, control, chunk, kept):
             reason = iterate(step, control, chunk, kept, NO_ROPES)  # none where that was the last increment: DONE
+        if reason in LOST and self._laid(step, control, chunk, kept):
+            return DONE if control[INCREMENT] == len(chunk.dt) else self.march(step, control, due, chunk, kept)
         return reason
 
     def _carefully(self, step: OneStep, control: Ints, chunk: Loading, kept: Record) -> bool:
@@ -51,6 +58,23 @@ class Newton(Marcher):
         reason = iterate(step, control, chunk, kept, NO_ROPES, int(control[INCREMENT]) + 1)
         stage.nodes = nodes
         return reason == DONE
+
+    def _laid(self, step: OneStep, control: Ints, chunk: Loading, kept: Record) -> bool:
+        """Once more through an increment of statics, from where cables are at rest in it; whether it succeeds."""
+        stage, motion, increment = step.stage, step.progress.motion, int(control[INCREMENT])
+        if stage.is_dynamic or len(step.arc.last) or not step.step.nlgeom or not may_be_laid(stage):
+            return False
+        found, before = laid(stage, motion, chunk, increment), motion.u.copy()
+        if found is None:
+            return False
+        motion.u[:] = found
+        control[PHASE], control[WAITING] = OPEN, 0
+        reason = iterate(step, control, chunk, kept, NO_ROPES, increment + 1)
+        if reason == DONE or (reason == SINGULAR and self._carefully(step, control, chunk, kept)):
+            step.notify(LAID)
+            return True
+        motion.u[:] = before
+        return False
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""

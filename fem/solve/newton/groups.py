@@ -30,7 +30,7 @@ DAMPS = 16
 # and the first update that is halved where the residual does not fall after it, 0: none is
 HALVES = 17
 # and of snaps (``snaps.py``): their share of the largest internal force (0: nobody looks), the longest increment that
-# shows their fronts, and 1 where longer ones are refused
+# shows their fronts, and the one from which on longer ones are refused (0: none is)
 SNAP, FRONT, FOLLOWS = 18, 19, 20
 LIMITS = 21
 # Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched

@@ -218,7 +218,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             snapped = 0.0
             is_long = limits[groups.SNAP] > 0.0 and dt > limits[groups.FRONT]
             if is_long and snaps(limits[groups.SNAP], k, nodes, bars, loading, motion, work):
-                if limits[groups.FOLLOWS] > 0.0:
+                if 0.0 < limits[groups.FOLLOWS] < dt:
                     return groups.SNAPS
                 snapped = float(groups.SNAPPED)
             flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]

@@ -22,6 +22,10 @@ from fem.forces.bars.laws import RIGID, TABLE
 from fem.forces.values import bar_point
 from fem.solve.newton.groups import PULL, Loading, Motion, Nodes, Scratch
 
+CLEARLY = 0.5
+"""A slack bar cannot reach a tension if its modulus times its stretching is below this part of it: its modulus is that
+at zero strain, and it may cool at the same time."""
+
 
 @called_kernel
 def snaps(share: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch) -> bool:
@@ -43,10 +47,7 @@ def snaps(share: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, moti
             d = place[j + c] - place[i + c]
             d0, d1 = d + u0[j + c] - u0[i + c], d + u1[j + c] - u1[i + c]
             rise += d1 * d1 - d0 * d0
-        if rise <= 0.0 or bar_point(e, u0, motion.v, bars, before, motion.multiplier)[1] > 0.0:
-            continue
-        tension = bar_point(e, u1, work.v, bars, now, motion.multiplier)[1] * constants[AREA, e]
-        if tension <= 0.0:
+        if rise <= 0.0:
             continue
         rise *= 0.5 * constants[INV_LENGTH, e]
         stiffness = constants[YOUNG, e] * constants[AREA, e] * constants[INV_LENGTH, e]
@@ -54,6 +55,12 @@ def snaps(share: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, moti
         for node in (i, j):
             if nodes.mask[node] + nodes.mask[node + 1] + nodes.mask[node + 2] > 0.0 and nodes.mass[node] > 0.0:
                 inverse += 1.0 / nodes.mass[node]
-        if tension > least or rise * rise * stiffness > least * least * dt * dt * inverse:
+        is_fast = rise * rise * stiffness > least * least * dt * dt * inverse
+        if not is_fast and stiffness * rise < CLEARLY * least:  # most bars: what they pull with is not looked at
+            continue
+        if bar_point(e, u0, motion.v, bars, before, motion.multiplier)[1] > 0.0:
+            continue
+        tension = bar_point(e, u1, work.v, bars, now, motion.multiplier)[1] * constants[AREA, e]
+        if tension > least or (is_fast and tension > 0.0):
             return True
     return False

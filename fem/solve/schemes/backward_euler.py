@@ -11,4 +11,4 @@ def backward_euler() -> Scheme:
     Source: Hairer & Wanner, Solving Ordinary Differential Equations II, section IV.3.
     """
     row = Coefficients(1.0, 0.0, 0.0, 1.0, -1.0, 0.0, wm=1.0, wf=1.0, wc=1.0, momentum=1.0, viscous=1.0, late=1.0)
-    return Scheme(row, order=1, damps=True)
+    return Scheme(row, order=1)

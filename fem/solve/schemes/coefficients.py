@@ -45,13 +45,11 @@ class Scheme(NamedTuple):
 
     order        of the displacement error in dt
     is_explicit  nothing is solved: the march is that of ``solve/explicit``
-    damps        it takes energy by design, which is no fault
     """
 
     coefficients: Coefficients
     order: int = 2
     is_explicit: bool = False
-    damps: bool = False
 
     @property
     def secant(self) -> bool:

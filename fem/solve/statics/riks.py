@@ -34,6 +34,8 @@ class ArcClock:
 
     is_static = True
     is_steady = False
+    is_paced = False
+    may_cut = False
     lives = ("time", "dt", "_cuts")
 
     def __init__(self, procedure: Static, controls: Controls, start: float, arc: Arc) -> None:

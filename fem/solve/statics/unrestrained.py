@@ -19,6 +19,7 @@ from fem.model import Step
 from fem.model.curves import Curve
 from fem.solve.newton.groups import Nodes
 from fem.solve.newton.tangent import nodal_blocks
+from fem.solve.statics.laying import may_be_laid
 from fem.solve.step_system import StepSystem
 
 NO_STIFFNESS = 1e-14
@@ -60,6 +61,8 @@ def hold_unrestrained(stage: StepSystem, step: Step) -> tuple[Ints, str]:
         null = _free_null_space(values[k], vectors[k], largest[k], free[node])
         for direction in null:
             pull = np.abs(vectors_of_loads.reshape(-1, len(free), 3)[:, node] @ direction).max(initial=0.0)
+            if pull > NO_LOAD * loads and step.nlgeom and may_be_laid(stage):
+                continue  # cables find their place: ``laying.py``
             if pull > NO_LOAD * loads:
                 raise ModelError(_loaded(stage, node, direction, step))
             axis = int(np.abs(direction).argmax())

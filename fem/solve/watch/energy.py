@@ -1,8 +1,8 @@
 """The energy watch of a dynamic step: what happens where the balance leaves its band, and what is said at the end.
 
-A run stops there, with two exceptions. BACKWARD EULER damps by design, and automatic increments may leave ringing to
-numerical damping: energy that is taken is then no fault, energy that is gained is. ENERGY DRIFT=OFF goes on, but not in
-silence.
+A run stops there, with two exceptions. A scheme with numerical damping (HHT, GENERALIZED ALPHA with RHO below 1,
+BACKWARD EULER, NEWMARK with GAMMA above 1/2) is asked to take energy: what it takes is told at the end, what it gains
+stops the run, counted from where it last took. ENERGY DRIFT=OFF goes on, but not in silence.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from fem.solve.advice import drift_message
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted
+from fem.solve.newton.estimate import damps_ringing
 from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem
 
@@ -47,6 +48,12 @@ class EnergyWatch:
         control[groups.JUDGED] = SETTLING - increment
         limits[groups.DRIFT_FRACTION] = self.limit
 
+    def gains(self, motion: Motion, dt: float) -> bool:
+        """The increment just taken has put more energy into the motion than the band allows."""
+        error = balance(motion)
+        is_gain = error > motion.energies[groups.ERROR0]
+        return is_gain and has_drifted(self.stage.bars, motion, dt, error, self.fraction)
+
     def leaves(self, progress: Progress, dt: float) -> str:
         """The balance has left its band: a notice, or nothing, where the run may go on.
 
@@ -54,7 +61,7 @@ class EnergyWatch:
         """
         motion, time = progress.motion, progress.time
         error = balance(motion)
-        is_damped = self._damps(motion) and error < motion.energies[groups.ERROR0]
+        is_damped = self.damps and error < motion.energies[groups.ERROR0]
         if not (self.is_off or is_damped):
             raise EnergyDrift(drift_message(self.stage, self.step, time, dt, error))
         self.has_left = True
@@ -67,8 +74,10 @@ class EnergyWatch:
             "what the step has exchanged so far; ENERGY DRIFT=OFF goes on regardless"
         )
 
-    def _damps(self, motion: Motion) -> bool:
-        return self.stage.scheme.damps or motion.memory[groups.LEFT] > 0.0
+    @property
+    def damps(self) -> bool:
+        """The scheme takes energy by design."""
+        return not self.stage.is_explicit and damps_ringing(self.stage.coefficients)
 
     def closing(self, progress: Progress, dt: float) -> str:
         """What is said at the end of the step; nothing where the balance is in its band."""
@@ -78,12 +87,12 @@ class EnergyWatch:
         if not (self.has_left or (is_short and has_drifted(self.stage.bars, motion, dt, error, self.fraction))):
             return ""
         change, exchanged = error - self.begin, float(motion.energies[groups.EXCHANGED])
-        if self._damps(motion) and change < 0.0:
+        if self.damps and change < 0.0:
             integrator = getattr(self.step.procedure, "integrator", "")
             return (
                 f"the numerical damping of {integrator} has taken {-change:.3g} of energy, where the step has "
-                f"exchanged {exchanged:.3g}: right to find rest; ENERGY MOMENTUM, GENERALIZED ALPHA or smaller "
-                "increments keep the motion"
+                f"exchanged {exchanged:.3g}: what the increments do not resolve dies out, as asked; smaller increments "
+                "keep more of it"
             )
         text = f"the energy balance is off by {change:.3g} at the end, where the step has exchanged {exchanged:.3g}"
         few = "" if self.has_left else "; it has too few increments to stop it for that"

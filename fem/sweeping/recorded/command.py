@@ -20,7 +20,9 @@ def add_command(commands: Any) -> None:
     """The parser."""
     sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
     where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
-    add_sweep(sweep, where, required=True)
+    add_sweep(sweep, where)
+    text = "parameter sets, one a line, below a line of *PARAMETER names (or starts), in place of --vary"
+    sweep.add_argument("--cases", metavar="FILE.csv", type=Path, help=text)
     text = "also mean, std, extremes and Tz of numbers over time (T of element 12, U3 of node 5) in each run; a figure"
     sweep.add_argument("--record", metavar="T_e12[,U3_n5]", help=text)
     add_window(sweep)
@@ -34,7 +36,7 @@ def sweep_command(options: argparse.Namespace) -> int:
     """``fem sweep``."""
     gc.set_threshold(100_000)
     from fem.errors import CommandError
-    from fem.sweeping.grid import columns_of, read_vary
+    from fem.sweeping.grid import points_of
     from fem.sweeping.recorded.record import Record
     from fem.sweeping.recorded.scatter import read_scatter
     from fem.sweeping.row import layout_of
@@ -49,7 +51,7 @@ def sweep_command(options: argparse.Namespace) -> int:
     if options.occurrences:
         if record.slope is None:
             raise CommandError("--occurrences takes --slope m and --constant K of N = K range^-m, too")
-        read_scatter(options.occurrences, columns_of(read_vary(options.vary)))
+        read_scatter(options.occurrences, points_of(options).columns())
     draw = partial(write_extremes, record=record, occurrences=options.occurrences, is_quiet=options.quiet)
     return sweep_as_asked(options, partial(layout_of, record=record), draw)
 

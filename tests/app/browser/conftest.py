@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -29,8 +30,9 @@ class App:
             # NiceGUI behaves otherwise where it sees pytest.
             plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
             self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT, env=plain)
-        self.url = f"http://127.0.0.1:{self.port}/"
         wait_for(self.answers)
+        self.url = re.search(r"http://\S+", self.log.read_text())[0]
+        self.root = f"http://127.0.0.1:{self.port}"
 
     def answers(self) -> bool:
         assert self.process.poll() is None, self.log.read_text()

@@ -1,0 +1,78 @@
+"""Parameters that a scheme does not take, and cards that a law takes no notice of, are refused by tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from fem.deck import KEYWORDS, parse_deck
+from fem.deck.handler import STATEMENTS
+from fem.deck.resolve.companions import LAWS, strangers
+from fem.deck.step_cards import procedures
+from fem.errors import DeckError
+from fem.model import Dynamic
+from fem.model.steps import PARAMETERS
+from fem.solve.schemes import SCHEMES
+
+MODEL = """*NODE
+1, 0, 0, 0
+2, 1, 0, 0
+*ELEMENT, TYPE=T3D2, ELSET=BAR
+1, 1, 2
+*MATERIAL, NAME=M
+{cards}*SOLID SECTION, ELSET=BAR, MATERIAL=M
+1
+*BOUNDARY
+1, 1, 3
+*STEP, NLGEOM
+*DYNAMIC, DIRECT{parameters}
+0.1, 1
+*END STEP
+"""
+ELASTIC = "*ELASTIC\n1e3\n*DENSITY\n1\n"
+GIVEN = {"BETA": 0.3, "GAMMA": 0.6, "ALPHA": -0.1, "RHO": 0.4}
+
+
+def test_every_scheme_has_a_row_and_every_parameter_is_read() -> None:
+    assert set(PARAMETERS) == set(SCHEMES)
+    assert set(procedures.OF_SCHEMES) == set(procedures.NUMBERS) == set(GIVEN)
+
+
+@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("scheme", PARAMETERS)
+def test_a_parameter_is_taken_or_refused(scheme: str, name: str) -> None:
+    text = MODEL.format(cards=ELASTIC, parameters=f", TIME INTEGRATOR={scheme}, {name}={GIVEN[name]}")
+    if name.lower() in PARAMETERS[scheme]:
+        assert getattr(parse_deck(text).steps[0].procedure, name.lower()) == GIVEN[name]
+        return
+    with pytest.raises(DeckError, match=rf"{name}.* (belongs to|contradicts) TIME INTEGRATOR="):
+        parse_deck(text)
+
+
+def test_a_new_scheme_takes_what_its_row_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RHO of a scheme that this program does not know yet is the RHO of its deck."""
+    monkeypatch.setitem(PARAMETERS, "TOY", ("rho",))
+    monkeypatch.setattr(procedures, "INTEGRATORS", (*PARAMETERS, "EXPLICIT"))
+    procedure = parse_deck(MODEL.format(cards=ELASTIC, parameters=", TIME INTEGRATOR=TOY, RHO=0.4")).steps[0].procedure
+    assert isinstance(procedure, Dynamic) and procedure.rho == 0.4
+    with pytest.raises(DeckError, match="ALPHA"):
+        parse_deck(MODEL.format(cards=ELASTIC, parameters=", TIME INTEGRATOR=TOY, ALPHA=-0.1"))
+
+
+def test_every_card_of_a_material_stands_in_the_table() -> None:
+    stated = {name: STATEMENTS[handler] for name, handler in KEYWORDS.items() if handler in STATEMENTS}
+    cards = {name for name, statement in stated.items() if statement.level == "material"}
+    assert "DENSITY" in cards
+    assert cards <= {*LAWS, *(card for row in LAWS.values() for card in row)}
+
+
+def test_a_new_law_goes_with_nothing_until_its_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = ("DENSITY", "NO COMPRESSION", "EXPANSION")
+    assert {card for card, _ in strangers(["TOY", *beside])} == {"TOY", *beside}
+    monkeypatch.setitem(LAWS, "TOY", ("DENSITY",))
+    assert list(strangers(["TOY", *beside])) == [("NO COMPRESSION", "TOY"), ("EXPANSION", "TOY")]
+
+
+def test_what_a_law_ignores_is_refused_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LAWS, "ELASTIC", ("DENSITY",))
+    with pytest.raises(DeckError, match=r"deck:11:1: error: \*NO COMPRESSION beside \*ELASTIC in material M"):
+        parse_deck(MODEL.format(cards=f"{ELASTIC}*NO COMPRESSION\n", parameters=""))

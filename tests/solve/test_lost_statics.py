@@ -1,0 +1,72 @@
+"""Statics of cables that Newton's method does not find from where it begins: it goes on from where they are at rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem.solve.statics.laying import LAID
+from tests.decks import run_text
+
+BUOY = """*NODE
+1, 0., 0., 0.
+21, 60., 0., 20.
+*NGEN
+1, 21
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, 20
+*REST LENGTH
+LINE, 3.6
+*MATERIAL, NAME=M
+*ELASTIC
+1e7
+*DENSITY
+20.
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LINE, MATERIAL=M, STRAIN=ENGINEERING
+1.
+*SEABED, ELSET=LINE, ELEVATION=0.
+1e6, 0., 0.1
+*BOUNDARY
+1, 1, 3
+21, 1, 3
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC
+1., 1.
+*DLOAD
+LINE, GRAV, 9.81, 0., 0., -1.
+*CLOAD
+8, 3, -4000.
+15, 3, 3500.
+*END STEP
+"""
+"""A slack line between a clump weight and a buoy, from the straight line between its ends."""
+FREE = BUOY.replace("21, 1, 3\n", "").replace("*CLOAD\n8, 3, -4000.\n15, 3, 3500.\n", "").replace("20., 0., 0.", "0.")
+
+
+def test_a_slack_line_with_a_clump_and_a_buoy_is_found_from_a_straight_one():
+    """Balance of every free node: its bars by their law, weight, joints and the bottom (lumped: K D L0)."""
+    history = run_text(BUOY)
+    assert any(LAID in notice for notice in history.notices)
+    place = (history.model.mesh.coordinates + history.motion[-1, 0])[np.argsort(history.model.mesh.node_labels)]
+    way = np.diff(place, axis=0)
+    far = np.linalg.norm(way, axis=1)
+    pull = np.maximum(1e7 * (far / 3.6 - 1.0), 0.0)[:, None] * way / far[:, None]
+    load = np.full(19, -20.0 * 9.81 * 3.6)
+    load[[6, 13]] += [-4000.0, 3500.0]
+    rest = np.diff(pull, axis=0)
+    rest[:, 2] += load + 1e5 * 3.6 * np.maximum(-place[1:-1, 2], 0.0)
+    assert np.abs(rest).max() < 1e-5 * np.abs(load).sum()
+
+
+def test_a_line_with_a_free_end_hangs_straight_down():
+    """T below the support = the weight of all but half of its own first bar (lumped)."""
+    text = FREE.replace("*SEABED, ELSET=LINE, ELEVATION=0.\n1e6, 0., 0.1\n", "")
+    history = run_text(text)
+    place = (history.model.mesh.coordinates + history.motion[-1, 0])[np.argsort(history.model.mesh.node_labels)]
+    tension = 20.0 * 9.81 * 3.6 * (np.arange(20)[::-1] + 0.5)
+    assert history.elements[-1, :, 3] == pytest.approx(tension, rel=1e-6)
+    assert place[:, 2] == pytest.approx(-np.concatenate([[0.0], np.cumsum(3.6 * (1.0 + tension / 1e7))]), rel=1e-6)
+    assert place[:, :2] == pytest.approx(0.0, abs=1e-4)
