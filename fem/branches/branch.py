@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from fem.branches.orbit import UNSTABLE, Direction, Family, Orbit, correct, happened, tangent
-from fem.branches.strobe import Chart, Move
+from fem.branches.strobe import Move
 from fem.errors import FemError, NoConvergence
 
 FOLD, BRANCH, DOUBLING, TORUS, GRAZING = "fold", "branch point", "period doubling", "Neimark-Sacker", "grazing"
@@ -138,7 +138,7 @@ class Walk:
             return here
         self.family = replace(self.family, scale=reach)
         (du, dv), dp = here.along
-        y = Chart(chart.base, chart.dofs, chart.basis, reach).directions(du, dv)
+        y = chart.scaled(reach).directions(du, dv)
         length = float(np.hypot(np.linalg.norm(y), dp))
         return replace(here, along=(Move(du / length, dv / length), dp / length))
 

@@ -38,7 +38,7 @@ def add_common(command: argparse.ArgumentParser, required: bool) -> None:
     command.add_argument("--vary", metavar=form, action="append", required=required, default=[], help=what)
     what = "of the drive, a time or the *PARAMETER that has it (default: of the deck's amplitude)"
     command.add_argument("--period", type=time_or_name, metavar="T", help=what)
-    what = "displacement or velocity of a printed node that the table keeps (default: the first)"
+    what = "displacement or velocity of a printed node that the table keeps (default: the displacement that moves most)"
     command.add_argument("--what", metavar="U1_2", default="", help=what)
     add_deck(command)
     add_output(command, "folder of the table and the figure")

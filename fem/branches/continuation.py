@@ -31,7 +31,7 @@ from fem.runner import verdict_of
 from fem.solve.ropes.states import ropes_of
 from fem.sweeping.block import Answer
 from fem.sweeping.grid import Grid, make_grid
-from fem.sweeping.sweep import Plan, Sweep, carry_out, make_plan
+from fem.sweeping.sweep import Plan, Sweep, carry_out, first_of, make_plan
 from fem.sweeping.table import cells_of, sweep_folder
 
 TRANSIENT, POINTS = 100, 64
@@ -75,7 +75,7 @@ class Continuation:
 
     period     time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     transient  periods before the section;  points: of the section, one a period
-    what       column of the section that the table keeps
+    what       column of the section that the table keeps; empty: the displacement that moves most
     nudge      push of the start of each value, as a fraction of the model's size a period: what is unstable is left
     method     of the exponent: ``tangent``, ``two`` or ``none``
     """
@@ -100,6 +100,10 @@ class Continuation:
     def settings(self) -> Mapping[str, Any]:
         """What makes two tables the same."""
         return {f"continue {each.name}": getattr(self, each.name) for each in fields(self)}
+
+    def decided(self, model: Model) -> Continuation:
+        """With the one column that all rows keep, from a motion of this model."""
+        return replace(self, what=sections.chosen_column(model, self.period, self.what))
 
     def columns(self) -> list[str]:
         """``taut``: share of increments in which ropes pull and stops push; ``exponent`` with its error."""
@@ -143,8 +147,8 @@ class Continuation:
         else:
             grown, end = np.zeros((0, 2)), strobe.march()
         section = sink.section()
-        what = self.what or section.columns[0]
-        values, track = section.of(what), section.track[:, section.columns.index(what)]
+        what = self.what or sections.moving_most(model, [section])
+        values, track = section.of(what), section.motion_of(what)
         numbers = section.period, float(track.min()), float(track.max()), sink.share
         return (*numbers, *self._exponent(grown, self.transient * strobe.period), *values.tolist()), end
 
@@ -236,7 +240,8 @@ def continuation(
     grid        name -> values, in the order of the way up;  parameters: other values that override the deck's
     period      time between two points of the section, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     transient   periods before the section at each value;  points: of the section, one a period
-    what        column that the table keeps, as ``U1_2``; empty: the first one
+    what        column that the table keeps, as ``U1_2``; empty: the displacement that moves most in the first periods
+                at the first value
     method      of the exponent: ``tangent``, ``two`` (ropes and stops), ``none``
     nudge       push of the velocities at the start of each value, as a fraction of the size of the model times the
                 frequency: it takes the motion away from what is unstable
@@ -250,7 +255,9 @@ def continuation(
     [1, 1, 1, 1]
     """
     asked = Continuation(period, transient, points, what, method, nudge)
-    plan = follow_plan(deck, make_grid(grid), back, parameters or {}, asked)
+    values = make_grid(grid)
+    asked = asked.decided(first_of(deck, parameters or {}, values))
+    plan = follow_plan(deck, values, back, parameters or {}, asked)
     own = None if output is None else continue_folder(output, plan, force)
     folder = own.path if own else None
     with own or nullcontext():

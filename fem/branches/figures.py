@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from fem.arrays import Floats
 from fem.branches.continuation import WAY, Continuation
 from fem.branches.orbits import Orbits
 from fem.pictures.style import OKABE_ITO, legend_beside, panels, tidy
@@ -24,7 +26,7 @@ def both_ways(sweep: Sweep, asked: Continuation, is_si: bool) -> Figure:
     figure, axes = panels(len(shown), "Followed up and down", height=2.4)
     unit = unit_of("length/time" if asked.what.startswith("V") else "length", is_si)
     labels = {
-        "section": f"{asked.what or 'first displacement'} [{unit}]",
+        "section": f"{asked.what} [{unit}]",
         "range": f"its least and greatest\nin the last periods [{unit}]",
         "period": "period of the motion\n(0: aperiodic)",
         "taut": "share of increments\nin which ropes pull",
@@ -45,7 +47,10 @@ def both_ways(sweep: Sweep, asked: Continuation, is_si: bool) -> Figure:
             if name == "exponent":
                 error = sweep["error"][rows]
                 panel.fill_between(x, y[0] - error, y[0] + error, color=OKABE_ITO[place], alpha=0.15, lw=0)
-    for [panel], name in zip(axes, shown, strict=True):
+    values = np.sort(sweep[sweep.names[1]])
+    for place, ([panel], name) in enumerate(zip(axes, shown, strict=True)):
+        panel.set_xlim(*padded(values))
+        mark_missing(panel, around(values, np.unique(sweep[sweep.names[1]][sweep.failed])), None if place else "failed")
         panel.set_ylabel(labels[name])
         tidy(panel)
     axes[-1][0].set_xlabel(sweep.names[1])
@@ -53,10 +58,31 @@ def both_ways(sweep: Sweep, asked: Continuation, is_si: bool) -> Figure:
     return figure
 
 
+def padded(values: Floats) -> tuple[float, float]:
+    """All of the range, failed or not, and a little more."""
+    low, high = float(values.min()), float(values.max())
+    margin = 0.04 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def around(values: Floats, some: Floats) -> Floats:
+    """(k, 2) from halfway to the value below to halfway to the one above some of them."""
+    known = np.unique(values)
+    edges = np.concatenate([known[:1], 0.5 * (known[1:] + known[:-1]), known[-1:]])
+    at = np.searchsorted(known, some)
+    return np.column_stack([edges[at], edges[at + 1]])
+
+
+def mark_missing(panel: Axes, spans: Floats, label: str | None) -> None:
+    """Grey where there is no answer: (k, 2) spans of the parameter."""
+    for place, (first, last) in enumerate(spans):
+        panel.axvspan(first, last, color="#BBBBBB", alpha=0.35, lw=0, label=None if place else label)
+
+
 MARKS = {"fold": "s", "branch point": "D", "period doubling": "^", "Neimark-Sacker": "o", "grazing": "x"}
 
 
-def branches(found: Orbits, what: str, is_si: bool) -> Figure:
+def branches(found: Orbits, is_si: bool) -> Figure:
     """Ranges and multipliers over the parameter: stable orbits as lines, unstable ones dashed, bifurcations marked."""
     figure, axes = panels(2, "Periodic orbits", height=3.0)
     (top,), (low,) = axes
@@ -80,9 +106,12 @@ def branches(found: Orbits, what: str, is_si: bool) -> Figure:
             dots: dict[str, Any] = {"ls": "", "marker": mark, "color": "#000000", "ms": 5}
             top.plot(found[found.name][rows], found["greatest"][rows], label=kind, **dots)
             low.plot(found[found.name][rows], size[rows], **dots)
+    for panel in (top, low):
+        panel.set_xlim(*found.range)
+        mark_missing(panel, found.missed, "not reached" if panel is top else None)
     low.axhline(1.0, color="#444444", lw=0.8)
-    unit = unit_of("length/time" if what.startswith("V") else "length", is_si)
-    top.set_ylabel(f"least and greatest\n{what or 'first displacement'} [{unit}]")
+    unit = unit_of("length/time" if found.what.startswith("V") else "length", is_si)
+    top.set_ylabel(f"least and greatest\n{found.what} [{unit}]")
     low.set(ylabel="largest multiplier", xlabel=found.name)
     for panel in (top, low):
         tidy(panel)

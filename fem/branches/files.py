@@ -20,13 +20,15 @@ from fem.results.frames.units import says_si
 from fem.results.run_record import RESULTS, deck_name
 from fem.runner import load
 from fem.sweeping.grid import read_vary
-from fem.sweeping.sweep import carry_out
+from fem.sweeping.sweep import carry_out, first_of
 
 
 def write_continuation(options: Namespace) -> int:
     """The table as a sweep has it, ``points.csv`` (a row for each point of a section), ``continue.png``."""
     asked = Continuation(options.period, options.transient, options.points, options.what, options.method)
-    plan = follow_plan(options.deck, read_vary(options.vary), options.back, dict(options.parameters), asked)
+    values, parameters = read_vary(options.vary), dict(options.parameters)
+    asked = asked.decided(first_of(options.deck, parameters, values))
+    plan = follow_plan(options.deck, values, options.back, parameters, asked)
     own = continue_folder(options.output, plan, options.force)
     with own:
         found = carry_out(plan, own, lambda missing: followed(plan, asked, own.path, missing), not options.quiet)
@@ -57,7 +59,7 @@ def write_orbits(options: Namespace) -> int:
             write_table(own.path / names[2], ["time", *section.columns], table)
             save_png(phase_plane(section, says_si(model.heading)), own.path / names[1])
         else:
-            save_png(branches(found, asked.what, says_si(model.heading)), own.path / names[1])
+            save_png(branches(found, says_si(model.heading)), own.path / names[1])
     if not options.quiet:
         tell(found, model)
         print(f"written    in {own.path}: {', '.join(names[: 3 if grid is None else 2])}")

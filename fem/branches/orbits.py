@@ -10,16 +10,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fem.arrays import Columns
+from fem.arrays import Columns, Floats
 from fem.branches.branch import BRANCH, DOUBLING, Point, Walk, switched
 from fem.branches.orbit import LEADING, Direction, Family, Orbit, correct
 from fem.branches.strobe import Move
+from fem.chaos.sections import check_column, moving_most
 from fem.deck import deck_reader
-from fem.errors import CommandError, FemError
+from fem.errors import CommandError, FemError, NoConvergence
 from fem.model import Model
 from fem.runner import load
 from fem.sweeping.grid import Grid, make_grid
 
+REACHED = 1e-6
+"""Parts of the range of a parameter below this fraction of it are not missed."""
+ELSEWHERE = "another start, or --transient N, which begins where the motion has led to after N periods"
 FIRST_STEP = 0.5
 """Of the longest step: how far from a bifurcation a branch that begins there is entered."""
 
@@ -28,15 +32,49 @@ class Orbits(Columns):
     """The table of ``orbits.csv``: a row for each orbit and each bifurcation between them, branch by branch.
 
     name     of the parameter; empty: none was varied
+    what     column of the section that ``start``, ``least`` and ``greatest`` are of
     orbits   (k,) the orbits themselves
-    notices  where branches ended, what was not located
+    notices  where branches ended, what was not located, what part of the range was not reached
+    range    first and last value that were asked for; (0, 0): none was varied
+    missed   (j, 2) parts of the range, from lower to higher values, in which no branch has an orbit
     """
 
     def __init__(
-        self, columns: Mapping[str, np.ndarray], name: str, orbits: tuple[Orbit, ...], notices: tuple[str, ...]
+        self,
+        columns: Mapping[str, np.ndarray],
+        name: str,
+        what: str,
+        orbits: tuple[Orbit, ...],
+        notices: tuple[str, ...],
+        ends: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         super().__init__(columns)
-        self.name, self.orbits, self.notices = name, orbits, notices
+        self.name, self.what, self.orbits, self.range = name, what, orbits, ends
+        self.missed = self._missed()
+        self.notices = (*notices, *self._of_missed())
+
+    def _missed(self) -> Floats:
+        low, high = min(self.range), max(self.range)
+        found, least = [], REACHED * (high - low)
+        for branch in np.unique(self["branch"]) if high > low else ():
+            values = self[self.name][self["branch"] == branch]
+            found.append((float(values.min()), float(values.max())))
+        gaps, reached = [], low
+        for first, last in [*sorted(found), (high, high)]:
+            if first - reached > least:
+                gaps.append((reached, first))
+            reached = max(reached, last)
+        return np.array(gaps).reshape(-1, 2)
+
+    def _of_missed(self) -> Iterable[str]:
+        if len(self.missed):
+            share = float(np.diff(self.missed).sum()) / abs(self.range[1] - self.range[0])
+            parts = ", ".join(f"{first:.6g} to {last:.6g}" for first, last in self.missed)
+            yield (
+                f"{100.0 * share:.3g} % of the range was not reached: {self.name} = {parts}. The branches turn back or "
+                f"end before it, but others may be there: try {ELSEWHERE}, the range from its other end, or fem "
+                "continue, which follows what is stable"
+            )
 
     def bifurcations(self) -> list[str]:
         """One line for each."""
@@ -55,7 +93,7 @@ class Search:
     period     of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
     multiple   periods of the drive after which orbits come back
     transient  periods from the deck's own start to the first guess
-    what       column of the section whose range the table has
+    what       column of the section whose range the table has; empty: the displacement that moves most
     depth      how many times branches are left for those that begin on them (period doublings, branch points)
     """
 
@@ -75,6 +113,7 @@ class Search:
         """All of them."""
         if grid is None:
             model = load(deck, parameters)
+            check_column(model, self.what)
             first = self.first(Family(lambda _: model, "", 1.0, self.period, self.multiple), 0.0)
             still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
             return self.table([[Point(first, (still, 1.0), 0.0)]], "", [])
@@ -90,11 +129,16 @@ class Search:
         state = strobe.begin()
         for _ in range(-(-self.transient // self.multiple)):
             state = strobe.go(state)
-        return correct(family, state, value)
+        try:
+            return correct(family, state, value)
+        except NoConvergence as error:
+            hint = "more periods of --transient, or another start" if self.transient else ELSEWHERE
+            raise NoConvergence(f"{error}; try {hint}") from None
 
     def follow(self, deck: str | Path, parameters: Mapping[str, float], name: str, values: tuple[float, ...]) -> Orbits:
         """Branch after branch, those that begin on others after them."""
         model = load(deck, parameters)
+        check_column(model, self.what)
         spellings = {known.upper(): known for known in model.parameters}
         if name.upper() not in spellings:
             raise CommandError(f"the deck has no *PARAMETER {name}")
@@ -129,22 +173,25 @@ class Search:
                         starts.append((depth + 1, *found))
                 except FemError as error:
                     notices.append(f"no branch is found at the {point.kind}{its.named(point.orbit.value)}: {error}")
-        return self.table(branches, family.name, notices)
+        return self.table(branches, family.name, notices, (values[0], values[-1]))
 
-    def table(self, branches: list[list[Point]], name: str, notices: list[str]) -> Orbits:
+    def table(
+        self, branches: list[list[Point]], name: str, notices: list[str], ends: tuple[float, float] = (0.0, 0.0)
+    ) -> Orbits:
         """The rows of all points."""
         numbered = enumerate(branches, 1)
         points = [(number, place, point) for number, its in numbered for place, point in enumerate(its, 1)]
-        rows = [self.row(name, *each) for each in points]
+        model = points[0][-1].orbit.slopes.strobe.model
+        what = self.what or moving_most(model, (point.orbit.section for *_, point in points))
+        rows = [self.row(name, what, *each) for each in points]
         widest = max(rows, key=len)  # ropes that are taut in the section leave fewer multipliers
         columns = {column: np.array([row.get(column, np.nan) for row in rows]) for column in widest}
-        return Orbits(columns, name, tuple(point.orbit for *_, point in points), tuple(notices))
+        return Orbits(columns, name, what, tuple(point.orbit for *_, point in points), tuple(notices), ends)
 
-    def row(self, name: str, branch: int, place: int, point: Point) -> dict[str, Any]:
+    def row(self, name: str, what: str, branch: int, place: int, point: Point) -> dict[str, Any]:
         """Numbers of a point: ``start`` is the value of ``what`` in the section."""
         orbit, section = point.orbit, point.orbit.section
-        what = self.what or section.columns[0]
-        start, values = section.of(what)[0], section.track[:, section.columns.index(what)]
+        start, values = section.of(what)[0], section.motion_of(what)
         found: dict[str, Any] = {"branch": branch, "point": place} | ({name: orbit.value} if name else {})
         found |= {"arclength": point.arclength, "kind": point.kind, "multiple": orbit.multiple}
         found |= {"unstable": orbit.unstable, "start": start, "least": values.min(), "greatest": values.max()}
@@ -175,7 +222,7 @@ def orbits(
     period      of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
     multiple    periods of the drive after which orbits come back
     transient   periods from the deck's own start to the first guess; 0: Newton sets off from the start itself
-    what        column whose range the table has, as ``U1_2``; empty: the first one
+    what        column whose range the table has, as ``U1_2``; empty: the displacement that moves most
     depth       how many times branches are left for those that begin at period doublings and branch points
 
     Raises

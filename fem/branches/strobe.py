@@ -17,6 +17,7 @@ from fem.chaos.growth import Varied, map_over
 from fem.chaos.neighbour import size_of
 from fem.chaos.sections import strobe
 from fem.chaos.trajectory import Trajectory, lasting
+from fem.chaos.variation.saltation import project
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.equations import expand
 from fem.model import Model
@@ -24,7 +25,7 @@ from fem.results.record import SilentSink, Sink
 from fem.solve.checkpoint import put_back, state_of_step
 from fem.solve.loop import errors_told
 from fem.solve.rods.constraints import dense, over_independent
-from fem.solve.rods.start import consistent_velocities
+from fem.solve.rods.start import consistent_velocities, keep_rates
 from fem.solve.ropes.instants.complementarity import NoPulls
 from fem.solve.ropes.instants.nearest import move_to_nearest
 from fem.solve.ropes.states import gaps_of
@@ -62,11 +63,22 @@ class State(NamedTuple):
 class Chart:
     """Coordinates y (2m,) of the states near ``base``: m independent displacements and velocities, over their scales.
 
-    basis (d, m)  orthonormal directions of the independent dofs that no rod or taut rope feels
+    basis (d, m)    orthonormal directions b of the independent dofs that no rod or taut rope feels: G b = 0
+    reading (m, d)  what reads coordinates from changes of these dofs: 1 on ``basis``, 0 on M^-1 G^T
+
+    A displaced state that moves has velocities with G dv = - dG v. They are not in the span of the basis: the map adds
+    what they lack along M^-1 G^T, as every projection of a run does. ``reading`` must not see that, or a state would be
+    read in other coordinates than it was written in, and the derivative of the map would not be one of the motion.
     """
 
-    def __init__(self, base: State, dofs: Independent, basis: Floats, scale: tuple[float, float]) -> None:
-        self.base, self.dofs, self.basis, self.scale = base, dofs, basis, scale
+    def __init__(
+        self, base: State, dofs: Independent, basis: Floats, reading: Floats, scale: tuple[float, float]
+    ) -> None:
+        self.base, self.dofs, self.basis, self.reading, self.scale = base, dofs, basis, reading, scale
+
+    def scaled(self, scale: tuple[float, float]) -> Chart:
+        """The same coordinates over other scales."""
+        return Chart(self.base, self.dofs, self.basis, self.reading, scale)
 
     def __len__(self) -> int:
         return 2 * int(self.basis.shape[1])
@@ -83,7 +95,7 @@ class Chart:
     def directions(self, u: Floats, v: Floats) -> Floats:
         """(2m,) the coordinates of a change of all dofs; (2m, k) of k of them (k, 3n)."""
         return np.concatenate(
-            [self.basis.T @ x[..., self.dofs.unknown].T / s for x, s in zip((u, v), self.scale, strict=True)]
+            [self.reading @ x[..., self.dofs.unknown].T / s for x, s in zip((u, v), self.scale, strict=True)]
         )
 
     def coordinates(self, state: State) -> Floats:
@@ -174,24 +186,40 @@ class Strobe:
         with errors_told(self.model, last.number):
             while not last.clock.is_finished:
                 last.advance()
-            stage = last.stage
-            if stage.coefficients.secant and len(stage.bars.rods):  # lengths are kept in mid-increment only
-                evaluate_rods(stage, motion, last.clock.end)
-                consistent_velocities(stage, motion, self.mass)
+            self._close()
         return State(motion.u.copy(), motion.v.copy())
+
+    def _close(self, vectors: Floats | None = None) -> None:
+        """Velocities at the end, and perturbations (k, 2, 3n), along rods: ENERGY MOMENTUM leaves them there."""
+        stage, motion, now = self.last.stage, self.last.progress.motion, self.last.clock.end
+        if not (stage.coefficients.secant and len(stage.bars.rods)):  # lengths and rates are kept already
+            return
+        evaluate_rods(stage, motion, now)
+        impulse = keep_rates(stage, motion, self.mass)
+        if vectors is not None:
+            project(stage, motion, now, self.mass, vectors, impulse)
+
+    def vary(self, starts: Floats) -> Floats:
+        """(k, 2, 3n) derivative of P along changes (k, 2, 3n) of the state where ``begin`` has put the model."""
+        vectors = map_over(self.last, self.increments, starts)
+        self._close(vectors)
+        return vectors
 
     def chart(self, state: State) -> Chart:
         """Coordinates around a state, which is made one that may be."""
         base, stage = self.begin(state), self.last.stage
         dofs = Independent(stage.nodes.dof_kind, stage.equations)
-        basis = np.eye(len(dofs.unknown))
+        basis: Floats = np.eye(len(dofs.unknown))
+        reading = basis
         if count := len(stage.bars.rods):
             evaluate_rods(stage, self.last.progress.motion, self.last.clock.start)
             rows = dense(over_independent(stage, stage.nodes.dof_kind))
             basis = np.linalg.qr(rows.T, mode="complete")[0][:, count:]
+            heavy = basis.T @ dense(dofs.matrix(small_or_sparse_mass(stage)))
+            reading = np.asarray(np.linalg.solve(heavy @ basis, heavy), np.float64)
         if not basis.shape[1]:
             raise CommandError("nothing in the model is free to move: it has no orbits")
-        return Chart(base, dofs, basis, self.scale)
+        return Chart(base, dofs, basis, reading, self.scale)
 
     def image(self, chart: Chart, y: Floats) -> Floats:
         """P in the coordinates."""
@@ -210,8 +238,8 @@ class Strobe:
         """
         if self.has_tangent:
             self.begin(chart.base)
-            vectors = map_over(self.last, self.increments, np.array([chart.moves(each) for each in directions]))
-            return chart.coordinates(self.march()), chart.directions(vectors[:, 0], vectors[:, 1])
+            found = self.vary(np.array([chart.moves(each) for each in directions]))
+            return chart.coordinates(self.march()), chart.directions(found[:, 0], found[:, 1])
 
         def central(direction: Floats, step: float) -> Floats:
             return (self.image(chart, step * direction) - self.image(chart, -step * direction)) / (2.0 * step)

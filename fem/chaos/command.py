@@ -40,7 +40,10 @@ def add_commands(commands: Any) -> None:
     poincare.add_argument("--cycles", type=positive_count, metavar="N", default=400, help=what)
     what = "of the section, at the end (default: 128)"
     poincare.add_argument("--points", type=positive_count, metavar="N", default=128, help=what)
-    what = "displacement or velocity of a printed node, or force T_1 of an element, that a sweep keeps"
+    what = (
+        "displacement or velocity of a printed node, or force T_1 of an element, that a sweep keeps (default: the "
+        "displacement that moves most)"
+    )
     poincare.add_argument("--what", metavar="U1_2", default="", help=what)
     poincare.set_defaults(command=sections_command)
     for command in (chaos, poincare):
@@ -74,7 +77,12 @@ def sections_command(options: argparse.Namespace) -> int:
     from fem.chaos.sections import Sections
 
     asked = Sections(options.period, options.cycles, options.points, options.what)
-    return swept(options, asked) if options.vary else write_section(options, asked)
+    if not options.vary:
+        return write_section(options, asked)
+    from fem.sweeping.grid import read_vary
+    from fem.sweeping.sweep import first_of
+
+    return swept(options, asked.decided(first_of(options.deck, dict(options.parameters), read_vary(options.vary))))
 
 
 def basins_command(options: argparse.Namespace) -> int:

@@ -125,7 +125,7 @@ def peaks(sweep: Sweep, asked: Sections, is_si: bool) -> Figure:
 def kept(asked: Sections, is_si: bool) -> str:
     """What a sweep of sections keeps, with its unit."""
     unit = unit_of({"V": "length/time", "T": "force"}.get(asked.what[:1], "length"), is_si)
-    return f"{asked.what or 'first displacement'} [{unit}]"
+    return f"{asked.what or 'largest displacement'} [{unit}]"
 
 
 def finish(panel: Axes, x: str, y: str) -> None:

@@ -8,7 +8,7 @@ from fem.arrays import Floats, Ints
 from fem.chaos.neighbour import NEVER, SEED, UNIT
 from fem.chaos.trajectory import Trajectory
 from fem.chaos.variation.carry import carry
-from fem.chaos.variation.groups import DA, DU, DV, SINCE, WRITTEN, Variation, new_variation
+from fem.chaos.variation.groups import DA, DU, DV, SINCE, WHOLE, WRITTEN, Variation, new_variation
 from fem.chaos.variation.saltation import accelerate, cross, orthonormal, project
 from fem.errors import CommandError
 from fem.forces.families import massive_ones, rough_ones
@@ -60,7 +60,8 @@ class Varied(StepRun):
         """
         self.refuse(0)
         self.every = NEVER
-        self._begin(len(starts)).vectors[:, : DV + 1] = starts * self.stage.nodes.mask
+        variation = self._begin(len(starts))
+        variation.vectors[:, : DV + 1], variation.counter[WHOLE] = starts * self.stage.nodes.mask, 1
         self._settle(self.progress.time, is_projected=True)
 
     def refuse(self, count: int) -> None:
@@ -208,7 +209,9 @@ def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
     """(k, 2, 3n) what so many increments, with all events in them, make of perturbations ``starts`` of u and v.
 
     The derivative of the map from a state to that ``increments`` later, along (k, 2, 3n) directions; ``last`` is open,
-    its motion is the state, and the later one afterwards. CommandError: there is no derivative.
+    its motion is the state, and the later one afterwards. ENERGY MOMENTUM leaves its velocities along rods in both:
+    whoever projects those of the motion projects the others (``saltation.project``). CommandError: there is no
+    derivative.
     """
     last.begin(starts)
     end, progress = last.progress.increment + increments, last.progress

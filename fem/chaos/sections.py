@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,11 +13,13 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.chaos.trajectory import lasting
-from fem.errors import CommandError
+from fem.errors import CommandError, FemError
 from fem.model import Dynamic, Model, shortened
+from fem.model.swings import held_dofs
 from fem.results.history import History
 from fem.results.record import Rows, SilentSink
 from fem.results.run_record import COMPLETED
+from fem.results.schedule import Schedule
 from fem.runner import load, verdict_of
 from fem.solve.increment import Wishes
 from fem.solve.loop import solve
@@ -28,6 +31,9 @@ LONGEST = 32
 SAME = 1e-3
 """Points closer than this fraction of the range of the motion are the same."""
 WHOLE = 1e-6
+LOOK = 8
+"""Periods from the start in which it is looked which displacement moves most."""
+NO_NODES = "the last step prints no nodes: *NODE PRINT says whose states a section has"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,9 +63,61 @@ class Section:
 
     def of(self, column: str) -> Floats:
         """(p,) one column of the points."""
+        return self.points[:, self._place(column)]
+
+    def motion_of(self, column: str) -> Floats:
+        """(k,) the same at all increments of the last periods."""
+        return self.track[:, self._place(column)]
+
+    def _place(self, column: str) -> int:
         if column not in self.columns:
             raise CommandError(f"the section has no column {column}; it has {', '.join(self.columns)}")
-        return self.points[:, self.columns.index(column)]
+        return self.columns.index(column)
+
+
+def columns_of(labels: Iterable[int]) -> tuple[str, ...]:
+    """Of the states of nodes."""
+    return tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
+
+
+def moving_most(model: Model, sections: Iterable[Section]) -> str:
+    """The displacement that has the largest range in motions of a model; one that is prescribed where all are."""
+    held, ranges = held_dofs(model), dict[str, tuple[bool, float]]()
+    for section in sections:
+        for name, reach in zip(section.columns, np.ptp(section.track, axis=0).tolist(), strict=True):
+            if name[0] == "U":
+                is_free = not held[model.mesh.nodes_of(int(name[3:]))[0], int(name[1]) - 1]
+                ranges[name] = max((is_free, reach), ranges.get(name, (is_free, 0.0)))
+    return max(ranges, key=lambda name: ranges[name])
+
+
+def check_column(model: Model, what: str, has_forces: bool = False) -> None:
+    """CommandError, before anything is computed: the last step prints no nodes, or no such column.
+
+    what        as ``U1_2``, or (``has_forces``) ``T_1``; empty: whichever moves most
+    """
+    schedule, mesh = Schedule(model, len(model.steps) - 1, 0.0, None, False), model.mesh
+    if not len(schedule.nodes):
+        raise CommandError(NO_NODES)
+    known = columns_of(mesh.node_labels[schedule.nodes].tolist())
+    if has_forces:
+        known += tuple(f"T_{label}" for label in mesh.element_labels[schedule.elements].tolist())
+    if what and what not in known:
+        raise CommandError(f"the last step of the deck prints no {what}; it prints {shortened(', '.join(known))}")
+
+
+def chosen_column(model: Model, period: float | str | None, what: str, has_forces: bool = False) -> str:
+    """``what``, or, where that is empty, the printed displacement that moves most in the first periods of a motion.
+
+    The first one where there is no such motion. CommandError: as ``check_column``.
+    """
+    check_column(model, what, has_forces)
+    if what:
+        return what
+    with suppress(FemError):
+        return moving_most(model, [Sections(period, LOOK, 2).section(model)])
+    schedule = Schedule(model, len(model.steps) - 1, 0.0, None, False)
+    return columns_of(model.mesh.node_labels[schedule.nodes].tolist())[0]
 
 
 def period_of(points: Floats, spread: Floats, longest: int = LONGEST) -> int:
@@ -79,7 +137,11 @@ def drive_period(model: Model) -> float:
     """Period of the only PERIODIC amplitude of a deck, or the longest where all are multiples of one frequency."""
     found = sorted({a.omega for a in model.amplitudes.values() if a.definition == "PERIODIC"})
     if not found:
-        raise CommandError("the deck has no PERIODIC amplitude: give the period of the section with --period")
+        raise CommandError(
+            "this deck has no drive: no *AMPLITUDE, DEFINITION=PERIODIC says after what time it repeats. Where a table "
+            "or waves drive it, give their period with --period; of a system that nothing drives fem run shows the "
+            "free motion and *FREQUENCY the modes"
+        )
     ratios = np.array(found) / found[0]
     if np.abs(ratios - ratios.round()).max() > WHOLE:
         raise CommandError("the PERIODIC amplitudes of the deck have no common period: give one with --period")
@@ -135,10 +197,10 @@ class SectionSink(SilentSink):
     def section(self) -> Section:
         """What there is at the end. CommandError: nobody said whose."""
         if not len(self.nodes):
-            raise CommandError("the last step prints no nodes: *NODE PRINT says whose states a section has")
+            raise CommandError(NO_NODES)
         points, tracks, mesh = np.concatenate(self.points), np.concatenate(self.tracks), self.model.mesh
         labels = mesh.node_labels[self.nodes].tolist()
-        columns = tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
+        columns = columns_of(labels)
         end = 1 + len(columns)
         pulls = [f"T_{label}" for label in mesh.element_labels[self.elements].tolist()]
         forces = dict(zip(pulls, zip(points[:, end:].T, tracks[:, end:].T, strict=True), strict=True))
@@ -155,7 +217,7 @@ class Sections:
 
     period  time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     cycles  periods in all;  points: of the section, at their end
-    what    column of ``Section`` that a sweep keeps
+    what    column of ``Section`` that a sweep keeps; empty: the displacement that moves most in each motion
     """
 
     period: float | str | None = None
@@ -181,6 +243,10 @@ class Sections:
         """``period`` in periods of the drive (0: aperiodic), the range of ``what``, its values in the section."""
         return ["period", "least", "greatest", *(f"point_{n}" for n in range(1, self.points + 1))]
 
+    def decided(self, model: Model) -> Sections:
+        """With the one column that all rows of a sweep keep, from a motion of this model."""
+        return replace(self, what=chosen_column(model, self.period, self.what, has_forces=True))
+
     def section(self, model: Model) -> Section:
         """Of one model. CommandError: no such motion, or increments that do not divide the period."""
         period, every = strobe(model, self.period)
@@ -193,11 +259,8 @@ class Sections:
         """A row of a sweep."""
         try:
             section = self.section(model)
-            what = self.what or section.columns[0]
-            values, track = section.forces.get(what) or (
-                section.of(what),
-                section.track[:, section.columns.index(what)],
-            )
+            what = self.what or moving_most(model, [section])
+            values, track = section.forces.get(what) or (section.of(what), section.motion_of(what))
         except Exception as error:
             return verdict_of(error), (0, *[math.nan] * (self.points + 2)), None
         return COMPLETED, (section.period, float(track.min()), float(track.max()), *values.tolist()), None

@@ -19,11 +19,16 @@ MOST_HELD = 100
 
 def held_nodes(model: Model) -> Flags:
     """(n,) those that are held in all directions, be it in one step."""
+    return np.asarray(held_dofs(model).all(axis=1))
+
+
+def held_dofs(model: Model) -> Flags:
+    """(n, 3) those that are held, or moved as prescribed, be it in one step."""
     held = np.zeros((len(model.mesh.node_labels), 3), bool)
     for given in (*model.boundaries, *(boundary for step in model.steps for boundary in step.boundaries)):
         held[model.mesh.nodes_of(given.target), given.dof - 1] = True
     held[model.pinned] = True
-    return np.asarray(held.all(axis=1))
+    return held
 
 
 def support_distance(model: Model, nodes: Ints, held: Flags) -> Floats:

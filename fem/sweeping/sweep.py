@@ -207,6 +207,12 @@ class Plan:
     unread: list[Answer] = field(default_factory=list)
 
 
+def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) -> Model:
+    """The deck with the first value of everything that is varied."""
+    model = load(deck, dict(parameters))
+    return load(deck, {**parameters, **spelled(grid, model).point(0)})
+
+
 def make_plan(
     deck: str | Path, grid: Points, parameters: Mapping[str, float] | None, history: bool, ask: Asker = layout_of
 ) -> Plan:

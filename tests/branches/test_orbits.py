@@ -12,9 +12,11 @@ from scipy.optimize import brentq, fsolve
 import fem
 from fem.branches import orbit
 from fem.branches.branch import DOUBLING, FOLD, GRAZING
+from fem.branches.continuation import continuation
 from fem.branches.orbits import Orbits, orbits
 from fem.branches.strobe import Strobe
-from fem.errors import CommandError
+from fem.chaos.sections import chosen_column
+from fem.errors import CommandError, NoConvergence
 from tests.branches.oscillators import OSCILLATOR, STOP, TABLE, written
 from tests.decks import chain
 
@@ -180,6 +182,53 @@ def test_large_models_without_matrices_find_the_same(monkeypatch):
     assert dense.residual <= 1e-8 and found.residual <= 1e-8
     assert found.state.u == pytest.approx(dense.state.u, abs=1e-7)
     assert np.abs(found.multipliers) == pytest.approx(np.abs(dense.multipliers)[: len(found.multipliers)], abs=1e-6)
+
+
+def test_what_of_the_range_was_not_reached_is_told():
+    table = {"branch": np.array([1, 1, 1, 2, 2]), "F": np.array([1.0, 1.5, 1.2, 3.0, 2.0])}
+    found = Orbits(table, "F", "U3_2", (), ("a notice",), (1.0, 5.0))
+    assert found.missed.tolist() == [[1.5, 2.0], [3.0, 5.0]]
+    assert found.notices[0] == "a notice"
+    assert found.notices[1].startswith("62.5 % of the range was not reached: F = 1.5 to 2, 3 to 5.")
+    assert "--transient" in found.notices[1]
+    downwards = Orbits(table, "F", "U3_2", (), (), (3.0, 1.0))
+    assert downwards.missed.tolist() == [[1.5, 2.0]]
+    whole = Orbits({**table, "F": np.array([1.0, 4.0, 3.0, 3.0, 5.0])}, "F", "U3_2", (), (), (1.0, 5.0))
+    assert whole.missed.size == 0 and whole.notices == ()
+
+
+def test_the_displacement_that_moves_most_is_kept(tmp_path):
+    """Of a ball that is held but upwards; a support that moves as prescribed is not asked for."""
+    found = orbits(written(tmp_path, OSCILLATOR), parameters={"F": 0.1})
+    track = found.orbits[0].section.motion_of("U3_2")
+    assert found.what == "U3_2"
+    assert (found["least"][0], found["greatest"][0]) == (track.min(), track.max())
+    assert np.ptp(track) > 0.1
+    shaken = written(tmp_path, TABLE).read_text().replace("NSET=BALL\n2", "NSET=BALL\n1, 2")
+    model = fem.parse_deck(shaken)
+    assert chosen_column(model, None, "") == "U3_2"
+
+
+def test_names_are_checked_before_anything_is_computed(tmp_path, monkeypatch):
+    path = written(tmp_path, OSCILLATOR)
+    monkeypatch.setattr("fem.branches.orbits.correct", None)
+    monkeypatch.setattr("fem.chaos.sections.solve", None)
+    for ask in (lambda: orbits(path, what="U3_3"), lambda: continuation(path, {"F": [0.1, 0.2]}, what="U3_3")):
+        with pytest.raises(CommandError, match="prints no U3_3; it prints U1_2"):
+            ask()
+
+
+def test_a_deck_without_a_drive_is_told_so(tmp_path):
+    text = OSCILLATOR.replace("*AMPLITUDE, NAME=DRIVE, DEFINITION=PERIODIC\n1, <omega>, 0., 0.\n1., 0.\n", "")
+    path = written(tmp_path, text.replace("*CLOAD, AMPLITUDE=DRIVE", "*CLOAD"))
+    with pytest.raises(CommandError, match="this deck has no drive"):
+        orbits(path)
+
+
+def test_where_no_orbit_is_found_it_is_told_what_to_try(tmp_path, monkeypatch):
+    monkeypatch.setattr("fem.branches.orbit.MOST_ITERATIONS", 1)
+    with pytest.raises(NoConvergence, match="try another start, or --transient N"):
+        orbits(written(tmp_path, OSCILLATOR))
 
 
 def test_what_cannot_be_asked_is_refused(tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fem
+from benchmarks.reliability.random_rods import MOST_APART, study
 from fem.branches.strobe import State, Strobe
 from fem.chaos.trajectory import lasting
 from fem.errors import CommandError
@@ -16,6 +17,9 @@ from fem.errors import CommandError
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 RIGID, SPRING, ROPE = (INPUTS / f"string_pendulum_{kind}.inp" for kind in ("rigid", "spring", "rope"))
 NAMES = {"string_pendulum_rope": {"beta": 0.5, "A": 8.0, "increments": 400}}
+
+SMOOTH = 1, 9, 23, 34, 42, 44, 49, 57
+"""Trials in which nothing becomes slack or taut."""
 
 
 def model_of(path: Path, **parameters: float) -> fem.Model:
@@ -48,6 +52,15 @@ def test_its_derivative_is_that_of_neighbouring_motions(path):
     assert end == pytest.approx(other, abs=1e-13)
     # Differences: the fourth power of APART times fifth derivatives, round-off over APART.
     assert slope == pytest.approx(differences, abs=1e-6 * np.abs(slope).max())
+
+
+def test_it_is_that_for_random_rods_and_ropes_of_unequal_masses():
+    """A few of the thousand of ``benchmarks.reliability.random_rods``: chains, trees, nets; every integrator."""
+    judged = [(text, found) for text, why, (events, *found) in study(SMOOTH) if not why and not events]
+    assert len(judged) == len(SMOOTH)
+    assert {kind for kind in ("rod", "rope") if any(f"ELSET={kind}" in text for text, _ in judged)} == {"rod", "rope"}
+    for text, found in judged:
+        assert max(found) < MOST_APART, text
 
 
 def test_states_handed_on_are_made_such_as_may_be():

@@ -11,7 +11,7 @@ import fem
 from fem.pendulums.description import Pendulum
 from validation import links as compared
 from validation import tools
-from validation.references import calcpad, links, pendulum, solfec
+from validation.references import calcpad, driven_links, links, pendulum, solfec
 
 UNEQUAL = {"lengths": np.array([1.0, 0.6, 1.5]), "masses": np.array([2.0, 0.5, 1.0])}
 STARTED = {"theta": np.radians([40.0, -30.0, -5.0]), "omega": np.array([1.0, -0.5, 0.3])}
@@ -255,3 +255,22 @@ def test_stiff_links_of_a_deck_move_like_the_reference(body):
         assert energy == pytest.approx(exact.kinetic[0], rel=1e-12)
     assert errors[1] < 5e-4
     assert errors[0] / errors[1] == pytest.approx(10, abs=1)
+
+
+# ------------------------------------------------------------------------------------------------------- driven links
+def test_driven_links_are_the_exact_pendulum_and_keep_liouvilles_volume():
+    still = driven_links.Driven(np.array([0.7]), np.array([3.0]), 0.0, 5.0, 0.0)
+    theta, omega = pendulum.motion(np.array([0.0, still.cycle]), pendulum.point_mass(0.7, 9.81), 1.1)
+    end, slope = driven_links.strobe(still, np.array([1.1, 0.0]))
+    assert end == pytest.approx([theta[1], omega[1]], abs=1e-10)
+    assert np.linalg.det(slope) == pytest.approx(1.0, abs=1e-10)
+    # Damping of mass: volume of angles and momenta shrinks by exp(- N alpha T); of angles and rates det A comes in.
+    driven = driven_links.Driven(np.array([1.0, 0.7]), np.array([1.0, 0.6]), 0.1, 8.0, 0.4)
+    start = np.array([0.3, -0.2, 0.1, 0.4])
+    end, slope = driven_links.strobe(driven, start)
+    before, after = (1.0 + 0.6 * np.sin(theta[0] - theta[1]) ** 2 for theta in (start, end))
+    shrunk = np.exp(-2 * 0.4 * driven.cycle)
+    assert np.linalg.det(slope) * after / before == pytest.approx(shrunk, rel=1e-9)
+    way = 1e-5 * np.array([1.0, -0.5, 0.3, 0.8])
+    difference = driven_links.strobe(driven, start + way)[0] - driven_links.strobe(driven, start - way)[0]
+    assert slope @ way == pytest.approx(0.5 * difference, abs=1e-12)

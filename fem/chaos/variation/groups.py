@@ -17,7 +17,7 @@ ROWS = 6
 # Rows of Variation.state: u, v, a at the start of the increment, v at its end before it is projected onto rods
 START_U, START_V, START_A, UNPROJECTED = 0, 1, 2, 3
 # Entries of Variation.counter
-WRITTEN, SINCE = 0, 1
+WRITTEN, SINCE, WHOLE = 0, 1, 2
 
 
 class Variation(NamedTuple):
@@ -27,7 +27,8 @@ class Variation(NamedTuple):
     state   (4, 3n)        room: what the march forgets of an increment
     pull    (3, m)         room: multipliers that the projections of velocities and accelerations found (rows DV, DA)
     growth  (r, k + 1)     out: logarithms of growth between two orthonormalisations; last column: the time between them
-    counter (2,)           rows of ``growth`` written, increments since the last orthonormalisation
+    counter (3,)           rows of ``growth`` written, increments since the last orthonormalisation; 1 where they keep
+                           the velocities along rods that ENERGY MOMENTUM leaves undamped, else 0
     """
 
     vectors: Floats
@@ -45,5 +46,5 @@ def new_variation(count: int, size: int, bars: Bars, moving: Floats, seed: int) 
     vectors = room((count, ROWS, size))
     vectors[:, : DV + 1] = np.random.default_rng(seed).standard_normal((count, 2, size)) * moving
     return Variation(
-        vectors, room((4, size)), room((3, len(bars.nodes))), np.zeros((0, count + 1)), np.zeros(2, np.int64)
+        vectors, room((4, size)), room((3, len(bars.nodes))), np.zeros((0, count + 1)), np.zeros(3, np.int64)
     )

@@ -15,14 +15,28 @@ differentiated, mu and nu being the multipliers they found:
     M de + dG^T nu + G^T dnu = - df1 - C (dv1 + dd),    G de + dG a1 + 2 (v_j - v_i).(dv_j - dv_i) = 0
 
 de being the perturbation of the accelerations of the end, from which those of the recursion follow. ENERGY
-MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing); so that
-this is not taken for a motion, dv1 is projected in its case, too, with mu = 0.
+MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing). So that
+this is not taken for a motion, dv1 is projected in its case, too, with mu = 0: that is the derivative but for terms of
+dt^2. Where the derivative itself is wanted, of a map whose ends are projected, they are kept (``WHOLE``).
 """
 
 from __future__ import annotations
 
 from fem.arrays import Floats
-from fem.chaos.variation.groups import DA, DF, DU, DV, END, KNOWN, START_A, START_U, START_V, UNPROJECTED, Variation
+from fem.chaos.variation.groups import (
+    DA,
+    DF,
+    DU,
+    DV,
+    END,
+    KNOWN,
+    START_A,
+    START_U,
+    START_V,
+    UNPROJECTED,
+    WHOLE,
+    Variation,
+)
 from fem.compiled import inner_kernel
 from fem.forces.bars.bar import GAP, PLUS, P, Q, sense
 from fem.forces.bars.strain import LINEAR
@@ -52,7 +66,8 @@ def vary(k: int, through: Passage, variation: Variation) -> bool:
     recall(scheme, dt, problem, motion, work, variation)
     linearise(k, through, variation)
     is_projected = scheme.projects and not scheme.secant
-    orders = 1 if bars.rods.shape[0] == 0 else 3 if is_projected else 2
+    is_kept = scheme.secant and variation.counter[WHOLE] == 1
+    orders = 1 if bars.rods.shape[0] == 0 or is_kept else 3 if is_projected else 2
     for order in range(orders):
         if order == VELOCITY:
             mass_system(0.0, nodes, bars, work)

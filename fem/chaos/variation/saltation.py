@@ -89,15 +89,22 @@ def struck(instant: Instant, blow: Blow, moved: Floats, rate: Floats) -> Floats:
     return network.dofs.spread(x)
 
 
-def project(stage: StepSystem, motion: Motion, now: float, mass: Any, vectors: Floats) -> None:
-    """Displacements and velocities of perturbations to the nearest that keep the lengths of rods and taut ropes."""
+def project(
+    stage: StepSystem, motion: Motion, now: float, mass: Any, vectors: Floats, impulse: Floats | None = None
+) -> None:
+    """Displacements and velocities of perturbations to the nearest that keep the lengths of rods and taut ropes.
+
+    impulse  (rods,) by which the velocities of the motion have been, M (v - v_before) + G^T impulse = 0; None: nothing
+    """
     if len(stage.bars.rods) == 0:
         return
     evaluate_rods(stage, motion, now)
     for vector in vectors:
         vector[DU] += _least(stage, mass, 0.0 * vector[DU], -multiply(stage, vector[DU]))
-        turn = (turned(stage.bars, vector[DU]) * relative(stage.bars, motion.v)).sum(1)
-        vector[DV] += _least(stage, mass, 0.0 * vector[DV], -turn - multiply(stage, vector[DV]))
+        turn = turned(stage.bars, vector[DU])
+        forces = 0.0 * vector[DV] if impulse is None else -pulled(stage.bars, impulse[:, None] * turn, vector.shape[1])
+        rate = (turn * relative(stage.bars, motion.v)).sum(1)
+        vector[DV] += _least(stage, mass, forces, -rate - multiply(stage, vector[DV]))
 
 
 def accelerate(stage: StepSystem, motion: Motion, now: float, mass: Any, vectors: Floats) -> None:

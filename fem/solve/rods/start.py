@@ -37,18 +37,27 @@ def refuse_stretching(stage: StepSystem, before: Floats, ropes: Ints) -> None:
         )
 
 
+def keep_rates(stage: StepSystem, motion: Motion, mass: Any) -> Floats:
+    """Make velocities keep the lengths of rods: v' = v - M^-1 G^T mu with G v' = 0; the impulse mu (rods,)."""
+    rate = multiply(stage, motion.v)
+    if not np.any(rate):
+        return np.zeros(len(rate))
+    found = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.dof_kind)
+    if found is None:
+        raise ModelError("rods pass on the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
+    motion.v[:] += found[0]
+    return found[1]
+
+
 def consistent_velocities(stage: StepSystem, motion: Motion, mass: Any) -> str:
     """Make velocities keep the lengths of rods; returns a notice where supports set off with a jump.
 
-    An impulse along the rods passes the jump on: v' = v - M^-1 G^T mu with G v' = 0.
+    An impulse along the rods passes the jump on.
     """
     rate, speed = multiply(stage, motion.v), float(np.abs(motion.v).max(initial=0.0))
     if not np.any(rate):
         return ""
-    change = solve_saddle(stage, mass, np.zeros(stage.system.size), -rate, stage.nodes.dof_kind)
-    if change is None:
-        raise ModelError("rods pass on the jump of a support, but not all of their nodes have mass (*DENSITY, *MASS)")
-    motion.v[:] += change[0]
+    keep_rates(stage, motion, mass)
     if np.abs(rate / _lengths(stage)).max() <= SAME_RATE * max(speed, float(np.abs(motion.v).max(initial=0.0))):
         return ""
     return "supports set off with a jump of velocity, which rods pass on to their nodes at once"
