@@ -15,7 +15,7 @@ from fem.checking.fluids import ringing
 from fem.checking.pulleys import collect_ropes, straight_branches
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, winches
 from fem.model.curves import Follow, evaluate
-from fem.model.snaps import expected_peaks, follows_snaps
+from fem.model.snaps import FOLLOW, expected_peaks, follows_snaps
 from fem.model.swings import coarse_swing, held_nodes
 from fem.model.winches import told_of_jump
 
@@ -165,7 +165,7 @@ def increments(model: Model, bars: Bars) -> list[str]:
             found.append(
                 f"{where}: dt = {procedure.dt:g} is longer than L0/(2c) = {shown:.3g} of a line that can go slack: "
                 f"peaks of tension when it snaps taut {expected_peaks(procedure, 0.5 * procedure.dt / shown)}; "
-                "automatic increments (without DIRECT) follow snaps"
+                f"{FOLLOW}"
             )
     return found
 

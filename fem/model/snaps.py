@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from fem.model.steps import Controls, Dynamic
 
+SHARE = 0.1
+"""Snaps of at least this share of the largest force so far are told where increments do not follow them."""
+FOLLOW = "automatic increments (without DIRECT) with SNAP=0.1 of *CONTROLS follow snaps"
+
 
 def damps_waves(procedure: Dynamic) -> bool:
     """Whether a scheme takes most of what bars ring with out of an increment, as GENERALIZED ALPHA with RHO = 0.4.
@@ -21,10 +25,8 @@ def damps_waves(procedure: Dynamic) -> bool:
 
 
 def follows_snaps(procedure: Dynamic, controls: Controls) -> bool:
-    """Whether increments become short where a line snaps taut; those that go by convergence do not."""
-    return not (procedure.direct or procedure.by_convergence or procedure.integrator == "CENTRAL DIFFERENCE") and bool(
-        controls.snap
-    )
+    """Whether increments become short where a line snaps taut."""
+    return not procedure.direct and procedure.integrator != "CENTRAL DIFFERENCE" and controls.snap is not None
 
 
 def expected_peaks(procedure: Dynamic, waves: float) -> str:

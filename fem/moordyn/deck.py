@@ -36,7 +36,7 @@ MOTION = """\
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
 <dt>, <time>
 ** all increments alike, but where lines snap taut (SNAP), or Newton's method needs shorter ones
-*CONTROLS, TIME ERROR=OFF
+*CONTROLS, TIME ERROR=OFF, SNAP=0.1
 *END STEP"""
 
 BEGIN = 2.0

@@ -13,6 +13,7 @@ from fem.arrays import Floats, Say
 from fem.errors import CommandError, unknown
 from fem.files.whole import lines_of, replace_file
 from fem.model.quantities import QUANTITIES
+from fem.model.snaps import FOLLOW
 from fem.pictures.columns import Table
 from fem.pictures.folder import open_results
 
@@ -48,7 +49,7 @@ class Series:
         if self.snaps:
             found.append(
                 f"peaks of {self.name} may be wrong: {self.snaps} increments of this run are too long for lines that "
-                "snap taut in them (events.csv has their times); automatic increments follow snaps"
+                f"snap taut in them (events.csv has their times); {FOLLOW}"
             )
         return found
 

@@ -8,7 +8,7 @@ from fem.arrays import Flags, Floats
 from fem.forces.bars import bar
 from fem.forces.bars.laws import RIGID, TABLE
 from fem.model import Controls, Dynamic
-from fem.model.snaps import expected_peaks, follows_snaps
+from fem.model.snaps import FOLLOW, SHARE, expected_peaks, follows_snaps
 from fem.solve.clock import SHARP, Clock
 from fem.solve.newton import groups
 from fem.solve.step_system import StepSystem
@@ -48,14 +48,14 @@ def passing_times(stage: StepSystem) -> Floats:
 
 
 def watch_snaps(stage: StepSystem, controls: Controls, procedure: Dynamic, clock: Clock) -> None:
-    """Let the march find snaps that increments are too long for; automatic increments follow them."""
+    """Let the march find snaps that increments are too long for, and refuse these where SNAP asks for it."""
     shortest = float(passing_times(stage).min(initial=np.inf))
-    if controls.snap is None or shortest == np.inf:
+    if shortest == np.inf:
         return
-    shown, follows = SHOWN * shortest, 0.0
-    if follows_snaps(procedure, controls) and not clock.is_paced:
+    shown, follows, share = SHOWN * shortest, 0.0, controls.snap or SHARE
+    if follows_snaps(procedure, controls):
         follows = clock.follow(shown, PASSAGES * longest_passage(stage)) * (1.0 + SHARP)
-    stage.limits[[groups.SNAP, groups.FRONT, groups.FOLLOWS]] = controls.snap, shown * (1.0 + SHARP), follows
+    stage.limits[[groups.SNAP, groups.FRONT, groups.FOLLOWS]] = share, shown * (1.0 + SHARP), follows
 
 
 def longest_passage(stage: StepSystem) -> float:
@@ -89,12 +89,11 @@ def snap_notice(stage: StepSystem, procedure: Dynamic, dt: float) -> str:
     if stage.limits[groups.FOLLOWS] > 0.0:
         return (
             f"lines can go slack here: where one snaps taut, increments of {stage.limits[groups.FOLLOWS]:.3g} follow "
-            "the front of the snap, twice through the line and back (SNAP of *CONTROLS, OFF leaves it to TIME ERROR)"
+            "the front of the snap, twice through the line and back (SNAP of *CONTROLS)"
         )
     name = stage.system.model.mesh.named(stage.system.label_of_bar(fastest))
     return (
         f"lines can go slack here: an increment of {dt:.3g} is {waves:.3g} times what a wave needs through element "
         f"{name} (L0/(c dt) = {1.0 / waves:.3g}). Should a line snap taut, its peaks "
-        f"{expected_peaks(procedure, waves)}; increments up to {shown:.3g} show them within 3 %, and automatic ones "
-        "(without DIRECT, TIME ERROR or equal where nothing snaps) follow the snap"
+        f"{expected_peaks(procedure, waves)}; increments up to {shown:.3g} show them within 3 %; {FOLLOW}"
     )

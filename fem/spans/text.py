@@ -47,7 +47,7 @@ MOVING = """\
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
 {dt}, {time}
 ** all increments alike, but where the line snaps taut (SNAP), or Newton's method needs shorter ones
-*CONTROLS, TIME ERROR=OFF"""
+*CONTROLS, TIME ERROR=OFF, SNAP=0.1"""
 
 
 def deck_text(span: Span) -> str:
