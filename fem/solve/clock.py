@@ -98,13 +98,9 @@ class Clock:
     period. Automatic ones (``direct`` False) are cut on trouble and grow again: in statics up to the largest allowed,
     in dynamics by convergence up to a part of the step, with TIME ERROR=OFF up to dt0. All land on ``instants``, after
     which the grid begins anew.
-
-    Where a line snaps taut (``newton/snaps.py``) the increment is taken again in short ones, which go on until the
-    front has run through the line; then the increments are as long as before. How short, and how long that takes:
-    ``solve/snaps.py``.
     """
 
-    lives: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick", "_until", "_before")
+    lives: tuple[str, ...] = ("dt", "time", "_origin", "_count", "_cuts", "_quick")
 
     def __init__(self, procedure: Static | Dynamic, controls: Controls, start: float, instants: Floats) -> None:
         self.start, self.end = start, start + procedure.period
@@ -112,7 +108,6 @@ class Clock:
         self.is_static = isinstance(procedure, Static)
         self.controls = controls
         self.smallest = procedure.dt_min or procedure.dt * controls.cut_factor**controls.max_cutbacks * (1.0 - SHARP)
-        self._least = procedure.dt_min or 0.0
         self.grows = goes_by_convergence(procedure, controls)
         self.is_paced = self.grows and not self.is_static
         largest = procedure.dt_max or longest_of(procedure, self.grows)
@@ -124,26 +119,6 @@ class Clock:
         self._cuts = 0
         self._quick = 0
         self.full_dt = self.dt
-        self._shown = self._passage = math.inf
-        self._until, self._before = -math.inf, self.dt
-
-    def follow(self, shown: float, passage: float) -> float:
-        """Follow fronts of snaps for the time ``passage``, in increments of ``shown`` or, where these are not allowed,
-        of what is returned; trouble may cut them back."""
-        self._shown, self._passage = max(shown, self._least), passage
-        if self._least < self.smallest:
-            self.smallest = min(self.smallest, self._shown * self.controls.cut_factor**self.controls.max_cutbacks)
-        return self._shown
-
-    @property
-    def is_following(self) -> bool:
-        """A front is on its way through a line."""
-        return self._until > self.time
-
-    @property
-    def longest(self) -> float:
-        """To which increments may grow now."""
-        return min(self.largest, self._shown) if self.is_following else self.largest
 
     @property
     def is_finished(self) -> bool:
@@ -153,7 +128,7 @@ class Clock:
     @property
     def is_steady(self) -> bool:
         """Several increments can be planned at once: nothing depends on how the next one goes."""
-        return self.is_direct or (not self.grows and self.dt in (self.full_dt, self._shown))
+        return self.is_direct or (not self.grows and self.dt == self.full_dt)
 
     def plan(self, count: int) -> tuple[Floats, Floats]:
         """Times (k + 1,), from now on, and increments (k,), k <= count."""
@@ -171,8 +146,7 @@ class Clock:
 
     def _next_stop(self) -> float:
         ahead = int(self.instants.searchsorted(self.time + SHARP * self.dt, side="right"))
-        stop = min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
-        return min(stop, self._until) if self.is_following else stop
+        return min(float(self.instants[ahead]), self.end) if ahead < len(self.instants) else self.end
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``; the last took so many iterations."""
@@ -181,18 +155,13 @@ class Clock:
             self._count += done
         else:
             self._origin, self._count = time, 0
-        was_following = self.is_following
         self.time = time
         self._cuts = 0
         if self.is_direct:
             return
-        if was_following and not self.is_following:
-            self.dt = self._before
-            self._origin, self._count, self._quick = time, 0, 0
-            return
         self._quick = self._quick + 1 if iterations <= QUICK_ITERATIONS else 0
-        if self._quick >= 2 and self.dt < self.longest:
-            self.dt = min(self.dt * self.controls.growth_factor, self.longest)
+        if self._quick >= 2 and self.dt < self.largest:
+            self.dt = min(self.dt * self.controls.growth_factor, self.largest)
             self._origin, self._count, self._quick = time, 0, 0
 
     @property
@@ -205,10 +174,6 @@ class Clock:
 
     def cut(self, reason: int) -> bool:
         """Shorten the next increment, which failed for that reason; False where that is not allowed any more."""
-        if reason == groups.SNAPS:
-            self._begin_following()
-            self._origin, self._count, self._quick = self.time, 0, 0
-            return True
         if not self.may_cut:
             return False
         self.dt = self._shorter()
@@ -216,13 +181,6 @@ class Clock:
         self._quick = 0
         self._origin, self._count = self.time, 0
         return True
-
-    def _begin_following(self) -> None:
-        """Short increments from now on; where a front is followed already, for longer."""
-        if not self.is_following:
-            self._before = self.dt
-        self._until = self.time + self._passage
-        self.dt = min(self._shown, self.dt)
 
 
 class ErrorClock(Clock):
@@ -242,7 +200,6 @@ class ErrorClock(Clock):
     ) -> None:
         super().__init__(procedure, controls, start, instants)
         self.smallest = procedure.dt_min or min(self.smallest, 1e-5 * procedure.period)
-        self._least = self.smallest
         self.limits, self.memory = stage.limits, motion.memory
         self.limits[[groups.LEAD, groups.CHANGE, groups.LAG, groups.EXPONENT]] = error_constants(stage.coefficients)
         self.limits[groups.DAMPS] = damps_ringing(stage.coefficients)
@@ -273,24 +230,17 @@ class ErrorClock(Clock):
 
     def advance(self, time: float, done: int, iterations: int) -> None:
         """``done`` increments went well, up to ``time``."""
-        was_following = self.is_following
         self.time, self._cuts = time, 0
         self._count += done
         self._likely = min(2 * self._likely, LONGEST_CHUNK) if done >= self._likely else max(done, 1)
-        if was_following and not self.is_following:
-            self._divide(self._before)
-        elif not self.limits[groups.LOW_LEVEL] <= self.memory[groups.LEVEL] <= self.limits[groups.HIGH_LEVEL]:
-            longest = min(self.longest, self.controls.growth_factor * self.dt)
+        if not self.limits[groups.LOW_LEVEL] <= self.memory[groups.LEVEL] <= self.limits[groups.HIGH_LEVEL]:
+            longest = min(self.largest, self.controls.growth_factor * self.dt)
             self._divide(max(min(self._wanted(), longest), self.smallest))
         elif self._count == self._whole:
             self._divide(self.dt)
 
     def cut(self, reason: int) -> bool:
         """Shorten the next increment, for its local error or after trouble; then it grows only slowly again."""
-        if reason == groups.SNAPS:
-            self._begin_following()
-            self._divide(self.dt)
-            return True
         if reason == groups.TOO_LONG:
             low, high = SHORTENING
             self.memory[groups.LEVEL] = max(self.memory[groups.LEVEL], self.memory[groups.REFUSED])
@@ -312,7 +262,7 @@ class ErrorClock(Clock):
         self._stop = self._next_stop()
         self._whole = max(1, math.ceil((self._stop - self.time) / dt - SHARP))
         self._grid = (self._stop - self.time) / self._whole
-        self.limits[groups.LOW_LEVEL] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.longest else 0.0
+        self.limits[groups.LOW_LEVEL] = WANTED_ERROR / (WORTHWHILE * dt) ** self.power if dt < self.largest else 0.0
         self.limits[groups.HIGH_LEVEL] = HIGH_ERROR / dt**self.power if dt > self.smallest else math.inf
 
 

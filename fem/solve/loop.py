@@ -173,8 +173,8 @@ class Run:
         by_error = step.controls.time_error and not goes_by_convergence(procedure, step.controls)
         if isinstance(procedure, Dynamic) and not procedure.direct and by_error:
             clock = ErrorClock(procedure, step.controls, span.start, instants, stage, motion)
-        if isinstance(procedure, Dynamic) and isinstance(clock, Clock) and isinstance(marcher, Newton):
-            watch_snaps(stage, step.controls, procedure, clock)
+        if isinstance(procedure, Dynamic) and isinstance(marcher, Newton):
+            watch_snaps(stage, step.controls, procedure)
         name = "STATIC" if is_static else "DYNAMIC"
         start = StepStart(
             number, step.name, name, span.start, period, expected, stage.choice.text, partial(acting_of, stage, step)

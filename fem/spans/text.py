@@ -45,9 +45,8 @@ MOVING = """\
 ** the motion of the end
 *STEP, NLGEOM, INC=10000000
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
-{dt}, {time}
-** all increments alike, but where the line snaps taut (SNAP), or Newton's method needs shorter ones
-*CONTROLS, TIME ERROR=OFF, SNAP=0.1"""
+** at most dt long, shorter where the local error asks for it, as where a line snaps taut
+{dt}, {time}, , {dt}"""
 
 
 def deck_text(span: Span) -> str:

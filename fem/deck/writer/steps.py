@@ -15,7 +15,6 @@ OWN = {
     "max_iterations": "ITER_GLOB_MAXI",
     "energy_drift": "ENERGY DRIFT",
     "time_error": "TIME ERROR",
-    "snap": "SNAP",
     "impact": "IMPACT",
 }
 """Parameters of ``*CONTROLS`` that are written where they are not the default."""

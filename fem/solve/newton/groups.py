@@ -16,7 +16,7 @@ from fem.solve.linear.ordering import Tree
 from fem.solve.schemes.coefficients import Coefficients
 
 # Why march returned
-DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT, SNAPS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7
 # Linear solvers
 EXTERNAL, CHAIN, BAND, CG, BICGSTAB, NO_SOLVE, UNSYMMETRIC_CHAIN = 0, 1, 2, 3, 4, 5, 6
 CHAINS = (CHAIN, UNSYMMETRIC_CHAIN)
@@ -29,10 +29,10 @@ TIME_ERROR, SHORTEST, LOW_LEVEL, HIGH_LEVEL, LEAST_SIZE, LEAD, CHANGE, LAG, EXPO
 DAMPS = 16
 # and the first update that is halved where the residual does not fall after it, 0: none is
 HALVES = 17
-# and of snaps (``snaps.py``): their share of the largest internal force (0: nobody looks), the longest increment that
-# shows their fronts, and the one from which on longer ones are refused (0: none is)
-SNAP, FRONT, FOLLOWS = 18, 19, 20
-LIMITS = 21
+# and of snaps (``snaps.py``): their share of the largest internal force (0: nobody looks), and the longest increment
+# that shows their fronts
+SNAP, FRONT = 18, 19
+LIMITS = 20
 # Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched
 INCREMENT, ITERATION, PHASE, WAITING, WORST, JUDGED = 0, 1, 2, 3, 4, 5
 CONTROL = 6

@@ -106,7 +106,6 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
     DRIFT          the energy error left its band in increment ``control[INCREMENT] - 1``, which is complete; watched
                    from ``control[JUDGED]`` on
     TOO_LONG       the local error of ``control[INCREMENT]`` is too large; ``motion`` is the state at its start
-    SNAPS          a bar snaps taut in ``control[INCREMENT]``, which is too long to show it; ``motion`` as before
     RESIZE         increment ``control[INCREMENT] - 1`` is complete, and the next ones should have another length
     """
     scheme, limits, problem, loading = through.scheme, through.limits, through.problem, through.loading
@@ -218,8 +217,6 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             snapped = 0.0
             is_long = limits[groups.SNAP] > 0.0 and dt > limits[groups.FRONT]
             if is_long and snaps(limits[groups.SNAP], k, nodes, bars, loading, motion, work):
-                if 0.0 < limits[groups.FOLLOWS] < dt:
-                    return groups.SNAPS
                 snapped = float(groups.SNAPPED)
             flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]
             if limits[groups.TIME_ERROR] > 0.0:

@@ -85,14 +85,13 @@ class Watched:
     ) -> tuple[Ints, Record, Loading]:
         """One increment of any size, whose local error is not judged; Failed where it has no solution."""
         m, limits = self.step_run, self.step_run.stage.limits
-        allowed = limits[[groups.TIME_ERROR, groups.FOLLOWS]]
-        limits[[groups.TIME_ERROR, groups.FOLLOWS]] = 0.0
+        allowed, limits[groups.TIME_ERROR] = float(limits[groups.TIME_ERROR]), 0.0
         chunk = loading(m.stage, m.progress.motion, np.array([begin, end]), np.array([dt]))
         kept = record(m.stage, 1, m.nodes, m.elements)
         control = np.zeros(groups.CONTROL, np.int64)
         control[groups.JUDGED] = 1
         reason = iterate(m, control, chunk, kept, ropes) if is_trial else m.iterate(control, chunk, kept, ropes)
-        limits[[groups.TIME_ERROR, groups.FOLLOWS]] = allowed
+        limits[groups.TIME_ERROR] = allowed
         if reason not in (groups.DONE, groups.EVENT):
             raise Failed(reason, control, kept.increments)
         return control, kept, chunk
