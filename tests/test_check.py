@@ -233,7 +233,9 @@ def test_snap_time_of_a_line_that_can_go_slack():
     rope = Material("STEEL", young=2e11, density=8000.0, compression_ratio=0.0)
     candidate = model(steps=dynamic(2e-4, "ENERGY MOMENTUM"), material=rope)
     assert "snap time   L0/(2c) = 0.000141421 (bar 11 can go slack)" in report(candidate)
-    assert "longer than L0/(2c)" in wrong(candidate)
+    assert "longer than L0/(2c)" not in wrong(candidate)  # the local error follows snaps
+    equal = replace(candidate.steps[0], procedure=replace(candidate.steps[0].procedure, direct=True))
+    assert "longer than L0/(2c) = 0.000141" in wrong(replace(candidate, steps=(equal,)))
     assert "L0/(2c)" not in report(model(steps=dynamic(2e-4, "ENERGY MOMENTUM")))
 
 

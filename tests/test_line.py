@@ -160,3 +160,11 @@ def test_records_that_are_none(tmp_path, text, message):
     (tmp_path / "motion.csv").write_text(text)
     with pytest.raises(CommandError, match=message):
         fem.line((9, 0, 5), section="dove", sag=0.5, record=tmp_path / "motion.csv", output=tmp_path / "line.inp")
+
+
+def test_increments_of_the_motion_become_shorter_where_their_error_asks_for_it(tmp_path):
+    """As where a line snaps taut; none is longer than ``--dt``."""
+    text = deck_of(tmp_path, CHAIN + " --motion 4,0,0 --period 12 --dt 0.06")
+    step = fem.parse_deck(text).steps[-1]
+    assert (step.procedure.direct, step.procedure.dt, step.procedure.dt_max) == (False, 0.06, 0.06)
+    assert step.controls.time_error == 1e-4

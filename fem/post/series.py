@@ -13,7 +13,9 @@ from fem.arrays import Floats, Say
 from fem.errors import CommandError, unknown
 from fem.files.whole import lines_of, replace_file
 from fem.model.quantities import QUANTITIES
+from fem.model.snaps import FOLLOW
 from fem.pictures.columns import Table
+from fem.pictures.folder import open_results
 
 TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}
 NAME = re.compile(r"([A-Za-z]+[1-3]?)_([en])(\d+)")
@@ -29,20 +31,27 @@ class Series:
     increment  (k,) numbers in their steps
     time       (k,) total times, never falling
     values     (k,)
+    snaps      increments of the run that are too long for a line that snaps taut in them (``run.json``)
     """
 
     name: str
     increment: Floats
     time: Floats
     values: Floats
+    snaps: int = 0
 
     @property
     def notices(self) -> list[str]:
         """What the values do not tell of the motion."""
-        skipped = np.diff(self.increment).max(initial=1.0)
-        if skipped <= 1.0:
-            return []
-        return [f"{self.name} is printed up to {skipped:g} increments apart: what happens between is not seen"]
+        found, skipped = [], np.diff(self.increment).max(initial=1.0)
+        if skipped > 1.0:
+            found = [f"{self.name} is printed up to {skipped:g} increments apart: what happens between is not seen"]
+        if self.snaps:
+            found.append(
+                f"peaks of {self.name} may be wrong: {self.snaps} increments of this run are too long for lines that "
+                f"snap taut in them (events.csv has their times); {FOLLOW}"
+            )
+        return found
 
     @property
     def weights(self) -> Floats:
@@ -75,7 +84,7 @@ def read_series(
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder with the tables of a run")
     check_column(column, kind)
-    table, ask = Table(folder / file), missing(what)
+    table, ask, snaps = Table(folder / file), missing(what), unresolved_snaps(folder)
     if column not in table.columns:
         raise CommandError(f"{table.path} holds no {column}: {ask}")
     found = table.curves([column], labels, is_whole=True)
@@ -87,8 +96,17 @@ def read_series(
         rows = rows[(rows[:, 2] >= start) & ((rows[:, 0] == step) | (step is None))]
         if not len(rows):
             raise CommandError(f"{table.path} holds {column} of {word} {label}, but not at these times or in this step")
-        series.append(Series(f"{what}{label}", rows[:, 1], rows[:, 2], rows[:, 3]))
+        series.append(Series(f"{what}{label}", rows[:, 1], rows[:, 2], rows[:, 3], snaps))
     return series
+
+
+def unresolved_snaps(folder: Path) -> int:
+    """Increments of a run that are too long for a line that snaps taut in them; 0 where no record says so."""
+    try:
+        totals = open_results(folder).record.get("totals")
+    except CommandError:
+        return 0
+    return int(((totals or {}).get("events") or {}).get("snap", 0))
 
 
 def check_column(column: str, kind: str) -> None:

@@ -63,8 +63,19 @@ def summary(results: Results) -> Facts | None:
             "time reached": f"{totals.get('time', 0.0):.6g} {results.symbol('time')}".strip(),
             "largest relative residual": totals.get("largest_residual_norm"),
             "largest |energy error|": f"{totals.get('largest_energy_error', 0.0):.4g} {results.symbol('energy')}",
+            **snaps_of(totals),
             "SHA-256 of the deck": deck.get("sha256"),
         }
+    )
+
+
+def snaps_of(totals: dict[str, Any]) -> dict[str, str]:
+    """The mark of peaks that come from snaps in increments that are too long to show them."""
+    count = (totals.get("events") or {}).get("snap", 0)
+    return (
+        {"peaks of tension": f"may be wrong: lines snap taut in {count} increments too long to show it"}
+        if count
+        else {}
     )
 
 

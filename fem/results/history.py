@@ -37,7 +37,7 @@ class History:
     model                           what was run; mesh: its labels, coordinates X, sets
     modes                           one ``Modes`` per ``*FREQUENCY`` step
     responses                       one ``Response`` per frequency of ``*STEADY STATE DYNAMICS`` steps
-    events                          taut, slack, impact, cutback
+    events                          taut, slack, impact, cutback, snap
     notices                         remarks of the reader and of the run
     load_factor          (k,)       NaN outside RIKS steps
 

@@ -116,7 +116,8 @@ class Frame:
 
 @frozen
 class Event:
-    """A change of regime: taut, slack, impact or cutback. ``element`` and ``node`` are labels, 0 for none.
+    """A change of regime: taut, slack, impact, cutback, or snap, a line that becomes taut in an increment too long to
+    show it. ``element`` and ``node`` are labels, 0 for none.
 
     node: the one that meets or leaves a plane
     """

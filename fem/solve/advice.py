@@ -6,14 +6,13 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.system import System
-from fem.forces.bars import bar
 from fem.forces.families import trouble_of
 from fem.model import Dynamic, Step
-from fem.model.properties import snap_time
 from fem.solve.clock import Clock, ErrorClock
 from fem.solve.increment import OneStep
 from fem.solve.newton.convergence import ROD_STRAIN
 from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
+from fem.solve.snaps import squares_of
 from fem.solve.step_system import StepSystem
 
 SOFT = 0.1
@@ -30,6 +29,10 @@ UNRESOLVED_REMARK = (
     "a smaller dtmin resolves them"
 )
 
+SNAPPED_REMARK = (
+    "lines snap taut in increments that are too long to show it: peaks of tension are wrong there (the notice on slack "
+    "lines says by how much)"
+)
 RINGS_REMARK = (
     "bars vibrate faster than the increments can follow, by more than TIME ERROR of the largest displacement: that is "
     "left to the numerical damping, of no part in TIME ERROR; ALPHA=0, or a first increment of a twentieth of their "
@@ -92,17 +95,6 @@ def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
         if is_late
         else "it jumps at once"
     )
-
-
-def squares_of(stage: StepSystem) -> Floats:
-    """(m,) omega^2 of each bar against the masses of its free ends."""
-    constants, nodes = stage.bars.constants, stage.bars.nodes
-    stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH]
-    free = stage.nodes.dof_kind.reshape(-1, 3).any(axis=1)
-    mass = stage.system.mass
-    with np.errstate(divide="ignore", invalid="ignore"):
-        compliance = np.where(free & (mass > 0.0), 1.0 / mass, 0.0)
-    return np.asarray(stiffness * (compliance[nodes[:, 0]] + compliance[nodes[:, 1]]))
 
 
 def stiffest_bar(stage: StepSystem) -> tuple[str, float] | None:
@@ -200,36 +192,6 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
         f"step {step.number} stopped in increment {progress.increment + 1} at t = {progress.time + dt:.9g} "
         f"(dt = {dt:.3g}): {what}{_against_dt(stage, dt) if not clock.is_static else ''} {cure}. Everything computed "
         "so far is written"
-    )
-
-
-def snap_notice(stage: StepSystem, dt: float) -> str:
-    """Warn where lines can go slack and an increment is longer than a wave through half of one, or a bounce on it."""
-    constants, mass = stage.bars.constants, stage.system.element_mass
-    bars = np.flatnonzero(stage.system.bar_index >= 0)
-    index = stage.system.bar_index[bars]
-    constants = constants[:, index]
-    slack = (constants[bar.MINUS] < 1.0) | (constants[bar.PLUS] < 1.0)
-    if not slack.any():
-        return ""
-    length = 1.0 / constants[bar.INV_LENGTH]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        density = mass[bars] / (length * constants[bar.AREA])
-        bounce = np.pi / np.sqrt(squares_of(stage)[index])
-    wave = snap_time(length, density, constants[bar.YOUNG])
-    time = np.where(slack & (constants[bar.YOUNG] > 0.0), np.where(wave > 0.0, wave, bounce), np.inf)
-    if dt <= time.min():
-        return ""
-    shortest = int(time.argmin())
-    label = stage.system.element_labels[bars[shortest]]
-    if not wave[shortest] > 0.0:
-        return (
-            f"lines can go slack here: increments longer than {time[shortest]:.3g} (dt is {dt:.3g}) do not show how "
-            f"masses bounce on element {label} when it becomes taut"
-        )
-    return (
-        f"lines can go slack here: increments longer than {time[shortest]:.3g} (half a wave passage through element "
-        f"{label}; dt is {dt:.3g}) overstate tension peaks by 2-15 % when a slack line becomes taut"
     )
 
 

@@ -47,6 +47,7 @@ from fem.solve.newton.driver import Newton
 from fem.solve.outcome import acting_of
 from fem.solve.ropes import states
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
+from fem.solve.snaps import watch_snaps
 from fem.solve.start import first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
@@ -172,6 +173,8 @@ class Run:
         by_error = step.controls.time_error and not goes_by_convergence(procedure, step.controls)
         if isinstance(procedure, Dynamic) and not procedure.direct and by_error:
             clock = ErrorClock(procedure, step.controls, span.start, instants, stage, motion)
+        if isinstance(procedure, Dynamic) and isinstance(marcher, Newton):
+            watch_snaps(stage, step.controls, procedure)
         name = "STATIC" if is_static else "DYNAMIC"
         start = StepStart(
             number, step.name, name, span.start, period, expected, stage.choice.text, partial(acting_of, stage, step)

@@ -16,7 +16,14 @@ from fem.model.curves import Ramp, evaluate
 from fem.model.quantities import CONCENTRATED
 from fem.results.acting import Acting
 from fem.results.record import Frame, Rows
-from fem.solve.advice import AT_FLOOR_REMARK, RINGS_REMARK, UNRESOLVED_REMARK, VANISHED_REMARK, jump_remark
+from fem.solve.advice import (
+    AT_FLOOR_REMARK,
+    RINGS_REMARK,
+    SNAPPED_REMARK,
+    UNRESOLVED_REMARK,
+    VANISHED_REMARK,
+    jump_remark,
+)
 from fem.solve.clock import Progress
 from fem.solve.newton import groups
 from fem.solve.newton.balance import note_increment
@@ -26,7 +33,7 @@ from fem.solve.step_system import StepSystem, record
 REACTION = 3
 """Where it stands among the recorded quantities of nodes."""
 REMARKS = {groups.AT_FLOOR: AT_FLOOR_REMARK, groups.LOADS_VANISHED: VANISHED_REMARK}
-REMARKS |= {groups.UNRESOLVED: UNRESOLVED_REMARK, groups.RINGS: RINGS_REMARK}
+REMARKS |= {groups.UNRESOLVED: UNRESOLVED_REMARK, groups.RINGS: RINGS_REMARK, groups.SNAPPED: SNAPPED_REMARK}
 MANY_ITERATIONS = 15
 """A static increment that takes more solves than this may have jumped to another branch."""
 
@@ -135,6 +142,11 @@ def jumps_of(increments: Floats, increment: int) -> list[tuple[Flags, str]]:
         return []
     first = int(many.argmax())
     return [(many, jump_remark(increment + 1 + first, int(increments[first, groups.L_ITERATIONS])))]
+
+
+def snapped(increments: Floats) -> Ints:
+    """Rows of increments that are too long for a line that snaps taut in them."""
+    return np.flatnonzero(increments[:, groups.L_FLAGS].astype(np.int64) & groups.SNAPPED)
 
 
 def remarks_of(increments: Floats, others: list[tuple[Flags, str]]) -> list[str]:

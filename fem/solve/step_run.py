@@ -22,7 +22,6 @@ from fem.solve.advice import (
     convergence_notice,
     out_of_increments,
     overflow_message,
-    snap_notice,
     soft_bottom_notice,
 )
 from fem.solve.checkpoint import restore_step, state_of_step
@@ -42,10 +41,12 @@ from fem.solve.outcome import (
     numbers_in,
     remarks_of,
     rows_of,
+    snapped,
 )
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.states import ropes_of, stages_of
+from fem.solve.snaps import snap_notice
 from fem.solve.statics.arc import FACTOR, no_arc
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
@@ -129,7 +130,7 @@ class StepRun:
         carried, is_first = motion.u.copy(), not self.whole.has_started
         stage, instant = self.settle(procedure, now, is_first)
         if isinstance(procedure, Dynamic):
-            self.notify(snap_notice(stage, self.clock.dt))
+            self.notify(snap_notice(stage, procedure, self.clock.dt))
             self.notify(coarse_swing(self.system.model, procedure))
             if isinstance(self.clock, ErrorClock):
                 self.notify(automatic_notice(self.clock))
@@ -273,13 +274,15 @@ class StepRun:
         self.clock.advance(float(times[done]), done, int(increments[-1, groups.L_ITERATIONS]))
         self.patience.judge(self.stage, self.progress.motion, float(increments[:, groups.L_ITERATIONS].sum()))
         self.progress.time = float(times[done])
-        self._remark(increments)
+        self._remark(increments, times[1:])
         self._send_rows(kept, due, times[1 : done + 1], steps[:done])
         self.marcher.tell(self, self.progress.increment - done, times)
         self.thermal = chunk.thermal_end[min(done, len(chunk.thermal_end) - 1)]
         self._send_frame(self.clock.is_finished)
 
-    def _remark(self, increments: Floats) -> None:
+    def _remark(self, increments: Floats, ends: Floats) -> None:
+        for k in snapped(increments).tolist():
+            self.sink.event(Event(self.number, self.progress.increment + 1 + k, float(ends[k]), 0, "snap"))
         jumps = jumps_of(increments, self.progress.increment) if self.clock.is_static and not self.has_jumped else []
         self.has_jumped |= bool(jumps)
         for text in remarks_of(increments, jumps):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 import pytest
 
 from fem.errors import CommandError
-from fem.post.series import Series
+from fem.post.series import Series, read_series
 from fem.post.stats import EULER, block_maxima, crossing_period, gumbel, rayleigh_extreme, summary
 
 
@@ -59,3 +60,16 @@ def test_extreme_of_a_narrow_band() -> None:
     """Largest of N waves, by exceedance exp(-x^2/2) = 1/N of each."""
     found = rayleigh_extreme(0.0, 1.0, 10.0, 10_000.0)
     assert math.exp(-0.5 * found**2) == pytest.approx(1e-3, rel=1e-12)
+
+
+def test_peaks_of_a_run_with_snaps_are_marked(tmp_path) -> None:
+    """What ``run.json`` knows of them."""
+    (tmp_path / "elements.csv").write_text(
+        "step,increment,time,element,E,S,N,T\n1,1,0.1,7,0,0,0,5\n1,2,0.2,7,0,0,0,6\n"
+    )
+    (found,) = read_series(tmp_path, "T_e", [7])
+    assert found.notices == []
+    record = {"deck": {"file": "a.inp"}, "settings": {}, "totals": {"events": {"snap": 3}}}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    (found,) = read_series(tmp_path, "T_e", [7])
+    assert "3 increments of this run are too long for lines that snap taut" in found.notices[0]

@@ -29,7 +29,10 @@ TIME_ERROR, SHORTEST, LOW_LEVEL, HIGH_LEVEL, LEAST_SIZE, LEAD, CHANGE, LAG, EXPO
 DAMPS = 16
 # and the first update that is halved where the residual does not fall after it, 0: none is
 HALVES = 17
-LIMITS = 18
+# and of snaps (``snaps.py``): their share of the largest internal force (0: nobody looks), and the longest increment
+# that shows their fronts
+SNAP, FRONT = 18, 19
+LIMITS = 20
 # Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched
 INCREMENT, ITERATION, PHASE, WAITING, WORST, JUDGED = 0, 1, 2, 3, 4, 5
 CONTROL = 6
@@ -51,7 +54,9 @@ PASSES, FRACTION, LEFT = 14, 15, 16
 SQUARE, PART = 17, 18
 # and the level of an increment that was refused, for the clock to choose a shorter one by
 REFUSED = 19
-MEMORY = 20
+# and the largest internal force so far
+PULL = 20
+MEMORY = 21
 # Entries of energies
 KINETIC, STRAIN, POTENTIAL, WORK, DISSIPATED = 0, 1, 2, 3, 4
 TOTAL0, ERROR0, KINETIC0, STRAIN0, POTENTIAL0, WORK0, EXCHANGED = 5, 6, 7, 8, 9, 10, 11
@@ -61,7 +66,7 @@ L_ITERATIONS, L_NORM, L_KINETIC, L_STRAIN, L_POTENTIAL, L_WORK = 0, 1, 2, 3, 4, 
 L_DISSIPATED, L_ERROR, L_LARGEST, L_FLAGS, L_FACTOR = 6, 7, 8, 9, 10
 INCREMENT_ROW = 11
 # Flags of an increment
-AT_FLOOR, LOADS_VANISHED, UNRESOLVED, RINGS = 1, 2, 4, 8
+AT_FLOOR, LOADS_VANISHED, UNRESOLVED, RINGS, SNAPPED = 1, 2, 4, 8, 16
 
 
 class Nodes(NamedTuple):

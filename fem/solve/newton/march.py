@@ -32,6 +32,7 @@ from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment, settle_masses
 from fem.solve.newton.groups import Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
+from fem.solve.newton.snaps import snaps
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
@@ -213,6 +214,10 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             ):
                 control[groups.PHASE] = groups.OPEN
                 return groups.EVENT
+            snapped = 0.0
+            is_long = limits[groups.SNAP] > 0.0 and dt > limits[groups.FRONT]
+            if is_long and snaps(limits[groups.SNAP], k, nodes, bars, loading, motion, work):
+                snapped = float(groups.SNAPPED)
             flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]
             if limits[groups.TIME_ERROR] > 0.0:
                 verdict, remark = judge(scheme, limits, dt, problem, motion, work)
@@ -230,6 +235,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 close_arc(arc, motion.u, work.u)
             record.increments[k, groups.L_FACTOR] = arc.numbers[FACTOR]
             error = close_increment(scheme, k, memory[groups.CLOSING_STRAIN], problem, loading, motion, work)
+            flags += snapped
             note_increment(k, control[groups.ITERATION], norm, scale, flags, error, problem, thermal, motion, record)
             control[groups.INCREMENT] += 1
             if scheme.wm != 0.0 and k >= judged and has_drifted(bars, motion, dt, error, band):
