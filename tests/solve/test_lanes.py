@@ -124,7 +124,9 @@ def check_alike(result, model, every=10, has_counts=True):
         assert np.array_equal(getattr(result.rows, name), getattr(alone.rows, name)), name
     pairs = {name: (getattr(result.rows, name), getattr(alone.rows, name)) for name in SERIES}
     pairs |= {
-        each.name: (result.rows.of_nodes(model)[each.name], alone.rows.of_nodes(model)[each.name]) for each in NODAL
+        each.name: (result.rows.of_nodes(model)[each.name], alone.rows.of_nodes(model)[each.name])
+        for each in NODAL
+        if each.name not in ("CF", "TF")  # lanes record no loads: nothing that a sweep keeps is made of them
     }
     for name, (found, expected) in pairs.items():
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-10 * max(1.0, np.abs(expected).max())), name
