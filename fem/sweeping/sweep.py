@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 
 import fem
 from fem.arrays import Columns, Flags, Floats
-from fem.errors import CommandError, DeckError
+from fem.errors import CommandError, DeckError, FemError
 from fem.files.own import OwnFolder
 from fem.model import Model
 from fem.results.console import say
@@ -208,9 +208,13 @@ class Plan:
 
 
 def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) -> Model:
-    """The deck with the first value of everything that is varied."""
+    """The deck at the first point of the grid at which it can be read; with its own values where there is none."""
     model = load(deck, dict(parameters))
-    return load(deck, {**parameters, **spelled(grid, model).point(0)})
+    points = spelled(grid, model)
+    for point in range(len(points)):
+        with suppress(FemError):
+            return load(deck, {**parameters, **points.point(point)})
+    return model
 
 
 def make_plan(
