@@ -7,7 +7,7 @@ from dataclasses import field
 
 import numpy as np
 
-from fem.arrays import Ints, frozen
+from fem.arrays import Ints, distinct, frozen
 from fem.model.mesh import Mesh
 from fem.model.steps import Step
 
@@ -31,8 +31,7 @@ class Reach:
 
 def union(parts: Iterable[Ints]) -> Ints:
     """All of them, rising."""
-    found: Ints = np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
-    return found
+    return distinct(np.concatenate([np.zeros(0, np.int64), *parts]))
 
 
 def reach_of(mesh: Mesh, steps: Iterable[Step]) -> Reach:
