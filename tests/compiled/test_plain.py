@@ -230,6 +230,7 @@ def test_without_numba_the_error_says_what_to_install(monkeypatch: pytest.Monkey
 
 SIGNALS = """
 import contextlib, signal
+from fem.commands.signals import stoppable
 from fem.compiled.plain.dispatchers import nothing_lost
 from fem.errors import Stopped
 for stumbles in (True, False):
