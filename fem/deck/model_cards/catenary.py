@@ -188,7 +188,7 @@ def bars_of(draft: Draft, catenary: Catenary, labels: Ints) -> Bars | None:
     which is said elsewhere.
     """
     found, gap, flat = between(draft, labels)
-    missing = np.setdiff1d(np.arange(len(labels) - 1), gap)
+    missing = np.flatnonzero(np.bincount(gap, minlength=len(labels) - 1) == 0)
     if missing.size:
         if draft.has_failed("ELEMENT", "ELGEN", "INCLUDE"):
             return None
