@@ -117,7 +117,7 @@ def _factors(model: Model, drag: FluidLoad) -> list[float]:
         if name is not None:
             amplitude = model.amplitudes[name]
             terms = abs(amplitude.mean) + sum(float(np.hypot(a, b)) for a, b in amplitude.fourier)
-            largest[at] = max([terms, *(abs(value) for _, value in amplitude.points)])
+            largest[at] = max(terms, np.abs(amplitude.points[:, 1]).max(initial=0.0))
     return largest
 
 

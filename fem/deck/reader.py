@@ -75,8 +75,9 @@ def read_source(
     if earlier and has_steps_alone:
         scanner.cards[:0] = model_cards(earlier, files, draft, keywords)
     interpret(scanner.cards, draft, keywords, scanner.keywords)
-    said = (n for n, text in enumerate(source.lines, 1) if text.strip() and not text.lstrip().startswith("**"))
-    model = with_final_labels(build_model(draft, Place(source, max(said, default=1), 1)), draft)
+    texts = ((n, source.lines[n - 1].strip()) for n in range(len(source.lines), 0, -1))
+    last = next((n for n, text in texts if text and not text.startswith("**")), 1)
+    model = with_final_labels(build_model(draft, Place(source, last, 1)), draft)
     values = {scanner.spellings[name]: value for name, value in scanner.values.items()}
     return with_origin(model, draft, values, source.name, files)
 

@@ -128,8 +128,7 @@ def _segments(amplitude: Amplitude, integrals: int = 0) -> tuple[Floats, Floats]
     if integrals:
         breaks, coefficients = _segments(amplitude, integrals - 1)
         return breaks, _antiderivative(breaks, coefficients)
-    points = np.array(amplitude.points, float)
-    time, value = points[:, 0], points[:, 1]
+    time, value = amplitude.points.T.copy()
     coefficients = np.zeros((len(time) + 1, {"TABULAR": 2, "SPLINE": 4, "SMOOTH STEP": 6}[amplitude.definition]))
     coefficients[0, 0] = value[0]
     coefficients[1:, 0] = value

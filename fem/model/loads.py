@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 import numpy as np
 
 from fem.arrays import Floats, Ints, frozen
@@ -20,7 +22,7 @@ class Amplitude:
 
     definition  ``TABULAR`` (also EQUALLY SPACED once read), ``SMOOTH STEP``, ``SPLINE``, ``PERIODIC`` or ``SWEEP``
     time        ``STEP TIME`` or ``TOTAL TIME``
-    points      (t, value), t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
+    points      (n, 2) of t and value, t rising: TABULAR linear, SMOOTH STEP with Abaqus' quintic between two points,
                 SPLINE with cubics that make one curve of two derivatives (not-a-knot ends);
                 constant before the first and after the last
     PERIODIC    value = a0 for t < t0, else a0 + sum_n [A_n cos(n omega (t - t0)) + B_n sin(n omega (t - t0))]
@@ -32,7 +34,7 @@ class Amplitude:
     name: str
     definition: str = "TABULAR"
     time: str = "STEP TIME"
-    points: tuple[tuple[float, float], ...] = ()
+    points: Floats = field(default_factory=lambda: np.zeros((0, 2)))
     omega: float = 0.0
     start: float = 0.0
     mean: float = 0.0
@@ -41,9 +43,16 @@ class Amplitude:
     duration: float = 0.0
     is_logarithmic: bool = False
 
+    def __post_init__(self) -> None:
+        """``points`` may be given as pairs."""
+        points = np.array(self.points, dtype=np.float64).reshape(-1, 2)
+        points.flags.writeable = False
+        object.__setattr__(self, "points", points)
+
     def __hash__(self) -> int:
         """Of what is short: measured motions have 100,000 points, and are looked up in every chunk."""
-        return hash((self.name, self.definition, self.time, len(self.points), self.points[-1:], self.fourier))
+        last = self.points[-1:].tobytes()
+        return hash((self.name, self.definition, self.time, len(self.points), last, self.fourier))
 
 
 @frozen

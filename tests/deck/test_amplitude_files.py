@@ -82,10 +82,57 @@ def test_the_last_value_holds_where_that_is_asked_for(tmp_path):
         read_deck(written(tmp_path, table, "", period=3.0))
     with pytest.raises(DeckError, match="the file of amplitude A ends at 1, the deck at 3"):
         read_deck(written(tmp_path, table, ", TIME=TOTAL TIME", period=3.0))
-    assert read_deck(written(tmp_path, table, ", PAST END=HOLD", period=3.0)).amplitudes["A"].points[-1] == (1.0, 2.0)
+    held = read_deck(written(tmp_path, table, ", PAST END=HOLD", period=3.0))
+    assert held.amplitudes["A"].points[-1].tolist() == [1.0, 2.0]
 
 
 def test_another_file_is_another_deck(tmp_path):
     first = read_deck(written(tmp_path, "0,1\n1,2\n", ""))
     assert read_deck(written(tmp_path, "0,1\n1,3\n", "")).digest != first.digest
     assert str(tmp_path / "motion.csv") in first.files
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0,1\n0.5,2\n1,3\n",
+        "0,1,\n\n  0.5 , 2 ,  \n 1.,+3.5",
+        "0;1\n.5;-2e-3\n1;3\n",
+        "0 1\n 5d-1\t2 \n1   3D0\n",
+        "0,1\n01,2\n3,4\n",
+        "0,1\n0,5,2\n3,4\n",
+        "0,1\n1,true\n2,null\n",
+        '0,1\n1,"5"\n2,6\n',
+        "0,1\n1,nan\n2,3\n",
+        "0,1\n1,1e999\n2,3\n",
+        "0,1\n1,1_0\n2,3\n",
+        "0,1\n1,0x1\n2,3\n",
+        "0,1\n1,٣\n2,3\n",
+        "0,1\n1\n2,3,3\n",
+        "0;1\n1;2,5\n2;3\n",
+        "0;1;2\n1;2,5\n2;3;4\n",
+        "0,1\n1,[2]\n2,3\n",
+        "0,1\n1 2,3\n2,3\n",
+        "0,1\n\x0c1,2\n2,3\n",
+        "0,1\n1,,\n2,3\n",
+        "0,-0\n-0.5e1,2\n2,3\n",
+        "0,1\n# later\n1,2\n",
+        "t,x\n" + "".join(f"{n},{n / 7}\n" for n in range(60_000)),
+        "t,x\n" + "".join(f"{n},{n / 7}\n" for n in range(60_000)) + "7,oh\n",
+    ],
+)
+@pytest.mark.parametrize("where", ["file", "deck"])
+def test_blocks_of_numbers_are_read_as_lines_are(text, where, tmp_path, monkeypatch):
+    def answer() -> object:
+        try:
+            if where == "file":
+                return read_deck(written(tmp_path, text, ", PAST END=HOLD")).amplitudes["A"]
+            path = tmp_path / "deck.inp"
+            path.write_text(MODEL + f"*AMPLITUDE, NAME=A\n{text.rstrip()}\n" + STEP.format(period=1.0))
+            return read_deck(path).amplitudes["A"]
+        except DeckError as error:
+            return [(each.line, each.column, each.message) for each in error.problems]
+
+    at_once = answer()
+    monkeypatch.setattr("fem.deck.lexical.blocks.numbers_at_once", lambda pieces, read: None)
+    assert answer() == at_once

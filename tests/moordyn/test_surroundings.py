@@ -94,7 +94,7 @@ def test_a_current_that_changes_in_time_is_a_profile_times_a_curve(tmp_path: Pat
     path.write_text("title\nmore\n\n\n -50. 0.\n\n 0. .1 .2 .0 .0\n 10. .2 .4 .0 .0\n")
     deck = imported(tmp_path, "2 Currents")
     model = fem.read_deck(tmp_path / "line.inp")
-    assert model.amplitudes["CURRENT"].points == ((2.0, 0.5), (12.0, 1.0))
+    assert model.amplitudes["CURRENT"].points.tolist() == [[2.0, 0.5], [12.0, 1.0]]
     assert "TYPE_ROPE, FDD, 1., 0.05, 1.2, 1., CURRENT" in deck and "\n0.4, 0.0, 0.0, 0.0" in deck
     path.write_text("title\nmore\n\n\n -50. 0.\n\n 0. .1 .2\n 10. .2 .2\n")
     (tmp_path / "line.inp").unlink()

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
-from fem.deck.lexical.card import Card
+import numpy as np
+
+from fem.arrays import Floats
+from fem.deck.lexical.blocks import plain_columns
+from fem.deck.lexical.card import Card, Piece
 from fem.deck.lexical.fields import FRACTION, NUMBER, Field, Row, split_line
 from fem.deck.lexical.source import Mistake, Source, did_you_mean, listing, shown, squeezed
 
@@ -18,13 +24,18 @@ MOST_NAMED = 20
 
 
 class Columns(NamedTuple):
-    """Lines of numbers, where they stand; how many a line has; the names of the columns (none: they have no names)."""
+    """Lines of numbers: where they stand, comments among them; how many a line has; names of the columns, if any."""
 
     card: Card
-    lines: list[tuple[Source, int]]
+    pieces: tuple[Piece, ...]
     separator: str | None
     width: int
     names: tuple[str, ...]
+
+    @property
+    def lines(self) -> Iterator[tuple[Source, int]]:
+        """The lines that have numbers."""
+        return lines_in(self.pieces)
 
     def find(self, given: Field | int) -> int:
         """Which column, from 0, is given by its name, or by its number from 1."""
@@ -49,8 +60,15 @@ class Columns(NamedTuple):
         more = "..." if len(self.names) > MOST_NAMED else ""
         return f": {listing(self.names[:MOST_NAMED], 'and')}{more}" if self.names else ""
 
+    def read(self, columns: tuple[int, int], whats: tuple[str, str]) -> Floats:
+        """All numbers of two columns (n, 2); Mistake at what is no finite number."""
+        table = plain_columns(self.pieces, self.separator, self.width, columns)
+        if table is not None:
+            return table
+        return np.array([self.numbers(*each) for each in zip(columns, whats, strict=True)]).T
+
     def numbers(self, column: int, what: str) -> list[float]:
-        """All numbers of a column; Mistake at what is no finite number."""
+        """All numbers of a column, one by one; Mistake at what is no finite number."""
         found = []
         for source, line in self.lines:
             entries = entries_of(source.lines[line - 1], self.separator)
@@ -75,24 +93,46 @@ class Columns(NamedTuple):
 
 def columns_of(card: Card) -> Columns:
     """The data lines of a card as a table; Mistake where there are no numbers."""
-    lines: list[tuple[Source, int]] = []
-    above = ""
-    for source, start, stop in card.pieces:
-        for number in range(start, stop):
-            text = source.lines[number - 1].strip()
-            if text.startswith("#"):
-                above = above if lines else text[1:]
-            elif text.strip(",;"):
-                lines.append((source, number))
-    texts = [source.lines[number - 1] for source, number in lines[:2]]
+    pieces = card.pieces
+    lines = list(islice(lines_in(pieces), 2))
+    texts = [source.lines[number - 1] for source, number in lines]
     separator = next((each for each in ";," if texts and each in texts[-1]), None)
+    above = heading(pieces)
     if texts and not any(NUMBER.fullmatch(entry.strip()) or "<" in entry for entry in texts[0].split(separator)):
         above, lines, texts = texts[0], lines[1:], texts[1:]
     if not lines:
         raise Mistake(card.file.place if card.file else card.place, "there is no line of numbers")
     width = len(entries_of(texts[0], separator))
     names = tuple(name.strip().strip('"') for name in entries_of(above, separator))
-    return Columns(card, lines, separator, width, names if above and len(names) == width else ())
+    return Columns(card, from_line(pieces, *lines[0]), separator, width, names if above and len(names) == width else ())
+
+
+def lines_in(pieces: tuple[Piece, ...]) -> Iterator[tuple[Source, int]]:
+    """The lines that hold something but a comment."""
+    for source, start, stop in pieces:
+        for number in range(start, stop):
+            text = source.lines[number - 1].strip()
+            if text.strip(",;") and not text.startswith("#"):
+                yield source, number
+
+
+def heading(pieces: tuple[Piece, ...]) -> str:
+    """The last comment above the lines that hold something."""
+    found = ""
+    for source, start, stop in pieces:
+        for number in range(start, stop):
+            text = source.lines[number - 1].strip()
+            if text.startswith("#"):
+                found = text[1:]
+            elif text.strip(",;"):
+                return found
+    return found
+
+
+def from_line(pieces: tuple[Piece, ...], source: Source, line: int) -> tuple[Piece, ...]:
+    """The pieces from a line on."""
+    at = next(at for at, piece in enumerate(pieces) if piece.source is source and piece.start <= line < piece.stop)
+    return pieces[at]._replace(start=line), *pieces[at + 1 :]
 
 
 def entries_of(line: str, separator: str | None) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fem.deck.lexical.fields import REFERENCE, Field
 from fem.deck.lexical.mesh_parts import leads_outside, parts_of
-from fem.deck.lexical.source import Mistake, Place, Source, shown
+from fem.deck.lexical.source import Lines, Mistake, Place, Source, shown
 
 MAX_DEPTH = 20
 MAX_INCLUDES = 1000
@@ -42,7 +42,7 @@ class DeckFiles:
 
     def open_deck(self, path: Path) -> Source:
         """The deck itself."""
-        source = Source(str(path), [], None)
+        source = Source(str(path), Lines(""), None)
         resolved = resolve(path, Place(source, 1, 1), str(path))
         self.root = resolved.parent if not path.is_symlink() else path.parent.resolve()
         self.chain = [resolved]
@@ -160,7 +160,7 @@ def unreadable(place: Place, name: str, error: Exception) -> Mistake:
     return Mistake(place, f"cannot read {shown(name)}: {getattr(error, 'strerror', None) or error}")
 
 
-def decode(content: bytes, place: Place) -> list[str]:
+def decode(content: bytes, place: Place) -> Lines:
     """Lines of a file: UTF-8, else Latin-1 (which never fails)."""
     if content.startswith(UTF16):
         raise Mistake(place, "the file is UTF-16 text", "save it as UTF-8")
@@ -172,8 +172,8 @@ def decode(content: bytes, place: Place) -> list[str]:
         return split_lines(content.decode("latin-1"))
 
 
-def split_lines(text: str) -> list[str]:
+def split_lines(text: str) -> Lines:
     """Lines without their ends, which may be LF, CRLF or CR."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.split("\n")
+    return Lines(text)

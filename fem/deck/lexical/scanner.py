@@ -49,7 +49,7 @@ class Scanner:
     def scan(self, source: Source) -> None:
         """All lines of one file, and of the files it includes."""
         lines = source.lines
-        stars = [number for number, text in enumerate(lines, 1) if "*" in text and text.lstrip()[0] == "*"]
+        stars = [number for number in lines.numbers_with("*") if lines[number - 1].lstrip()[0] == "*"]
         start, skip = 1, 0
         for number in stars:
             self.data(source, start, number)

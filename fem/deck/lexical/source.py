@@ -2,18 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, overload
+
+import numpy as np
 
 from fem.errors import Problem
 
 LONGEST_SHOWN = 60
 MAX_COMPARED = 1000
 LONGEST_LINE_SHOWN = 1000
+
+
+class Lines(Sequence[str]):
+    """The lines of a text, each cut out when it is asked for: strings would take 80 bytes a line beside it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.ends = np.append(self._positions("\n"), len(text))
+
+    def _positions(self, character: str) -> np.ndarray:
+        coding, kind = ("ascii", np.uint8) if self.text.isascii() else ("utf-32-le", np.uint32)
+        codes = np.frombuffer(self.text.encode(coding, "surrogatepass"), kind)
+        return np.flatnonzero(codes == ord(character))
+
+    def between(self, start: int, stop: int) -> str:
+        """The text of the lines ``start`` to ``stop - 1`` (from 0), without the end of the last one."""
+        return self.text[self.ends[start - 1] + 1 if start else 0 : self.ends[stop - 1]]
+
+    def numbers_with(self, character: str) -> list[int]:
+        """The lines (from 1) that have a character."""
+        if character not in self.text:
+            return []
+        lines = np.searchsorted(self.ends, self._positions(character)) + 1
+        return list(dict.fromkeys(lines.tolist()))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.text.split("\n"))
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            start, stop, step = at.indices(len(self))
+            return self.between(start, stop).split("\n")[::step] if start < stop else []
+        number = range(len(self))[at]
+        return self.between(number, number + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,7 +70,7 @@ class Source:
     """
 
     name: str
-    lines: list[str]
+    lines: Lines
     folder: Path | None = None
     chain: tuple[tuple[str, int], ...] = ()
     position: tuple[int, ...] = ()

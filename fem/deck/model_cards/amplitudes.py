@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
+import numpy as np
+
+from fem.arrays import Floats
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
+from fem.deck.lexical.blocks import plain_numbers
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.columns import columns_of
 from fem.deck.lexical.fields import Field, Row
@@ -35,7 +38,7 @@ TIMES = ("STEP TIME", "TOTAL TIME")
 def amplitude(card: Card, draft: Draft) -> None:
     """A function of time."""
     name = draft.declare(card, "amplitude")
-    draft.amplitudes[name] = Amplitude(name, points=((0.0, 1.0),))
+    draft.amplitudes[name] = Amplitude(name, points=np.array([[0.0, 1.0]]))
     if card.has("DEFINITION") and squeezed(card.field("DEFINITION").text) in OTHERS:
         field, hint = card.field("DEFINITION"), f"{listing(DEFINITIONS, 'and')} are"
         raise Mistake(field.place, f"*AMPLITUDE, DEFINITION={field.text.upper()} is not supported", hint)
@@ -49,19 +52,18 @@ def amplitude(card: Card, draft: Draft) -> None:
             draft.extension("*AMPLITUDE, DEFINITION=SWEEP")
         return
     if definition == "EQUALLY SPACED":
-        points = equally_spaced(card, fields_of(card, draft))
+        points = equally_spaced(card, draft)
     else:
-        points = pairs_of(card, fields_of(card, draft)) if card.file is None else points_of_file(card, name, draft)
-    right, up = card.number("SHIFTX"), card.number("SHIFTY")
-    points = [(t + right, value + up) for t, value in points]
-    if not all(map(math.isfinite, (number for point in points for number in point))):
+        points = pairs_of(card, draft) if card.file is None else points_of_file(card, name, draft)
+    points = points + np.array([card.number("SHIFTX"), card.number("SHIFTY")])
+    if not np.isfinite(points).all():
         raise card.mistake("a shifted point of the amplitude is out of range")
     if definition == "SPLINE":
         draft.extension("*AMPLITUDE, DEFINITION=SPLINE")
     kind = "TABULAR" if definition == "EQUALLY SPACED" else definition
-    draft.amplitudes[name] = Amplitude(name, kind, time, tuple(points))
+    draft.amplitudes[name] = Amplitude(name, kind, time, points)
     if card.file is not None and not card.has("PAST END"):
-        draft.ends[name] = card.file.place, points[-1][0]
+        draft.ends[name] = card.file.place, float(points[-1, 0])
 
 
 def fields_of(card: Card, draft: Draft) -> list[Field]:
@@ -93,8 +95,12 @@ def refuse(card: Card, names: tuple[str, ...], why: str) -> None:
             raise Mistake(card.field(name).place, f"{name} {why}")
 
 
-def pairs_of(card: Card, fields: list[Field]) -> list[tuple[float, float]]:
-    """(time, value) pairs, any number a line; times rise."""
+def pairs_of(card: Card, draft: Draft) -> Floats:
+    """(n, 2) pairs of time and value, any number a line; times rise."""
+    numbers = plain_numbers(card.pieces)
+    if numbers is not None and len(numbers) and len(numbers) % 2 == 0 and (np.diff(numbers[::2]) > 0.0).all():
+        return numbers.reshape(-1, 2)
+    fields = fields_of(card, draft)
     if len(fields) % 2:
         raise Mistake(fields[-1].place, "expected pairs of time and value, got a time without a value")
     points: list[tuple[float, float]] = []
@@ -105,41 +111,45 @@ def pairs_of(card: Card, fields: list[Field]) -> list[tuple[float, float]]:
         points.append(point)
     if not points:
         raise card.mistake("the amplitude has no points")
-    return points
+    return np.array(points)
 
 
-def points_of_file(card: Card, name: str, draft: Draft) -> list[tuple[float, float]]:
-    """(time, value) pairs: two columns of a table; several pairs a line where the table begins so, as in Abaqus."""
+def points_of_file(card: Card, name: str, draft: Draft) -> Floats:
+    """(n, 2) of time and value: two columns of a table; several pairs a line where it begins so, as in Abaqus."""
     table = columns_of(card)
     given = [card.field(of) if card.has(of) else number for number, of in enumerate(("TIME COLUMN", "COLUMN"), 1)]
     if given == [1, 2] and not table.names and table.width > 2:
-        fields = [field for source, line in table.lines[:2] for field in table.row(source, line).fields()]
+        fields = [field for source, line in islice(table.lines, 2) for field in table.row(source, line).fields()]
         times = [field.number("the time") for field in fields[::2]]
         if table.width % 2 == 0 and all(before < after for before, after in pairwise(times)):
-            return pairs_of(card, fields_of(card, draft))
+            return pairs_of(card, draft)
     columns = [table.find(each) for each in given]
     if table.width > 2 and not card.has("COLUMN"):
         which = f"{columns[1] + 1} of {table.width}; COLUMN= says which{table.named()}"
         draft.notice(f"amplitude {name} takes column {which}")
-    times, values = table.numbers(columns[0], "the time"), table.numbers(columns[1], "the value")
-    for at, (before, after) in enumerate(pairwise(times), 1):
-        if after <= before:
-            place = table.row(*table.lines[at]).field(columns[0]).place
-            raise Mistake(place, f"times must rise: {after:g} after {before:g}")
-    return list(zip(times, values, strict=True))
+    points = table.read((columns[0], columns[1]), ("the time", "the value"))
+    back = np.flatnonzero(np.diff(points[:, 0]) <= 0.0)
+    if len(back):
+        before, after = points[back[0] : back[0] + 2, 0]
+        place = table.row(*next(islice(table.lines, back[0] + 1, None))).field(columns[0]).place
+        raise Mistake(place, f"times must rise: {after:g} after {before:g}")
+    return points
 
 
-def equally_spaced(card: Card, fields: list[Field]) -> list[tuple[float, float]]:
-    """Values at BEGIN, BEGIN + FIXED INTERVAL, ..."""
+def equally_spaced(card: Card, draft: Draft) -> Floats:
+    """(n, 2) values at BEGIN, BEGIN + FIXED INTERVAL, ..."""
     if not card.has("FIXED INTERVAL"):
         raise card.mistake("DEFINITION=EQUALLY SPACED needs FIXED INTERVAL=")
     interval, begin = card.number("FIXED INTERVAL"), card.number("BEGIN")
     if interval <= 0.0:
         raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL must be positive")
-    points = [(begin + number * interval, field.number("the value")) for number, field in enumerate(fields)]
-    if not points:
+    values = plain_numbers(card.pieces)
+    if values is None:
+        values = np.array([field.number("the value") for field in fields_of(card, draft)])
+    points = np.column_stack([begin + np.arange(len(values)) * interval, values])
+    if not len(points):
         raise card.mistake("the amplitude has no values")
-    if any(after[0] <= before[0] for before, after in pairwise(points)):
+    if (np.diff(points[:, 0]) <= 0.0).any():
         raise Mistake(card.field("FIXED INTERVAL").place, "FIXED INTERVAL is too small beside BEGIN: times do not rise")
     return points
 

@@ -110,7 +110,7 @@ def values_of(draft: Draft, entry: Winch, begin: float, end: float) -> Floats:
     if amplitude is None:
         return np.ones(1)
     origin = begin if amplitude.time == "STEP TIME" else 0.0
-    points = np.array([origin + time for time, _ in amplitude.points])
+    points = origin + amplitude.points[:, 0]
     inside = points[(points > begin) & (points < end)]
     return evaluate(Follow(amplitude, origin), np.concatenate([np.linspace(begin, end, SAMPLES), inside]))
 

@@ -32,7 +32,9 @@ def write_deck(model: Model) -> str:
         if amplitude.definition == "SWEEP":
             ends = (amplitude.omega, amplitude.omega_end, amplitude.duration)
             lines.append(", ".join(map(number, (*ends, amplitude.start, amplitude.mean))))
-        lines += [f"{number(left)}, {number(right)}" for left, right in (*amplitude.points, *amplitude.fourier)]
+        lines += [
+            f"{number(left)}, {number(right)}" for left, right in (*amplitude.points.tolist(), *amplitude.fourier)
+        ]
     for name, instants in model.time_points.items():
         lines += [card("TIME POINTS", NAME=name), *map(number, instants)]
     for equation in model.equations:
