@@ -35,6 +35,7 @@ class Scene:
     """k instants of n nodes and m elements.
 
     time (k,), x (k, n, 3), ends (m, 2) node indices, the last ``dashed`` of them no bars; labels, elements: their names
+    rest      (n, 3) positions without displacements, for magnifying these; None: there are none
     axes      two of the plane in which everything stays, or all three; up: the one against gravity
     unit      as ``Results.symbol``
     values    name -> (k, bars), NaN where unknown;  extremes: name -> least and greatest of the whole run, also
@@ -60,6 +61,7 @@ class Scene:
     breaks: Floats | None = None
     extremes: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     sets: Mapping[str, Ints] = field(default_factory=dict)
+    rest: Floats | None = None
 
     def text(self) -> bytes:
         """As the player reads it."""
@@ -78,6 +80,7 @@ class Scene:
         bars, breaks = len(self.ends) - self.dashed, self.breaks
         content = plain | {"nodes": len(self.labels), "bars": bars, "up": self.up, "values": scales}
         content |= {"time": packed(self.time, "<f8"), "x": packed(self.x), "ends": packed(self.ends, "<i4")}
+        content["rest"] = None if self.rest is None else packed(self.rest)
         content["loads"] = {str(node): list(load) for node, load in self.loads.items()}
         content["sets"] = {name: indices.tolist() for name, indices in self.sets.items()}
         content["breaks"] = None if breaks is None or not np.isfinite(breaks).any() else packed(breaks)
@@ -120,6 +123,7 @@ def scene_of(results: Results) -> bytes:
         planes=[(plane.height, plane.colour, plane.is_bottom) for plane in planes_of(results)],
         breaks=break_times(results),
         extremes={} if motion.keys is None else extremes_of(results.elements, labels),
+        rest=mesh.coordinates,
     ).text()
 
 

@@ -3,6 +3,7 @@ const PULLED = ["#b4b4b4", "#56B4E9", "#0072B2", "#06263d"];
 const PUSHED = ["#b4b4b4", "#E69F00", "#D55E00", "#5a2300"];
 const PULLED_DARK = ["#70757a", "#56B4E9", "#9fd8ff", "#ffffff"];
 const PUSHED_DARK = ["#70757a", "#E69F00", "#ff9a4d", "#ffe0c0"];
+const SCALES = [1, 2, 5, 10, 20, 50, 100, 1000];
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 const FIT = 10; // seconds in which a motion is shown as a whole
 const NEAR = 12; // pixels
@@ -26,10 +27,18 @@ const digits = (value) => (value === 0 ? "0" : Number(value.toPrecision(4)).toSt
 
 function opened(scene) {
   scene.time = numbers(scene.time, Float64Array);
-  scene.x = numbers(scene.x, Float32Array);
+  scene.real = numbers(scene.x, Float32Array);
+  scene.rest = scene.rest && numbers(scene.rest, Float32Array);
   scene.ends = numbers(scene.ends, Int32Array);
   scene.breaks = scene.breaks && numbers(scene.breaks, Float32Array);
   for (const each of Object.values(scene.values)) each.numbers = numbers(each.numbers, Float32Array);
+  return scene;
+}
+
+function magnified(scene, scale) { // positions as drawn, and the box they stay in
+  scene.x = scene.rest && scale !== 1
+    ? scene.real.map((x, i) => scene.rest[i % scene.rest.length] + scale * (x - scene.rest[i % scene.rest.length]))
+    : scene.real;
   const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
   for (let i = 0; i < scene.x.length; i++) {
     low[i % 3] = Math.min(low[i % 3], scene.x[i]);
@@ -65,6 +74,8 @@ export default {
             <option :value="0">none</option><option :value="0.05">short</option><option :value="0.2">long</option>
             <option :value="1">all</option></select></label>
         </template>
+        <label v-if="moves && magnifies">displacements <select class="fem-scale" v-model.number="scale" @change="magnify">
+          <option v-for="each in scales" :value="each">{{ each }}×</option></select></label>
         <label v-if="names_of_values.length">colour <select class="fem-colour" v-model="colour" @change="draw">
           <option value="">none</option>
           <option v-for="each in names_of_values" :value="each">{{ each }}</option></select></label>
@@ -77,6 +88,7 @@ export default {
     return {
       ready: false, moves: false, runs: false, now: 0, last: 0, first: 0, speed: 0, speeds: SPEEDS, trail: 0.05,
       colour: "T", names_of_values: [], legend: null, hover: "", at: [0, 0], turned: false, stamp: "",
+      scale: 1, scales: SCALES, magnifies: false,
     };
   },
   watch: { sources: "load", marked: "draw", charts: "attach" },
@@ -123,6 +135,8 @@ export default {
       if (wanted !== this.sources.join()) return;
       const began = !this.scenes.length;
       this.scenes = scenes;
+      this.magnifies = scenes.some((scene) => scene.rest);
+      for (const scene of scenes) magnified(scene, this.scale);
       this.ready = scenes.length > 0;
       if (!this.ready) return this.draw();
       this.first = scenes[0].time[0];
@@ -152,6 +166,10 @@ export default {
       }
       this.before = moment;
       this.ticking = requestAnimationFrame(this.tick);
+    },
+    magnify() {
+      for (const scene of this.scenes) magnified(scene, this.scale);
+      this.draw();
     },
     seek(time) {
       this.run(false);
@@ -190,7 +208,7 @@ export default {
           const d = (seen[2 * i] - x) ** 2 + (seen[2 * i + 1] - y) ** 2;
           if (d < best) {
             best = d;
-            const place = [0, 1, 2].map((j) => digits(scene.x[3 * (k * scene.nodes + i) + j]));
+            const place = [0, 1, 2].map((j) => digits(scene.real[3 * (k * scene.nodes + i) + j]));
             const sets = Object.keys(scene.sets).filter((name) => scene.sets[name].includes(i)).slice(0, 4);
             said = `node ${scene.labels[i]} (${place.join(", ")})${scene.supports.includes(i) ? ", held" : ""}` +
               (sets.length ? `\nin ${sets.join(", ")}` : "");

@@ -204,6 +204,27 @@ def test_a_folder_of_results_that_grows(serve, open_tab, tmp_path):
         assert solver.wait() == 0
 
 
+def test_displacements_are_magnified(serve, open_tab, tmp_path):
+    """A stretched bar looks stiff until they are; at 1 the picture is what it was."""
+    deck = Path(__file__).resolve().parents[3] / "inputs" / "sdnl100.inp"
+    run = [sys.executable, "-m", "fem", "run", str(deck), "--output", str(tmp_path / "run"), "--quiet"]
+    subprocess.run(run, check=True)
+    started = serve(tmp_path, str(tmp_path / "run"))
+    try:
+        tab = open_tab(started.url)
+        tab.until(lambda: tab.page.locator("canvas[data-time]").count() == 1)
+        tab.page.locator(".fem-place").first.fill("0.4")  # pauses
+        pictures = []
+        for scale in ("1", "50", "1"):
+            tab.page.locator(".fem-scale").first.select_option(scale)
+            tab.page.wait_for_timeout(150)
+            pictures.append(tab.page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()"))
+            tab.page.screenshot(path=str(tmp_path / f"scale_{scale}.png"))
+        assert pictures[0] == pictures[2] != pictures[1]
+    finally:
+        started.end()
+
+
 def test_an_empty_folder_is_refused(open_tab, tmp_path):
     tab = open_tab()
     tab.page.get_by_role("tab", name="Results").click()
