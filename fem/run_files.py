@@ -23,8 +23,7 @@ from fem.outlet import Writer
 from fem.pictures import PICTURES, PLOTTED
 from fem.post import POSTED
 from fem.results import run_record
-from fem.results.harmonic.columns import RESPONSES
-from fem.results.harmonic.tables import ResponseSink, has_responses
+from fem.results.harmonic import RESPONSES, ResponseSink, has_responses
 from fem.results.record import Rows, SilentSink, Sink
 from fem.results.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
 from fem.results.tables import TableSink

@@ -15,7 +15,7 @@ import pytest
 
 from fem.compiled.kernel import rehearsal
 from fem.deck import KEYWORDS
-from fem.deck.foreign import FOREIGN
+from fem.deck.reader import FOREIGN
 from tests.forces.families.magnet import PULL, WALL
 from tests.test_architecture import ROOMS
 from tests.trees import parsed

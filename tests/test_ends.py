@@ -27,7 +27,7 @@ from fem.errors import MachineError, Stopped
 from fem.files.room import ROOM, Room
 from fem.files.whole import PART, GrowingFile, replace_file
 from fem.outlet import InterruptGuard
-from fem.pictures.fields import read_field, read_list
+from fem.pictures.folder import read_field, read_list
 from fem.solve.step_run import StepRun
 from fem.sweeping.table import SweepTable
 from tests.files.test_own import DECK

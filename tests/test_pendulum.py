@@ -9,7 +9,7 @@ import fem
 from fem.cli import main
 from fem.errors import CommandError
 from fem.pendulums.description import Pendulum, body_of, per_link
-from fem.pendulums.text import deck_text
+from fem.pendulums.write import deck_text
 
 LENGTHS, MASSES, ANGLES, SPEEDS = (1.0, 0.5, 2.0), (2.0, 3.0, 0.25), (30.0, -75.0, 100.0), (10.0, 0.0, -40.0)
 UNEQUAL = {"lengths": LENGTHS, "masses": MASSES, "angles": ANGLES, "speeds": SPEEDS}

@@ -11,7 +11,7 @@ import fem
 from fem.assembly.build import assemble
 from fem.forces.values import element_values
 from fem.model.quantities import ELEMENTAL, NODAL, QUANTITIES, RECORDED, Quantity, Values
-from fem.pictures.fields import read_field, read_list
+from fem.pictures.folder import read_field, read_list
 from fem.runner import run_to_files
 
 DECK = """*NODE, NSET=ALL

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import fem
 from fem.chaos.exponents import Lyapunov
 from fem.pendulums.description import Pendulum
-from fem.pendulums.text import deck_text
+from fem.pendulums.write import deck_text
 from fem.sweeping.grid import make_grid
 from fem.sweeping.sweep import Sweep, carry_out, computed, make_plan
 from fem.sweeping.table import sweep_folder

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fem.files.own import read_record
-from fem.files.regular import open_regular
+from fem.files.whole import open_regular
 from fem.results.run_record import RUN_RECORD
 
 COLUMNS: dict[str, type] = dict.fromkeys(("step", "increment", "iterations"), int)

@@ -1,4 +1,7 @@
-"""What acts on the model in one step: supports, loads, temperatures, and the arrays the march reads of them."""
+"""What acts on the model in one step: supports, loads, temperatures, and the arrays the march reads of them.
+
+Thermal strain of bars from nodal temperatures.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,7 @@ from fem.assembly.cases import Case, Entry, Span, advance, follow
 from fem.assembly.flows import Flow, advance_flows, buoyancy_cases
 from fem.assembly.supports import Supports, advance_supports, initial_supports
 from fem.assembly.system import System
-from fem.assembly.thermal import thermal_strain
-from fem.model import Static, Step
+from fem.model import Expansion, Static, Step
 from fem.model.curves import Constant, Curve, Ramp, combined, evaluate
 
 Entries: TypeAlias = tuple[Entry, ...]
@@ -214,3 +216,25 @@ def thermal_rows(system: System, environment: Environment, time: Floats) -> Floa
     heat = [(case.field, case.curve) for case in environment.heat]
     temperature = combined(heat, time, (len(initial), 1))[:, :, 0]
     return thermal_strain(system, temperature, initial)
+
+
+def coefficient(expansion: Expansion, temperature: Floats) -> Floats:
+    """alpha at given temperatures: linear between the rows, constant outside."""
+    rows = np.array(expansion.rows, float)
+    order = np.argsort(rows[:, 1], kind="stable")
+    return np.asarray(np.interp(temperature, rows[order, 1], rows[order, 0]))
+
+
+def thermal_strain(system: System, temperature: Floats, initial: Floats) -> Floats:
+    """(k, m) thermal strain of the bars for nodal temperatures (k, n) that started from ``initial`` (n,).
+
+    e_th = alpha(T) (T - ZERO) - alpha(T_0) (T_0 - ZERO), T the mean of both ends, as Abaqus defines it.
+    """
+    strain = np.zeros((temperature.shape[0], len(system.bars.nodes)))
+    for bars, expansion in system.expansions:
+        i, j = system.bars.nodes[bars, 0], system.bars.nodes[bars, 1]
+        now = 0.5 * (temperature[:, i] + temperature[:, j])
+        start = 0.5 * (initial[i] + initial[j])
+        strain[:, bars] = coefficient(expansion, now) * (now - expansion.zero)
+        strain[:, bars] -= coefficient(expansion, start) * (start - expansion.zero)
+    return strain

@@ -12,7 +12,7 @@ from fem.arrays import Floats
 from fem.branches.continuation import WAY, Continuation
 from fem.branches.orbits import Orbits
 from fem.pictures.style import OKABE_ITO, legend_beside, panels, tidy
-from fem.results.frames.units import unit_of
+from fem.results.frames import unit_of
 from fem.sweeping.sweep import Sweep
 
 WAYS = ((1.0, "up", {"marker": "o", "ms": 3.5, "mfc": "none"}), (-1.0, "down", {"marker": ".", "ms": 3}))

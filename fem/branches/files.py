@@ -16,7 +16,7 @@ from fem.files.whole import lines_of, replace_file
 from fem.model import Model
 from fem.pictures.style import save_png
 from fem.results.console import as_note, say
-from fem.results.frames.units import says_si
+from fem.results.frames import says_si
 from fem.results.run_record import RESULTS, deck_name
 from fem.runner import load
 from fem.sweeping.grid import read_vary

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from fem.arrays import Flags, Floats
 from fem.pictures.style import OKABE_ITO, curve, legend_beside, panels, tidy
-from fem.results.frames.units import unit_of
+from fem.results.frames import unit_of
 
 if TYPE_CHECKING:
     from fem.chaos.sections import Section, Sections

@@ -18,7 +18,7 @@ from fem.files.whole import lines_of, replace_file
 from fem.model import Model
 from fem.pictures.style import save_png
 from fem.results.console import as_note, in_lines
-from fem.results.frames.units import says_si
+from fem.results.frames import says_si
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.sweeping.sweep import Sweep

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
-from fem.deck import mesh_files, reader
+from fem.deck import mesh_files, reader, rope_laws
 from fem.deck.handler import Handler
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.scanner import checked_overrides
-from fem.deck.model_cards import amplitudes, conditions, generate, materials, mesh, parts, properties, sets
+from fem.deck.model_cards import amplitudes, conditions, materials, mesh, parts
 from fem.deck.outline import OutlineReader
-from fem.deck.rope_laws import cards as rope_laws
-from fem.deck.step_cards import breaks, controls, harmonic, loads, outputs, procedures, steps, winches
-from fem.deck.surroundings import cylinders, fluid, planes, seabed, waves
+from fem.deck.step_cards import controls, loads, outputs, steps, winches
+from fem.deck.surroundings import fluid, planes
 from fem.deck.surroundings import loads as fluid_loads
 from fem.deck.writer import write_deck
 from fem.model import Model
@@ -32,11 +31,11 @@ KEYWORDS: dict[str, Handler] = {
     "END INSTANCE": parts.end,
     "NODE": mesh.node,
     "ELEMENT": mesh.element,
-    "NGEN": generate.ngen,
-    "NFILL": generate.nfill,
-    "ELGEN": generate.elgen,
-    "NSET": sets.nset,
-    "ELSET": sets.elset,
+    "NGEN": mesh.ngen,
+    "NFILL": mesh.nfill,
+    "ELGEN": mesh.elgen,
+    "NSET": mesh.nset,
+    "ELSET": mesh.elset,
     "MATERIAL": materials.material,
     "DENSITY": materials.density,
     "ELASTIC": materials.elastic,
@@ -50,22 +49,22 @@ KEYWORDS: dict[str, Handler] = {
     "UNLOADING DATA": rope_laws.unloading_data,
     "VISCOELASTIC": rope_laws.viscoelastic,
     "DYNAMIC STIFFNESS": rope_laws.dynamic_stiffness,
-    "SOLID SECTION": properties.solid_section,
-    "SPRING": properties.spring,
-    "DASHPOT": properties.dashpot,
-    "MASS": properties.mass,
-    "NONSTRUCTURAL MASS": properties.nonstructural_mass,
-    "REST LENGTH": properties.rest_length,
-    "PULLEY": properties.pulley,
-    "SEABED": seabed.seabed,
-    "RIGID CYLINDER": cylinders.rigid_cylinder,
+    "SOLID SECTION": materials.solid_section,
+    "SPRING": materials.spring,
+    "DASHPOT": materials.dashpot,
+    "MASS": materials.mass,
+    "NONSTRUCTURAL MASS": materials.nonstructural_mass,
+    "REST LENGTH": materials.rest_length,
+    "PULLEY": materials.pulley,
+    "SEABED": planes.seabed,
+    "RIGID CYLINDER": planes.rigid_cylinder,
     "STOP PLANE": planes.stop_plane,
     "RIGID BODY": conditions.rigid_body,
-    "FAILURE": breaks.failure,
-    "MODEL CHANGE": breaks.model_change,
+    "FAILURE": loads.failure,
+    "MODEL CHANGE": loads.model_change,
     "AQUA": fluid.aqua,
     "WIND": fluid.wind,
-    "WAVE": waves.wave,
+    "WAVE": fluid.wave,
     "DRAG LAW": fluid.drag_law,
     "MARINE GROWTH": fluid.marine_growth,
     "AMPLITUDE": amplitudes.amplitude,
@@ -76,12 +75,12 @@ KEYWORDS: dict[str, Handler] = {
     "TRANSFORM": conditions.transform,
     "STEP": steps.step,
     "END STEP": steps.end_step,
-    "STATIC": procedures.static,
-    "VISCO": procedures.visco,
-    "DYNAMIC": procedures.dynamic,
-    "FREQUENCY": procedures.frequency,
-    "STEADY STATE DYNAMICS": harmonic.steady_state_dynamics,
-    "MODAL DAMPING": harmonic.modal_damping,
+    "STATIC": steps.static,
+    "VISCO": steps.visco,
+    "DYNAMIC": steps.dynamic,
+    "FREQUENCY": steps.frequency,
+    "STEADY STATE DYNAMICS": steps.steady_state_dynamics,
+    "MODAL DAMPING": steps.modal_damping,
     "CONTROLS": controls.controls,
     "BOUNDARY": loads.boundary,
     "CLOAD": loads.cload,

@@ -1,4 +1,9 @@
-"""What is known so far while a deck is read: the only object of the package that is built up in place."""
+"""What is known so far while a deck is read: the only object of the package that is built up in place.
+
+A step while it is read.
+
+Parts and instances while a deck is read: whose cards are whose, and where an instance stands.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +14,34 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
+
 from fem.arrays import Floats
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, Row
 from fem.deck.lexical.source import Guard, Mistake, Place, listing
 from fem.deck.mesh_draft import Catenary, ElementTable, LabelTable, NodeTable, SetTable
-from fem.deck.part_draft import Parts
-from fem.deck.step_draft import StepDraft
 from fem.errors import MAX_PROBLEMS, DeckError
 from fem.model import (
     Amplitude,
     BarSection,
     Boundary,
     Controls,
+    DistributedLoad,
     EarlierState,
     Failure,
+    FluidLoad,
     InitialCondition,
+    NodalLoad,
     NonstructuralMass,
+    OutputRequest,
     PointMass,
     Pulley,
     RestLength,
+    Temperature,
+    Winch,
 )
+from fem.model.steps import Procedure
 from fem.model.surroundings import DragLaw, MarineGrowth, RigidCylinder, Seabed, Water, Wind
 from fem.model.surroundings.waves import Airy, Jonswap
 
@@ -299,3 +311,114 @@ def machine_memory() -> float:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
         return 8e9
+
+
+class Given(NamedTuple):
+    """One ``*OUTPUT``: what follows begins as ``request``, of kind FILE or PRINT; ``bare``: nothing followed yet."""
+
+    request: OutputRequest
+    bare: bool
+
+
+@dataclass(slots=True)
+class StepDraft:
+    """Everything between ``*STEP`` and ``*END STEP``."""
+
+    place: Place
+    nlgeom: bool
+    name: str | None = None
+    title: tuple[str, ...] = ()
+    max_increments: int | None = None
+    extrapolation: str | None = None
+    amplitude: str | None = None
+    perturbation: Place | None = None
+    procedure: Procedure | None = None
+    procedure_place: Place | None = None
+    blamed: bool = False
+    controls: Controls | None = None
+    replaced: set[str] = field(default_factory=set)
+    changed: dict[str, Place] = field(default_factory=dict)
+    boundaries: list[tuple[Boundary, Place]] = field(default_factory=list)
+    rotations: list[Boundary] = field(default_factory=list)
+    nodal_loads: list[NodalLoad] = field(default_factory=list)
+    distributed_loads: list[DistributedLoad] = field(default_factory=list)
+    fluid_loads: list[tuple[FluidLoad, Place]] = field(default_factory=list)
+    temperatures: list[Temperature] = field(default_factory=list)
+    removals: list[tuple[str | int, Place]] = field(default_factory=list)
+    winches: list[tuple[Winch, Place]] = field(default_factory=list)
+    shed: list[tuple[str, Place]] = field(default_factory=list)
+    put: list[tuple[str, Place]] = field(default_factory=list)
+    outputs: list[OutputRequest] = field(default_factory=list)
+    output: Given | None = None
+
+
+OPENING = ("PART", "ASSEMBLY", "INSTANCE")
+
+
+class Position(NamedTuple):
+    """Of an instance: shifted first, then turned about the line from ``start`` to ``end`` (right-handed, degrees)."""
+
+    shift: Floats
+    start: Floats | None = None
+    end: Floats | None = None
+    degrees: float = 0.0
+
+    def applied(self, coordinates: Floats) -> Floats:
+        """(n, 3) positions in the assembly; quarter turns have sines and cosines without round-off.
+
+        With p from the start of the line, k along it: p' = k (k.p) + cos (p - k (k.p)) + sin k x p.
+        Source: Rodrigues' formula, Goldstein, Classical Mechanics, section 4.7.
+        """
+        placed = coordinates + self.shift if self.shift.any() else coordinates
+        if self.start is None or self.end is None or self.degrees == 0.0:
+            return placed
+        quarters, rest = divmod(self.degrees, 90.0)
+        cosine, sine = np.cos(np.radians(rest)), np.sin(np.radians(rest))
+        for _ in range(int(quarters) % 4):
+            cosine, sine = -sine, cosine
+        axis = (self.end - self.start) / np.linalg.norm(self.end - self.start)
+        from_start = placed - self.start
+        along = (from_start @ axis)[:, None] * axis
+        turned: Floats = self.start + along + cosine * (from_start - along) + sine * np.cross(axis, from_start)
+        return turned
+
+
+@dataclass(slots=True)
+class Instance:
+    """An ``*INSTANCE``; ``cards``: those of its part and its own."""
+
+    name: str
+    part: str
+    place: Place
+    position: Position
+    cards: list[Card]
+
+
+class Opened(NamedTuple):
+    """A ``*PART``, ``*ASSEMBLY`` or ``*INSTANCE`` that takes the cards below it."""
+
+    keyword: str
+    place: Place
+    cards: list[Card]
+
+
+class Parts:
+    """Whose the cards of a deck are.
+
+    cards_of   name of a part -> what stands in it; ``used``: parts that have instances
+    open       what takes the cards that follow, innermost last
+    rest       cards of the assembly and of the model
+    """
+
+    def __init__(self) -> None:
+        self.cards_of: dict[str, list[Card]] = {}
+        self.used: set[str] = set()
+        self.assembly: Place | None = None
+        self.instances: list[Instance] = []
+        self.open: list[Opened] = []
+        self.rest: list[Card] = []
+
+    def begin(self, card: Card, cards: list[Card]) -> list[Card]:
+        """What follows stands in ``card`` and goes to ``cards``."""
+        self.open.append(Opened(card.keyword, card.place, cards))
+        return cards

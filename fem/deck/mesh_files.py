@@ -17,7 +17,7 @@ from fem.arrays import Ints
 from fem.deck.draft import Draft
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import MAX_NAME
-from fem.deck.lexical.mesh_parts import readable
+from fem.deck.lexical.files import readable
 from fem.deck.lexical.source import Mistake, shown
 from fem.errors import lacks
 

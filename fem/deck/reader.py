@@ -1,4 +1,7 @@
-"""The order of reading: bytes to cards, mesh cards first, then all others, then the Model."""
+"""The order of reading: bytes to cards, mesh cards first, then all others, then the Model.
+
+Keywords of Abaqus and CalculiX that are not ours: planned, not supported, or without effect.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-from fem.deck.draft import Draft, MaterialDraft
-from fem.deck.foreign import FOREIGN, HARMLESS, answer_foreign
+from fem.deck.draft import Draft, MaterialDraft, StepDraft
 from fem.deck.handler import Handler
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.files import DeckFiles
 from fem.deck.lexical.parameters.traced import Course
 from fem.deck.lexical.scanner import Scanner
-from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed
+from fem.deck.lexical.source import Mistake, Place, Source, did_you_mean, nearest, shown, squeezed, words
 from fem.deck.model_cards.parts import sorted_cards
 from fem.deck.resolve.instances import read_instances, with_final_labels
 from fem.deck.resolve.model import build_model, with_origin
 from fem.deck.step_cards.steps import close_step
-from fem.deck.step_draft import StepDraft
 from fem.errors import CommandError, DeckError
 from fem.model import Model
 
@@ -209,3 +210,82 @@ def answer_unknown(card: Card, draft: Draft, keywords: Mapping[str, Handler], gu
     muted, draft.muted = draft.muted, True
     call(replace(card, keyword=likely), draft, keywords[likely])
     draft.muted = muted
+
+
+PLANNED = words("""
+    CONNECTOR SECTION, KINEMATIC COUPLING
+""")
+HARMLESS = words("""
+    PREPRINT, FILE FORMAT, ENERGY FILE, NODE RESPONSE, PRINT, MONITOR, FILE OUTPUT, SYSTEM OF UNITS,
+    DIAGNOSTICS, SECTION PRINT, SECTION FILE, CONTACT OUTPUT, CONTACT PRINT, CONTACT FILE, RADIATION OUTPUT,
+    INCREMENTATION OUTPUT, MODAL OUTPUT, MODAL FILE, MODAL PRINT, ELEMENT MATRIX OUTPUT, DATA CHECK, NO PRINT,
+    SUBMODEL OUTPUT, USER OUTPUT VARIABLES, USER OUTPUT, ORIENTATION, SECTION CONTROLS, HOURGLASS STIFFNESS,
+    CONDUCTIVITY, SPECIFIC HEAT, NODAL THICKNESS, PHYSICAL CONSTANTS, SYSTEM
+""")
+OTHER_PROCEDURES = words("""
+    BUCKLE, HEAT TRANSFER, UNCOUPLED TEMPERATURE-DISPLACEMENT, COUPLED TEMPERATURE-DISPLACEMENT, MODAL DYNAMIC,
+    COMPLEX FREQUENCY, RANDOM RESPONSE, RESPONSE SPECTRUM, ELECTROMAGNETICS, CFD,
+    GREEN, SENSITIVITY, CRACK PROPAGATION, SUBSTRUCTURE GENERATE, GEOSTATIC, SOILS, ANNEAL, MASS DIFFUSION,
+    PIEZOELECTRIC, ELECTRICAL, THERMAL ELECTRICAL, DIRECT CYCLIC, STEADY STATE TRANSPORT
+""")
+OTHER_SECTIONS = words("""
+    BEAM SECTION, BEAM GENERAL SECTION, SHELL SECTION, SHELL GENERAL SECTION, MEMBRANE SECTION, GASKET SECTION,
+    FRAME SECTION, COHESIVE SECTION, FLUID SECTION, FLUID PIPE SECTION, USER ELEMENT, UEL PROPERTY, JOINT, ROTARY
+    INERTIA, SURFACE SECTION, REBAR LAYER, REBAR, ACOUSTIC INFINITE, SUPERELEMENT, GAP, CONNECTOR ELASTICITY,
+    CONNECTOR DAMPING, CONNECTOR BEHAVIOR, CONNECTOR MOTION, CONNECTOR LOAD, EULERIAN SECTION, DISCRETE SECTION,
+    INTERFACE, MEMBRANE, SUBSTRUCTURE PROPERTY
+""")
+OTHERS = words("""
+    SURFACE, SURFACE INTERACTION, SURFACE BEHAVIOR, SURFACE PROPERTY, CONTACT, CONTACT PAIR, CONTACT INCLUSIONS,
+    CONTACT DAMPING, CONTACT PROPERTY ASSIGNMENT, CONTACT CONTROLS, CONTACT CLEARANCE, CONTACT INITIALIZATION DATA,
+    CONTACT FORMULATION, CLEARANCE, FRICTION, CHANGE FRICTION, GAP CONDUCTANCE, GAP HEAT GENERATION, TIE, CYCLIC
+    SYMMETRY MODEL, SELECT CYCLIC SYMMETRY MODES, COUPLING, DISTRIBUTING, DISTRIBUTING COUPLING, DISTRIBUTION,
+    DISTRIBUTION TABLE, KINEMATIC, EMBEDDED ELEMENT, SHELL TO SOLID COUPLING, FASTENER, MASTER, NORMAL,
+    TRANSVERSE SHEAR STIFFNESS, NCOPY, NMAP, ELCOPY, NODAL COORDINATES, PRE-TENSION SECTION, PRETENSION SECTION,
+    ACOUSTIC, IMPERFECTION, SUBMODEL, MATRIX ASSEMBLE, MATRIX INPUT, MATRIX GENERATE, PLASTIC, CYCLIC HARDENING,
+    CREEP, HYPERELASTIC, HYPERFOAM, HYPOELASTIC, RATE DEPENDENT, DEFORMATION PLASTICITY, MOHR COULOMB,
+    MOHR COULOMB HARDENING, DRUCKER PRAGER, CONCRETE, CAP PLASTICITY, CAST IRON PLASTICITY, CRUSHABLE FOAM, DEPVAR,
+    USER MATERIAL, COMPRESSION ONLY, SPECIFIC GAS CONSTANT, FLUID CONSTANTS, MAGNETIC PERMEABILITY, ELECTRICAL
+    CONDUCTIVITY, PERMEABILITY, LATENT HEAT, INELASTIC HEAT FRACTION, FAIL STRAIN, FAIL STRESS, DAMAGE INITIATION,
+    DAMAGE EVOLUTION, POROUS ELASTIC, SWELLING, POTENTIAL, MULLINS EFFECT, SHEAR FAILURE, TENSILE FAILURE, EOS,
+    FIELD, VALUES AT INFINITY, RIGID SURFACE, INERTIA RELIEF, BASE MOTION, GLOBAL DAMPING, STRUCTURAL
+    DAMPING, DSLOAD, DSFLUX, DFLUX, CFLUX, FILM, SFILM, RADIATE, SRADIATE, VIEWFACTOR, MASS FLOW, PRESSURE STRESS,
+    RELEASE, DISPLACEMENT, VELOCITY, INCIDENT WAVE, FOUNDATION, ADJUST, DISPLAY BODY, CONSTRAINT, OBJECTIVE, DESIGN
+    VARIABLES, DESIGN RESPONSE, FILTER, GEOMETRIC TOLERANCE, STIFFNESS RANDOM FIELD, CORRELATION LENGTH, ROBUST
+    DESIGN, RANDOM FIELD, FEASIBLE DIRECTION, MAP, MESH, CO-SIMULATION, CO-SIMULATION REGION, IMPORT, IMPORT ELSET,
+    IMPORT NSET, IMPORT CONTROLS, TRACER PARTICLE, INTEGRATED OUTPUT SECTION, BULK VISCOSITY, FIXED MASS SCALING,
+    VARIABLE MASS SCALING, ADAPTIVE MESH, SOLVER CONTROLS, UMAT, USER DEFINED FIELD, VISCOUS, ANISOTROPIC
+    HYPERELASTIC, ELECTROMAGNETICS MODEL
+""")
+ALTERNATIVES = {
+    "DSLOAD": "loads are given by *CLOAD and *DLOAD",
+    "COMPRESSION ONLY": "*NO TENSION is",
+    "GLOBAL DAMPING": "damping is given by *DAMPING inside a *MATERIAL",
+    "COUPLING": "*EQUATION ties dofs",
+    "TIE": "*EQUATION ties dofs; let elements share their nodes",
+    "GAP": "a bar with *NO TENSION or a nonlinear *SPRING closes a gap",
+    "NCOPY": "*NGEN and *NFILL generate nodes",
+    "ELCOPY": "*ELGEN generates elements",
+    "MASTER": "*EQUATION ties dofs",
+    "SYSTEM": "nodes are given in the global axes",
+    "PLASTIC": "materials of bars are elastic: *ELASTIC, with *NO COMPRESSION, *NO TENSION or *INEXTENSIBLE",
+    "BASE MOTION": "supports are moved by *BOUNDARY, AMPLITUDE=",
+}
+CARRIED = "supported are T3D2, T2D2, springs, dashpots and masses with *SOLID SECTION, *SPRING, *DASHPOT, *MASS"
+STEPS_CARRIED = "supported are *STATIC, *VISCO, *DYNAMIC, *FREQUENCY and *STEADY STATE DYNAMICS"
+FOREIGN = (*PLANNED, *HARMLESS, *OTHER_PROCEDURES, *OTHER_SECTIONS, *OTHERS)
+
+
+def answer_foreign(card: Card, draft: Draft) -> None:
+    """The answer to a keyword of ``FOREIGN``."""
+    name = card.keyword
+    if name in HARMLESS and (name != "SYSTEM" or not any(card.rows)):
+        draft.ignore(f"*{name}")
+        return
+    if draft.step is not None:
+        draft.step.blamed = True
+    draft.failed.update(("ELEMENT", "PROPERTY") if name in OTHER_SECTIONS else ())
+    if name in PLANNED:
+        raise card.mistake(f"*{name} is planned, not yet supported")
+    hint = STEPS_CARRIED if name in OTHER_PROCEDURES else ALTERNATIVES.get(name, CARRIED)
+    raise card.mistake(f"*{name} is not supported", hint)

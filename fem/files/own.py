@@ -17,10 +17,8 @@ from typing import Any
 
 from fem.errors import CommandError
 from fem.files.lock import LOCK, FolderLock
-from fem.files.names import REPORT, is_marked, on_disk
-from fem.files.regular import open_regular
 from fem.files.room import Room
-from fem.files.whole import PART
+from fem.files.whole import PART, REPORT, is_marked, on_disk, open_regular
 
 NAMED = 3
 """So many files are named in a message."""

@@ -1,15 +1,26 @@
-"""Files that are whole or not there."""
+"""Files that are whole or not there.
+
+Regular files alone: a pipe without a writer, a terminal or a device would be waited for without end.
+
+Names of files: as the system has them, bytes, and as text, which every record and list is; marks of pictures.
+
+Pictures and films are drawn anywhere, also into folders without a record: they say in their own description that they
+are of this program, and from which deck. One of our names without the mark is not ours.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import errno
+import hashlib
 import io
 import os
+import stat
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fem.errors import CommandError
 
@@ -105,3 +116,49 @@ class GrowingFile:
 
     def close(self) -> None:
         self._file.close()
+
+
+NONBLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Opened to be read, without waiting; links are followed. OSError: it cannot be, or is no regular file."""
+    number = os.open(path, os.O_RDONLY | NONBLOCKING)
+    try:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+MARK = "made by fem, deck "
+REPORT = "report.html"
+"""What ``fem report`` writes into a folder of results: stale once the command that filled it runs again."""
+
+
+def as_bytes(name: str) -> bytes:
+    """A name the system gave, or one from a record."""
+    return name.encode(errors="surrogateescape")
+
+
+def on_disk(name: str) -> str:
+    """A name from a record, whose text is UTF-8, as this system asks for it."""
+    try:
+        return os.fsdecode(as_bytes(name))
+    except UnicodeEncodeError:  # no system gave that
+        return name
+
+
+def mark_of(deck: str) -> str:
+    """The mark of pictures from the results of a deck, by its name; the same in every format, and ASCII."""
+    return MARK + hashlib.sha256(as_bytes(deck)).hexdigest()[:16]
+
+
+def is_marked(path: Path, mark: str = MARK) -> bool:
+    """A file that exists and bears the mark (of any deck, if none is given)."""
+    try:
+        return path.is_file() and mark.encode() in path.read_bytes()
+    except OSError:
+        return False

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from fem.arrays import Say
 from fem.files.whole import write_new
-from fem.moordyn.bottom import bottom_of
 from fem.moordyn.deck import MEANT, Chain, chains_of, deck_text, nodes_of, used
 from fem.moordyn.read import Moorings, read
-from fem.moordyn.water import water_of
+from fem.moordyn.water import bottom_of, water_of
 
 LEFT = {
     "ROD TYPES": "rods",

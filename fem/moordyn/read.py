@@ -2,6 +2,8 @@
 
 Source: MoorDyn 2.7, docs/inputs.rst and MoorDyn2.cpp: a section begins with a line of dashes and its name, tables have
 two lines of heads, # begins a comment, columns count and their heads do not.
+
+Lines of numbers in the files beside an input file of MoorDyn.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fem.errors import DeckError, Problem
+from fem.errors import CommandError, DeckError, Problem
 
 SECTIONS = {
     "LINE TYPES": ("LINE DICTIONARY", "LINE TYPES"),
@@ -283,3 +285,29 @@ def line(row: Row, types: dict[str, LineType], points: dict[int, Point]) -> Line
         raise row.error(f"the natural length must be positive, got {row.words[4]}", 4)
     label, segments = row.count(0, "the number of the line"), row.count(5, "the number of segments")
     return Line(row, label, row.words[1], ends[0], ends[1], length, segments)
+
+
+def rows_of(path: Path, what: str, heads: int = 0) -> list[Row]:
+    """The lines that hold something, without the first ``heads`` of the file. CommandError: it is not there.
+
+    what  that takes the file, for the message
+    """
+    if not path.is_file():
+        raise CommandError(f"{what} from {path}, which is not there")
+    lines = enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+    rows = [Row(str(path), number, text, tuple(text.partition("#")[0].split())) for number, text in lines]
+    return [row for row in rows[heads:] if row.words]
+
+
+def numbers_in(row: Row, what: str) -> list[float]:
+    """All words of a line; commas may stand between them. DeckError: one is no number."""
+    plain = Row(row.file, row.line, row.text.replace(",", " "), tuple(" ".join(row.words).replace(",", " ").split()))
+    return [plain.number(place, what) for place in range(len(plain.words))]
+
+
+def is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

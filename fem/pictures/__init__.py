@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fem.files.names import REPORT
+from fem.files.whole import REPORT
 from fem.model.quantities import NODAL
 
 FIGURES = (

@@ -1,4 +1,7 @@
-"""The motion of chosen nodes, from ``nodes.csv`` and ``elements.csv`` where they hold it, else from the fields."""
+"""The motion of chosen nodes, from ``nodes.csv`` and ``elements.csv`` where they hold it, else from the fields.
+
+Displacements drawn larger, or smaller, than they are.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,17 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.model.quantities import NODAL
-from fem.pictures.columns import MOST_NUMBERS, Table, instant_keys
-from fem.pictures.fields import FieldMesh, read_field
-from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
-from fem.results.surroundings.touchdown import chains_of
+from fem.pictures.folder import (
+    LEAST_INSTANTS,
+    MOST_NUMBERS,
+    FieldMesh,
+    Missing,
+    Results,
+    Table,
+    instant_keys,
+    read_field,
+)
+from fem.results.touchdown import chains_of
 
 NODES = {quantity.name: quantity for quantity in NODAL}
 Pick: TypeAlias = Callable[[Floats], Ints]
@@ -273,3 +283,16 @@ def chain_of(results: Results, members: Flags | None = None) -> tuple[list[int],
     rank = [(not look.at_rest[node], not look.reaction[node].any(), mesh.node_labels[node]) for node in nodes[[0, -1]]]
     way = 1 if rank[0] < rank[1] else -1
     return mesh.node_labels[nodes[::way]].tolist(), mesh.element_labels[elements[links[::way]]].tolist()
+
+
+NOTE = "displacements are drawn {:g} times as large as they are"
+
+
+def magnified(coordinates: Floats, u: Floats, scale: float) -> Floats:
+    """Positions (..., n, 3) of nodes at ``coordinates`` (n, 3) that move by ``scale`` times u (..., n, 3)."""
+    return coordinates + scale * u
+
+
+def magnified_title(title: str, scale: float) -> str:
+    """Says how many times."""
+    return title if scale == 1.0 else f"{title} (displacements x {scale:g})"

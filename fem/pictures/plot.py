@@ -13,20 +13,13 @@ from matplotlib.figure import Figure
 
 from fem.arrays import Say
 from fem.errors import CommandError
-from fem.files.names import is_marked
 from fem.files.own import check_file, others, some, usable_folder
-from fem.files.whole import replace_file
-from fem.pictures.figures.harmonic.response import response
+from fem.files.whole import is_marked, replace_file
 from fem.pictures.figures.increments import energies, iterations
-from fem.pictures.figures.joints import joints
-from fem.pictures.figures.links import angles, links
-from fem.pictures.figures.load_factor import load_factor
-from fem.pictures.figures.modes import modes
-from fem.pictures.figures.nodes import MOTIONS, displacements
-from fem.pictures.figures.phase import phase, phase_angles
-from fem.pictures.figures.reactions import reactions
-from fem.pictures.figures.tension import envelope, shapes, tension
-from fem.pictures.figures.touchdown import touchdown
+from fem.pictures.figures.links import angles, joints, links, phase, phase_angles
+from fem.pictures.figures.nodes import MOTIONS, displacements, load_factor, reactions
+from fem.pictures.figures.response import response
+from fem.pictures.figures.tension import envelope, modes, shapes, tension, touchdown
 from fem.pictures.folder import Missing, Results, open_results
 
 Drawing: TypeAlias = Callable[[Results], Figure]

@@ -15,8 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from fem.arrays import Floats
 from fem.files.whole import replace_file
-from fem.pictures.columns import extremes
-from fem.pictures.folder import Results
+from fem.pictures.folder import Results, extremes
 
 MOST_POINTS = 5_000
 """Longer curves are drawn by the smallest and largest value of equal shares."""

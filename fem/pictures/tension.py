@@ -11,9 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 
 from fem.arrays import Floats, Ints
-from fem.pictures.columns import instant_keys
-from fem.pictures.fields import FieldMesh
-from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
+from fem.pictures.folder import LEAST_INSTANTS, FieldMesh, Missing, Results, instant_keys
 from fem.pictures.motion import REST, Motion, Pick, at_keys, common, field_values, read_motion, within_memory
 
 PULLED = LinearSegmentedColormap.from_list("pulled", ("#b4b4b4", "#56B4E9", "#0072B2", "#06263d"))

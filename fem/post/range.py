@@ -9,9 +9,8 @@ import numpy as np
 from fem.arrays import Flags, Say, first_least
 from fem.errors import CommandError, unknown
 from fem.model.quantities import ELEMENTAL
-from fem.pictures.fields import read_field
 from fem.pictures.figures.tension import along, arc_length
-from fem.pictures.folder import Missing, Results, open_results
+from fem.pictures.folder import Missing, Results, open_results, read_field
 from fem.pictures.motion import chain_of
 from fem.pictures.plot import save
 from fem.post.series import Series, read_series, write_table

@@ -14,8 +14,7 @@ from fem.errors import CommandError, unknown
 from fem.files.whole import lines_of, replace_file
 from fem.model.quantities import QUANTITIES
 from fem.model.snaps import FOLLOW
-from fem.pictures.columns import Table
-from fem.pictures.folder import open_results
+from fem.pictures.folder import Table, open_results
 
 TABLES = {"e": ("elements.csv", "*EL PRINT, ELSET=", "element"), "n": ("nodes.csv", "*NODE PRINT, NSET=", "node")}
 NAME = re.compile(r"([A-Za-z]+[1-3]?)_([en])(\d+)")

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from fem.arrays import Columns
 from fem.errors import CommandError
-from fem.files.names import mark_of
 from fem.files.own import listed_names, read_record
+from fem.files.whole import mark_of
 from fem.pictures.style import MOST_CURVES, curve, legend_beside, panels, some_of, tidy
 from fem.reports.page import Page, drawn, facts, grid, picture
 from fem.results.run_record import COMPLETED

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from fem.errors import CommandError, lacks
-from fem.results.frames.shown import as_svg
+from fem.results.frames import as_svg
 
 LARGEST_SVG = 300_000
 """Characters; figures of many bars are smaller, and faster to show, as pixels."""

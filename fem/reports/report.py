@@ -6,9 +6,8 @@ from pathlib import Path
 
 from fem.arrays import Say
 from fem.errors import CommandError
-from fem.files.names import REPORT, is_marked
 from fem.files.own import check_file, usable_folder
-from fem.files.whole import replace_file
+from fem.files.whole import REPORT, is_marked, replace_file
 from fem.reports.page import Page
 
 RECORDS = ("run.json", "sweep.json", "lyapunov.json", "sections.json", "validation.json")

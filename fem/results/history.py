@@ -12,7 +12,7 @@ from fem.errors import unknown
 from fem.model import Model
 from fem.model.mesh import Mesh
 from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, RECORDED, Values
-from fem.results.harmonic.columns import RESPONSES, response_columns
+from fem.results.harmonic import RESPONSES, response_columns
 from fem.results.record import Event, Modes, Response, Rows, SilentSink
 
 BALANCED = tuple(ENERGIES)[:-1]
@@ -85,7 +85,7 @@ class History:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from fem.results.frames.shown import history_html
+        from fem.results.frames import history_html
 
         modes = [modes.frequency for modes in self.modes]
         return history_html(self.model, self.table("increments"), modes, self.notices)
@@ -169,8 +169,7 @@ class History:
 
         CommandError: pandas is not installed (extra ``notebook``). KeyError: no such table.
         """
-        from fem.results.frames.tables import frame_of
-        from fem.results.frames.units import says_si
+        from fem.results.frames import frame_of, says_si
 
         return frame_of(self.table(table), says_si(self.model.heading))
 
@@ -180,7 +179,7 @@ class History:
 
         CommandError: xarray is not installed (extra ``notebook``).
         """
-        from fem.results.frames.tables import dataset_of
+        from fem.results.frames import dataset_of
 
         return dataset_of(self.model, self.table("increments"), self.motion, self.elements)
 

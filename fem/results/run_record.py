@@ -16,8 +16,8 @@ import numpy as np
 import fem
 from fem.arrays import Floats
 from fem.compiled.plain.choose import installed
-from fem.files.names import as_bytes, on_disk
 from fem.files.own import Origin
+from fem.files.whole import as_bytes, on_disk
 from fem.model import Model, Step, outputs_in_force
 from fem.model.quantities import ENERGIES
 from fem.results.acting import as_record

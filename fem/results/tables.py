@@ -20,7 +20,7 @@ from fem.model.surroundings.waves import COMPONENTS
 from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
 from fem.results.schedule import NEVER, Cadence, is_active, request_cadence, target_indices, union
-from fem.results.surroundings.touchdown import COLUMNS, bed_lines, touchdown_lines
+from fem.results.touchdown import COLUMNS, bed_lines, touchdown_lines
 
 HEAD = ("step", "increment", "time")
 INCREMENT = ("dt", "iterations", "residual_norm", "cutbacks", *ENERGIES)

@@ -19,8 +19,7 @@ from fem.errors import CommandError, DeckError, FemError
 from fem.files.own import OwnFolder
 from fem.model import Model
 from fem.results.console import say
-from fem.results.frames.tables import frame_of, grid_of
-from fem.results.frames.units import says_si
+from fem.results.frames import frame_of, grid_of, says_si
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
@@ -77,7 +76,7 @@ class Sweep(Columns):
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from fem.results.frames.shown import sweep_html
+        from fem.results.frames import sweep_html
 
         return sweep_html(self, self.names, self.failures())
 

@@ -10,15 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fem.app.data.deck import judge, write_copy
-from fem.app.data.line import along, said_of
+from fem.app.data.deck import judge, parameters_of, with_value, write_copy
 from fem.app.data.links import PRESETS, ROUNDING, directions, dragged, joints_of, nearest_joint
-from fem.app.data.parameters import parameters_of, with_value
-from fem.app.data.sketch import bar_tensions
+from fem.app.data.sketch import along, bar_tensions, said_of
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.pendulums.description import Pendulum
-from fem.pendulums.text import deck_text
+from fem.pendulums.write import deck_text
 from fem.spans.catalogue import section
 from fem.spans.description import Span
 from fem.spans.text import deck_text as line_text

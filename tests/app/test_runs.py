@@ -21,7 +21,7 @@ from fem.app.progress import last_row, progress_of
 from fem.app.solver import Workplace, verdict_of
 from fem.cli import main
 from fem.pendulums.description import Pendulum
-from fem.pendulums.text import deck_text
+from fem.pendulums.write import deck_text
 from fem.pictures.folder import open_results
 from fem.results.run_record import COMPLETED, INTERRUPTED
 from tests.waiting import PATIENCE, wait_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fem.deck import KEYWORDS, parse_deck
-from fem.deck.foreign import FOREIGN
+from fem.deck.reader import FOREIGN
 from fem.model import Amplitude, Dashpot, Expansion, InitialCondition, Material, PointMass, Spring
 from tests.deck.decks import MATERIAL, MESH, STEP, parse, problems
 

@@ -6,8 +6,8 @@ import pytest
 
 from fem.deck import KEYWORDS, parse_deck
 from fem.deck.handler import STATEMENTS
-from fem.deck.resolve.companions import LAWS, strangers
-from fem.deck.step_cards import procedures
+from fem.deck.resolve.properties import LAWS, strangers
+from fem.deck.step_cards import steps
 from fem.errors import DeckError
 from fem.model import Dynamic
 from fem.model.steps import PARAMETERS
@@ -34,7 +34,7 @@ GIVEN = {"BETA": 0.3, "GAMMA": 0.6, "ALPHA": -0.1, "RHO": 0.4}
 
 def test_every_scheme_has_a_row_and_every_parameter_is_read() -> None:
     assert set(PARAMETERS) == set(SCHEMES)
-    assert set(procedures.OF_SCHEMES) == set(procedures.NUMBERS) == set(GIVEN)
+    assert set(steps.OF_SCHEMES) == set(steps.NUMBERS) == set(GIVEN)
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -51,7 +51,7 @@ def test_a_parameter_is_taken_or_refused(scheme: str, name: str) -> None:
 def test_a_new_scheme_takes_what_its_row_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """RHO of a scheme that this program does not know yet is the RHO of its deck."""
     monkeypatch.setitem(PARAMETERS, "TOY", ("rho",))
-    monkeypatch.setattr(procedures, "INTEGRATORS", (*PARAMETERS, "EXPLICIT"))
+    monkeypatch.setattr(steps, "INTEGRATORS", (*PARAMETERS, "EXPLICIT"))
     procedure = parse_deck(MODEL.format(cards=ELASTIC, parameters=", TIME INTEGRATOR=TOY, RHO=0.4")).steps[0].procedure
     assert isinstance(procedure, Dynamic) and procedure.rho == 0.4
     with pytest.raises(DeckError, match="ALPHA"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import fem
 from fem.deck import parse_deck, write_deck
 from fem.errors import NoConvergence
-from fem.results.surroundings.touchdown import lift_off
+from fem.results.touchdown import lift_off
 from fem.runner import run_to_files
 from fem.solve import step_system
 from tests.decks import run_text

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem.pictures.figures.load_factor import load_factor, read_paths
+from fem.pictures.figures.nodes import load_factor, read_paths
 from fem.pictures.folder import Missing, open_results
 from fem.runner import run_to_files
 from tests.pictures.runs import chain

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from fem.cli import main
-from fem.pictures.figures.modes import SIZE, modes, read_modes, unit
-from fem.pictures.figures.tension import shapes
+from fem.pictures.figures.tension import SIZE, modes, read_modes, shapes, unit
 from fem.pictures.folder import Missing, open_results
 from fem.runner import run_to_files
 from tests.pictures.runs import chain

@@ -11,10 +11,8 @@ import pytest
 
 from fem.cli import main
 from fem.pictures import FIGURES
-from fem.pictures.figures.joints import joints
-from fem.pictures.figures.links import angles_of, frame_of, read_links
+from fem.pictures.figures.links import angles_of, frame_of, joints, moving_support, read_links
 from fem.pictures.figures.nodes import displacements
-from fem.pictures.figures.phase import moving_support
 from fem.pictures.folder import open_results
 from fem.pictures.motion import plane_of
 from tests.pictures.runs import ALL, SIDEWAYS, chain

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fem.errors import CommandError
-from fem.pictures.film import check_film
+from fem.pictures.animate import check_film
 from fem.pictures.style import thinned
 
 

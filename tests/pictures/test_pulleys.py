@@ -20,7 +20,7 @@ from fem.pictures.figures.tension import arc_length, envelope, maps, ranges, sha
 from fem.pictures.folder import Results
 from fem.pictures.motion import chain_of
 from fem.pictures.tension import bars_of, read_tensions
-from fem.reports.mesh import mesh_figure
+from fem.reports.of_run import mesh_figure
 from fem.results.tables import TableSink
 from fem.results.vtk import VtkSink
 from tests.deck.test_pulleys import DECK

@@ -9,9 +9,8 @@ import pytest
 
 import fem
 from fem.errors import CommandError
-from fem.pictures import columns
-from fem.pictures.columns import Table, extremes
-from fem.pictures.fields import read_field, read_list, read_mesh
+from fem.pictures import folder
+from fem.pictures.folder import Table, extremes, read_field, read_list, read_mesh
 from fem.results.vtk import Skeleton, as_pvd, pvd_entry
 
 HEAD = "step,increment,time,node,U1,U2\n"
@@ -49,7 +48,7 @@ def test_empty_cells_words_and_an_unfinished_line(tmp_path: Path) -> None:
 
 def test_lines_of_some_instants_or_of_none(tmp_path: Path) -> None:
     read = table(tmp_path / "t.csv", HEAD + "1,0,0.0,1,5,0\n1,1,0.1,1,6,0\n2,0,0.1,1,7,0\n")
-    keys = columns.instant_keys(np.array([[1.0, 1.0], [1.0, 9.0], [2.0, 0.0]]))
+    keys = folder.instant_keys(np.array([[1.0, 1.0], [1.0, 9.0], [2.0, 0.0]]))
     assert read.curves(["U1"], [1], keys)[1][:, 3].tolist() == [6.0, 7.0]
     assert read.curves(["U1"], [1], keys[:0])[1].shape == (0, 4)
 
@@ -73,7 +72,7 @@ def test_blocks_of_any_size_give_the_same_table(tmp_path: Path, monkeypatch: pyt
     read = table(tmp_path / "t.csv", HEAD + lines)
     whole = read.read(["U1", "U2", "time"])
     for size in (40, 41, 1000):
-        monkeypatch.setattr(columns, "BLOCK", size)
+        monkeypatch.setattr(folder, "BLOCK", size)
         np.testing.assert_array_equal(read.read(["U1", "U2", "time"]), whole)
 
 
@@ -82,8 +81,8 @@ def test_thinning_keeps_every_extreme_and_bounds_the_size(tmp_path: Path, monkey
     values[[1234, 4321]] = [99.0, -99.0]
     lines = "".join(f"1,{k},{0.1 * k!r},1,{x!r},0\n" for k, x in enumerate(values.tolist()))
     read = table(tmp_path / "t.csv", HEAD + lines)
-    monkeypatch.setattr(columns, "MOST_NUMBERS", 800)
-    monkeypatch.setattr(columns.share_size, "__defaults__", (800,))
+    monkeypatch.setattr(folder, "MOST_NUMBERS", 800)
+    monkeypatch.setattr(folder.share_size, "__defaults__", (800,))
     thin = read.curves(["U1"], [1])[1]
     assert thin.size <= 800 + 8 * 4 and {99.0, -99.0} <= set(thin[:, 3])
     assert thin[0, 1] == 0 and thin[-1, 1] == 4999 and np.all(np.diff(thin[:, 1]) > 0)

@@ -1,16 +1,22 @@
-"""Decks as text: what is wrong with them, line by line; a copy with its files."""
+"""Decks as text: what is wrong with them, line by line; a copy with its files.
+
+The numbers below ``*PARAMETER`` in the text of a deck: found, and changed where they stand.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from fem.checking import check
 from fem.deck import parse_deck
+from fem.deck.lexical.fields import NUMBER
 from fem.errors import DeckError, FemError
-from fem.files.regular import open_regular
+from fem.files.whole import open_regular
 from fem.model import Model
+from fem.spans.text import rounded
 
 MOST_TEXT = 2_000_000
 """Bytes of a deck that is edited in a browser."""
@@ -84,3 +90,50 @@ def write_copy(text: str, place: Path, name: str, model: Model | None, source: P
     deck = place / name
     deck.write_text(text, encoding="utf-8", newline="")
     return deck
+
+
+ASSIGNMENT = re.compile(rf"(\s*([A-Za-z_]\w*)\s*=\s*)({NUMBER.pattern})(\s*)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number of a line of the deck (from 0): its name, and the text of its value."""
+
+    name: str
+    line: int
+    text: str
+
+    @property
+    def value(self) -> float:
+        return float(self.text.upper().replace("D", "E"))
+
+
+def parameters_of(text: str) -> list[Parameter]:
+    """Those that are plain numbers; formulas follow from them."""
+    found, is_inside = [], False
+    for line, content in enumerate(text.splitlines()):
+        if content.lstrip().startswith("**"):
+            continue
+        if content.lstrip().startswith("*"):
+            is_inside = content.strip().upper().split(",")[0].replace(" ", "") == "*PARAMETER"
+        elif is_inside and (match := ASSIGNMENT.fullmatch(content)):
+            found.append(Parameter(match[2], line, match[3]))
+    return found
+
+
+def with_value(text: str, name: str, value: float) -> str:
+    """The text with another number for a parameter; ``KeyError``: it has none of that name."""
+    lines = text.splitlines(keepends=True)
+    for parameter in parameters_of(text):
+        if parameter.name == name:
+            end = lines[parameter.line][len(lines[parameter.line].rstrip("\r\n")) :]
+            match = ASSIGNMENT.fullmatch(lines[parameter.line].rstrip("\r\n"))
+            assert match is not None
+            lines[parameter.line] = f"{match[1]}{rounded(value)}{match[4]}{end}"
+            return "".join(lines)
+    raise KeyError(name)
+
+
+def slider_range(value: float) -> tuple[float, float]:
+    """Ends of a slider around a number: from nothing to twice it."""
+    return (min(0.0, 2.0 * value), max(0.0, 2.0 * value)) if value else (-1.0, 1.0)

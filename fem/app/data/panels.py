@@ -10,11 +10,9 @@ import numpy as np
 from fem.arrays import Floats
 from fem.errors import CommandError
 from fem.model.quantities import ELEMENTAL, NODAL, Quantity
-from fem.pictures.columns import Table, extremes
 from fem.pictures.figures.increments import energy_curves
-from fem.pictures.figures.joints import joint_forces
-from fem.pictures.figures.links import angles_of, frame_of, read_links
-from fem.pictures.folder import Missing, Results
+from fem.pictures.figures.links import angles_of, frame_of, joint_forces, read_links
+from fem.pictures.folder import Missing, Results, Table, extremes
 from fem.pictures.motion import NODES, plane_of
 from fem.pictures.style import AXES, moving, some_of
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.pictures.animate import even_times
-from fem.pictures.columns import Table
 from fem.pictures.figures.scenery import planes_of, upright
-from fem.pictures.folder import Missing, Results
+from fem.pictures.folder import Missing, Results, Table
 from fem.pictures.motion import Motion, Pick, field_values, plane_of, table_values
 from fem.pictures.tension import bars_of, break_times, tension_scale, whole_motion
 

@@ -1,9 +1,13 @@
-"""A model before it is run, for the player of the page: mesh, supports, loads, sets."""
+"""A model before it is run, for the player of the page: mesh, supports, loads, sets.
+
+What a line does at rest.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from fem.app.data.panels import Panel
 from fem.app.data.scene import Scene
 from fem.arrays import Floats
 from fem.checking.bars import collect_bars
@@ -11,7 +15,7 @@ from fem.checking.findings import supports
 from fem.model import Model
 from fem.model.mesh import BARS, REEVED
 from fem.pictures.folder import Missing
-from fem.results.frames.units import says_si, unit_of
+from fem.results.frames import says_si, unit_of
 
 MOST_NODES = 20_000
 FLAT = 1e-9
@@ -85,3 +89,18 @@ def bar_tensions(model: Model) -> Floats:
     x = model.mesh.coordinates[bars.connectivity]
     length = np.linalg.norm(x[:, 1] - x[:, 0], axis=1)
     return np.asarray(np.maximum(bars.young * bars.area * (length / bars.length0 - 1.0), 0.0))
+
+
+REST = "natural length from the anchor"
+
+
+def along(model: Model, tension: Floats) -> Panel:
+    """T of the bars over the natural length, from the first end."""
+    length = collect_bars(model).length0
+    middle = np.cumsum(length) - 0.5 * length
+    return Panel("tension at rest", "N", (("T", np.column_stack([middle, tension])),))
+
+
+def said_of(model: Model) -> str:
+    """Lengths and tensions in words, as the reader of decks tells them; in m and N."""
+    return "\n".join(notice for notice in model.notices if "natural length" in notice)

@@ -9,13 +9,22 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from fem.app.data.deck import MOST_TEXT, Judged, judge, read_deck_text, write_copy
-from fem.app.data.parameters import Parameter, parameters_of, slider_range, with_value
+from fem.app.data.deck import (
+    MOST_TEXT,
+    Judged,
+    Parameter,
+    judge,
+    parameters_of,
+    read_deck_text,
+    slider_range,
+    with_value,
+    write_copy,
+)
 from fem.app.data.sketch import sketch_of
 from fem.app.solver import Workplace
+from fem.app.views.charts import Player
 from fem.app.views.fields import read_number
 from fem.app.views.outcome import Outcome
-from fem.app.views.player import Player
 from fem.commands.example import shipped
 from fem.model import Model
 from fem.pictures.folder import Missing

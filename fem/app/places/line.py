@@ -9,14 +9,12 @@ from typing import Any
 from nicegui import ui
 
 from fem.app.data.deck import Judged, judge
-from fem.app.data.line import REST, along, said_of
 from fem.app.data.links import MOST_INCREMENTS
-from fem.app.data.sketch import bar_tensions, sketch_of
+from fem.app.data.sketch import REST, along, bar_tensions, said_of, sketch_of
 from fem.app.solver import Workplace
-from fem.app.views.charts import chart
+from fem.app.views.charts import Player, chart
 from fem.app.views.fields import NumberField, not_negative, positive, whole
 from fem.app.views.outcome import Outcome
-from fem.app.views.player import Player
 from fem.errors import CommandError
 from fem.spans.catalogue import section
 from fem.spans.description import MEASURES, Span

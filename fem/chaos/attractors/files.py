@@ -17,7 +17,7 @@ from fem.chaos.attractors.orbits import Basins
 from fem.files.whole import lines_of, replace_file
 from fem.model import Model
 from fem.pictures.style import OKABE_ITO, TITLE, save_png
-from fem.results.frames.units import says_si, unit_of
+from fem.results.frames import says_si, unit_of
 
 FAILED = "#444444"
 

@@ -10,9 +10,8 @@ import numpy as np
 from fem.arrays import Floats
 from fem.deck.draft import Draft
 from fem.deck.handler import keyword
-from fem.deck.lexical.blocks import plain_numbers
 from fem.deck.lexical.card import Card
-from fem.deck.lexical.columns import columns_of
+from fem.deck.lexical.columns import columns_of, plain_numbers
 from fem.deck.lexical.fields import Field, Row
 from fem.deck.lexical.source import Mistake, listing, squeezed
 from fem.model import Amplitude

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from fem.arrays import Floats
-from fem.deck.draft import Draft
+from fem.deck.draft import OPENING, Draft, Instance, Position
 from fem.deck.handler import Handler, keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import NUMBER, Row
 from fem.deck.lexical.source import Mistake, did_you_mean, words
-from fem.deck.part_draft import OPENING, Instance, Position
 
 INSIDE = words("""
     NODE, ELEMENT, NGEN, NFILL, ELGEN, NSET, ELSET, SOLID SECTION, SPRING, DASHPOT, MASS, EQUATION, MPC, INCLUDE

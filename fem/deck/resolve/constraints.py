@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from fem.arrays import Flags, Ints, distinct
-from fem.deck.draft import Draft, EquationTerm
+from fem.deck.draft import Draft, EquationTerm, StepDraft
 from fem.deck.lexical.source import Mistake, Place, did_you_mean, listing
 from fem.deck.model_cards.conditions import FREE_BODY
 from fem.deck.resolve.mesh import Lookup
-from fem.deck.step_draft import StepDraft
 from fem.model import Boundary, Equation, InitialCondition, Mesh, RestLength, RigidBody
 from fem.model.mesh import BARS, REEVED
 

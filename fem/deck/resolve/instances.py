@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from fem.deck.draft import MOST_NAMED, Draft
+from fem.deck.draft import MOST_NAMED, OPENING, Draft, Instance
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import INSTANCE, MAX_LABEL, Labels
 from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import ElementTable, NodeTable
-from fem.deck.part_draft import OPENING, Instance
-from fem.deck.resolve.mesh import ELEMENT_CARDS, NODE_CARDS, build_mesh
-from fem.deck.resolve.references import check_uses
+from fem.deck.resolve.mesh import ELEMENT_CARDS, NODE_CARDS, build_mesh, check_uses
 from fem.model import Model, Static
 from fem.model import mesh as model_mesh
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fem.deck.draft import Draft
+from fem.deck.draft import Draft, Given, StepDraft
 from fem.deck.handler import Handler, keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import listing, words
-from fem.deck.step_draft import Given, StepDraft
 from fem.model import EarlierState, OutputRequest, SteadyState
 from fem.model.quantities import ENERGIES, PHASED, QUANTITIES
 

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.deck.draft import Draft
+from fem.deck.draft import Draft, StepDraft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.source import Mistake
 from fem.deck.resolve.mesh import Lookup
-from fem.deck.step_draft import StepDraft
 from fem.model import BarSection, Material, Mesh, Perturbation, Static, Winch
 from fem.model.curves import Follow, evaluate
 from fem.model.mesh import BARS, REEVED

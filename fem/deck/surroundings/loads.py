@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from fem.arrays import Flags
-from fem.deck.draft import Draft
+from fem.deck.draft import Draft, StepDraft
 from fem.deck.handler import keyword
 from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake, listing
-from fem.deck.step_draft import StepDraft
-from fem.deck.surroundings.waves import check_waves
+from fem.deck.surroundings.fluid import check_waves
 from fem.model import FluidLoad, Frequency, Mesh
 from fem.model.mesh import BARS
 

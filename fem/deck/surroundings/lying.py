@@ -11,7 +11,7 @@ from fem.arrays import Floats, Ints
 from fem.deck.draft import Draft
 from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import Catenary
-from fem.deck.surroundings.seabed import elevated
+from fem.deck.surroundings.planes import elevated
 from fem.deck.surroundings.weighing import Bars
 from fem.lines.line import Line, LineError, Shape
 from fem.lines.resting import Bottom, lay

@@ -1,31 +1,55 @@
-"""T of the bars: over time with the spells in which ropes are slack, over the bars in each step, with their shapes."""
+"""T of the bars: over time with the spells in which ropes are slack, over the bars in each step, with their shapes.
+
+Panels in which a model is seen at equal size: their grid, limits and axes, and the bars in them.
+
+Mode shapes after ``*FREQUENCY``, from the fields of the modes: each in its panel with its frequency.
+
+Where lines leave the bottom, and how much of them lies on it.
+"""
 
 from __future__ import annotations
 
+import csv
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from fem.arrays import Floats
+from fem.arrays import Floats, Ints
 from fem.pictures import style
 from fem.pictures.animate import even_times
 from fem.pictures.figures.scenery import draw_scenery, with_scenery
-from fem.pictures.figures.stage import draw_bars, dress, set_stage
-from fem.pictures.folder import Missing, Results
-from fem.pictures.magnified import magnified, magnified_title
-from fem.pictures.motion import chain_of, nodes_at, overview, places_of, plane_of
+from fem.pictures.folder import LEAST_INSTANTS, FieldMesh, Missing, Results, Table, read_field, read_mesh
+from fem.pictures.motion import (
+    chain_of,
+    magnified,
+    magnified_title,
+    nodes_at,
+    overview,
+    places_of,
+    plane_of,
+    plane_within,
+)
+from fem.pictures.style import curve, finish, labelled, panels, some_of
 from fem.pictures.tension import (
     Tensions,
     bars_of,
     break_times,
+    events_of,
     read_tensions,
     slack_bar,
     slack_spells,
     tension_scale,
     whole_motion,
 )
+from fem.results.vtk import FOLDER
 
 MOST_ROPES = 20
 MOST_STEPS = 4
@@ -197,3 +221,192 @@ def shapes(results: Results, scale: float = 1.0) -> Figure:
         panel.set_title(f"t = {motion.time[place]:.6g} {results.symbol('time')}", fontsize=style.SMALL)
         dress(results, panel, axes, stage.middle, stage.half)
     return stage.figure
+
+
+WIDTH, HEIGHT = 11.0, 8.4
+"""Inches: width of such a figure, and its largest height."""
+BESIDE = (0.0, 0.0, 0.96, 1.0)
+"""Fractions of a figure that its panels in space take: left, bottom, width, height."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """Panels that all show ``middle`` +- ``half``, (axes,) each."""
+
+    figure: Figure
+    panels: list[Any]
+    middle: Floats
+    half: Floats
+
+
+def set_stage(results: Results, axes: tuple[int, ...], low: Floats, high: Floats, count: int, title: str) -> Stage:
+    """So many panels of the box from ``low`` to ``high`` (axes,), as large as their figure lets them be."""
+    half = 0.54 * np.maximum(high - low, 0.15 * (high - low).max() or 1.0)
+    is_flat = len(axes) == 2
+    grids = [(rows, -(-count // rows)) for rows in range(1, count + 1)]
+    flat_grid = max(grids, key=lambda grid: panel_size(grid, half))
+    rows, columns = flat_grid if is_flat else (1 if count < 3 else 2, -(-count // (1 if count < 3 else 2)))
+    height = rows * (0.85 * WIDTH / columns * half[1] / half[0] + 1.0) + 0.6 if is_flat else 3.4 * rows
+    # The layout does not see the names of axes in space.
+    margins = ConstrainedLayoutEngine(w_pad=0.04) if is_flat else ConstrainedLayoutEngine(w_pad=0.3, rect=BESIDE)
+    figure = Figure(figsize=(WIDTH, float(np.clip(height, 4.5, HEIGHT))), layout=margins)
+    figure.suptitle(style.shortened(title), fontsize=style.TITLE)
+    kind: dict[str, Any] = {"aspect": "equal"} if is_flat else {"projection": "3d"}
+    grid = figure.subplots(rows, columns, squeeze=False, subplot_kw=kind).ravel().tolist()
+    for panel in grid[count:]:
+        panel.set_axis_off()
+    return Stage(figure, grid[:count], 0.5 * (low + high), half)
+
+
+def panel_size(grid: tuple[int, int], half: Floats) -> float:
+    """How large the model is in each panel of rows and columns; titles and numbers take their place."""
+    rows, columns = grid
+    return float(min((0.85 * WIDTH / columns - 0.8) / half[0], (0.92 * HEIGHT / rows - 0.8) / half[1]))
+
+
+def dress(results: Results, panel: Any, axes: tuple[int, ...], middle: Floats, half: Floats) -> None:
+    """Limits and names of the axes."""
+    for letter, axis, centre, reach in zip("xyz", axes, middle, half, strict=False):
+        name = f"{style.AXES[axis]} [{results.unit('length')}]"
+        panel.set(**{f"{letter}lim": (centre - reach, centre + reach)})
+        getattr(panel, f"set_{letter}label")(name, fontsize=style.SMALL)
+        if len(axes) == 3:
+            panel.locator_params(axis=letter, nbins=4 if reach > 0.3 * half.max() else 1, min_n_ticks=1)
+    if len(axes) == 3:
+        panel.set_box_aspect(half / half.max())
+    panel.tick_params(labelsize=style.SMALL - 2)
+
+
+def draw_bars(
+    panel: Any, lines: Any, forces: Floats | None, scale: ScalarMappable | None, colour: str = "#222222"
+) -> None:
+    """Bars (m, 2, axes) in the colours of their T (m,); of one ``colour`` without."""
+    kind: Any = Line3DCollection if lines.shape[2] == 3 else LineCollection
+    look = {"colors": colour} if scale is None else {"array": forces, "cmap": scale.cmap, "norm": scale.norm}
+    panel.add_collection(kind(lines, linewidths=1.8, **look))
+
+
+MOST_MODES = 6
+SIZE = 0.12
+"""Largest displacement drawn, as a fraction of the largest extent of the model."""
+EQUAL = 1e-6
+"""Components that differ by less of the largest are equal: the first of them has the sign of the mode."""
+REST_COLOUR = "#b4b4b4"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModeShapes:
+    """The first k modes of a step.
+
+    step, every: its number, and how many modes it has; number (k,), frequency (k,) [cycles/time]
+    position (n, 3) of the nodes about which they move; shapes (k, n, 3): the largest displacement of a node is 1
+    """
+
+    step: int
+    every: int
+    number: Ints
+    frequency: Floats
+    mesh: FieldMesh
+    position: Floats
+    shapes: Floats
+
+
+def modes(results: Results, scale: float = 1.0) -> Figure:
+    """Up to six mode shapes over the shape about which they move, all of one size; ``scale`` times the usual one."""
+    found = read_modes(results)
+    extent = np.ptp(found.position, axis=0).max() or 1.0
+    x = magnified(found.position, found.shapes, SIZE * scale * extent)
+    every = np.concatenate([x, found.position[None]])
+    low, high = every.min(axis=(0, 1)), every.max(axis=(0, 1))
+    axes = plane_within(low, high, results.gravity)
+    count = len(found.number)
+    share = f", {count} of {found.every}" if count < found.every else ""
+    title = f"Modes of step {found.step}{share}: {results.heading}"
+    stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, title)
+    lines = lines_of(results, found)
+    for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
+        draw_bars(panel, found.position[lines][:, :, axes], None, None, REST_COLOUR)
+        draw_bars(panel, shape[lines][:, :, axes], None, None, style.OKABE_ITO[0])
+        panel.set_title(f"mode {number}\n{frequency_text(results, float(frequency))}", fontsize=style.SMALL)
+        dress(results, panel, axes, stage.middle, stage.half)
+    return stage.figure
+
+
+def frequency_text(results: Results, frequency: float) -> str:
+    """With its unit; a negative one is that of an unstable mode."""
+    text = f"f = {frequency:.5g}" + (" Hz" if results.is_si else "")
+    return text + (", unstable" if frequency < 0.0 else "")
+
+
+def read_modes(results: Results) -> ModeShapes:
+    """Of the last step that has modes. Missing: there are none, or their fields are not there."""
+    table = Table(results.folder / "frequencies.csv")
+    rows = np.concatenate([np.empty((0, 3)), *table.blocks(("step", "mode", "frequency"))])
+    if not len(rows):
+        raise Missing("there are no modes in frequencies.csv: ask for a step with *FREQUENCY")
+    step = int(rows[-1, 0])
+    rows = rows[rows[:, 0] == step]
+    number, frequency = rows[:MOST_MODES, 1].astype(np.int64), rows[:MOST_MODES, 2]
+    files = [mode_file(results, step, each) for each in number.tolist()]
+    fields = [read_field(path, ("mode", "displacement")) for path in files]
+    mesh = read_mesh(files[0])
+    position = mesh.coordinates + fields[0]["displacement"]
+    return ModeShapes(step, len(rows), number, frequency, mesh, position, np.stack([unit(f["mode"]) for f in fields]))
+
+
+def mode_file(results: Results, step: int, number: int) -> Path:
+    """The field of a mode. Missing: it is not there."""
+    path = results.folder / FOLDER / f"{results.name}_modes_step{step}_{number:03d}.vtu"
+    if not path.is_file():
+        raise Missing(f"mode {number} of step {step} is not in {FOLDER}/: run the deck without --no-vtk")
+    return path
+
+
+def unit(shape: Floats) -> Floats:
+    """A mode (n, 3) whose largest displacement of a node is 1 and whose first largest component is positive."""
+    size = np.abs(shape)
+    first = int(np.argmax(size.ravel() >= (1.0 - EQUAL) * size.max()))
+    return np.asarray(shape * np.sign(shape.ravel()[first]) / (np.linalg.norm(shape, axis=1).max() or 1.0))
+
+
+def lines_of(results: Results, found: ModeShapes) -> Ints:
+    """(q, 2) node indices of the pieces of all elements with two nodes, without bars that broke before."""
+    broken = {int(row["element"]) for row in events_of(results) if is_break(row, found.step)}
+    legs, elements = found.mesh.legs
+    there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
+    return np.asarray(legs[there])
+
+
+def is_break(row: dict[str, str], step: int) -> bool:
+    return row["event"] == "break" and int(row["step"]) <= step
+
+
+def touchdown(results: Results) -> Figure:
+    """Natural length up to the place where each line leaves the bottom, and that which lies on it, over time."""
+    found = read_touchdown(results)
+    chosen = [list(found)[place] for place in some_of(range(len(found)))]
+    more = f": {len(chosen)} of {len(found)} lines" if len(chosen) < len(found) else ""
+    figure, rows = panels(2, f"Touchdown{more}", height=2.5)
+    for place, name in enumerate(chosen):
+        for (panel,), column in zip(rows, (1, 2), strict=True):
+            curve(panel, found[name][:, 0], found[name][:, column], place, name)
+    for (panel,), what in zip(rows, ("natural length\nto touchdown", "natural length\non the bottom"), strict=True):
+        panel.set_ylabel(labelled(results, what, "length"))
+    finish(results, rows)
+    return figure
+
+
+def read_touchdown(results: Results) -> dict[str, Floats]:
+    """Line -> (k, 3) time, s (NaN: it does not touch), length on the bottom. Missing: there are too few instants."""
+    path = results.folder / "touchdown.csv"
+    if not path.is_file():
+        raise Missing("there is no touchdown.csv: the deck has no *SEABED")
+    parts: dict[str, list[tuple[float, ...]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            cells = row["time"], row["s"] or "nan", row["on_bottom"]
+            parts.setdefault(row["line"], []).append(tuple(map(float, cells)))
+    found = {name: np.array(rows) for name, rows in parts.items() if len(rows) >= LEAST_INSTANTS}
+    if not found:
+        raise Missing("touchdown.csv holds fewer than three instants: request *NODE PRINT")
+    return found

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from fem.arrays import Floats
 from fem.pictures.style import curve, legend_beside, panels, tidy
-from fem.results.frames.units import si_unit
+from fem.results.frames import si_unit
 
 SEED = "SEED"
 """A parameter of this name makes samples of what is otherwise the same."""

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 
 from fem.arrays import Floats
 from fem.model.quantities import QUANTITIES
-from fem.pictures.columns import Table
-from fem.pictures.folder import LEAST_INSTANTS, Missing, Results
+from fem.pictures.folder import LEAST_INSTANTS, Missing, Results, Table
 from fem.pictures.style import curve, labelled, legend_beside, panels, some_of, tidy
 
 PHASE = "_phase"

@@ -1,1 +1,0 @@
-"""Materials of ropes: their cards, and what must fit together."""

@@ -1,0 +1,191 @@
+"""What notebooks show of results: a few numbers and a small plot, as HTML.
+
+Tables as ``pandas.DataFrame``, arrays with named axes as ``xarray.Dataset``; both libraries are of an extra.
+
+Units: the program has none, a heading with the word SI says which they are.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from html import escape
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from fem.arrays import Columns, Floats
+from fem.errors import CommandError, lacks
+from fem.model import Model
+from fem.model.quantities import ELEMENTAL, ENERGIES, NODAL, QUANTITIES, Quantity
+
+STORED = ("kinetic", "strain", "potential")
+MOST_POINTS = 1_000
+"""Points of a curve in a small plot."""
+MOST_ROWS = 8
+"""Of a sweep; the first ones and the last."""
+
+
+def history_html(model: Model, increments: Columns, modes: Sequence[Floats], notices: Sequence[str]) -> str:
+    """What ran, its counts, energies over time; ``modes``: frequencies of each step that asked for some."""
+    time, error = increments["time"], np.abs(increments["energy_error"])
+    facts = {
+        "model": f"{len(model.mesh.node_labels)} nodes, {len(model.mesh.element_labels)} elements",
+        "rows": f"{len(time)}" + (f", time {time[0]:.6g} to {time[-1]:.6g}" if len(time) else ""),
+        "iterations": f"{increments['iterations'].sum()}",
+        "largest |energy error|": f"{np.nanmax(error):.3g}" if np.isfinite(error).any() else "not known",
+        "frequencies": "; ".join(", ".join(f"{value:.6g}" for value in found[:MOST_ROWS]) for found in modes),
+        "notices": "; ".join(notices),
+    }
+    title = next((line.strip() for line in model.heading), "") or model.source or "History"
+    series = {name: increments[name] for name in STORED}
+    moved = {name: values - values[0] for name, values in series.items() if len(values) > 2 and np.ptp(values) > 0.0}
+    unit = f" [{si_unit('kinetic')}]" if says_si(model.heading) else ""
+    plot = small_plot(time, moved, "time", f"change of energy{unit}") if moved else ""
+    return block(title, facts, plot)
+
+
+def sweep_html(table: Columns, names: Sequence[str], failures: str) -> str:
+    """The first rows and the last, and what varies most of what came out, over the first parameter."""
+    facts = {"parameter sets": f"{len(table['point'])} over {', '.join(names)}", "failed": failures}
+    plot = ""
+    came_out = [name for name in table if name.endswith(("_end", "_max", "_1")) and not name.startswith("time")]
+    chosen = [name for name in came_out if np.isfinite(table[name]).any() and np.ptp(table[name]) > 0.0][-1:]
+    if len(names) == 1 and len(table["point"]) > 2 and chosen:
+        plot = small_plot(table[names[0]], {chosen[0]: table[chosen[0]]}, names[0], chosen[0])
+    count = len(table["point"])
+    places = [*range(min(count, MOST_ROWS)), *([count - 1] if count > MOST_ROWS else [])]
+    columns = list(table)[: 3 + len(names) + MOST_ROWS]
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    lines = ["".join(f"<td>{cell(table[name][place])}</td>" for name in columns) for place in places]
+    rows = "".join(f"<tr>{line}</tr>" for line in lines)
+    return block("Sweep", facts, f"<table><tr>{head}</tr>{rows}</table>{plot}")
+
+
+def cell(value: Any) -> str:
+    """A number in few digits, or a text."""
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else escape(str(value))
+
+
+def block(title: str, facts: Mapping[str, str], rest: str) -> str:
+    """A title, what is known, and more."""
+    known = ((name, text) for name, text in facts.items() if text)
+    rows = "".join(f'<tr><th style="text-align:left">{name}</th><td>{escape(text)}</td></tr>' for name, text in known)
+    return f"<div><b>{escape(title)}</b><table>{rows}</table>{rest}</div>"
+
+
+def small_plot(x: Floats, curves: Mapping[str, Floats], across: str, upright: str) -> str:
+    """Some curves as inline SVG, on white, so that it is read in dark notebooks, too."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 2.2), layout="constrained")
+    panel = figure.subplots()
+    thin = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).round().astype(int))
+    for name, values in curves.items():
+        panel.plot(x[thin], values[thin], lw=1.2, label=name)
+    panel.set(xlabel=across, ylabel=upright)
+    panel.spines[["top", "right"]].set_visible(False)
+    if len(curves) > 1:
+        panel.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return as_svg(figure)
+
+
+def as_svg(figure: Any) -> str:
+    """A figure as the element ``<svg>``, its texts as texts; equal figures give equal text."""
+    from matplotlib import rc_context
+
+    text = io.StringIO()
+    with rc_context({"svg.hashsalt": "fem", "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    found = text.getvalue()
+    return found[found.index("<svg") :]
+
+
+AXES = ("time", "node", "axis")
+
+
+def library(name: str) -> Any:
+    """A library of the extra ``notebook``. CommandError: it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise CommandError(lacks(name, "notebook")) from None
+
+
+def frame_of(table: Columns, is_si: bool, parameters: Collection[str] = ()) -> Any:
+    """A table as ``pandas.DataFrame``; in SI ``attrs["units"]`` has the unit of each column that has one.
+
+    parameters  columns whose units nobody knows, whatever they are called
+    """
+    frame = library("pandas").DataFrame(table)
+    known = [name for name in table if is_si and name not in parameters]
+    frame.attrs["units"] = {name: unit for name in known if (unit := si_unit(name))}
+    return frame
+
+
+def dataset_of(model: Model, increments: Columns, motion: Floats, elements: Floats) -> Any:
+    """All that a history records, over time, node and axis, or time and element; in SI every variable has its unit."""
+    mesh, is_si = model.mesh, says_si(model.heading)
+
+    def described(quantity: Quantity) -> dict[str, str]:
+        unit = unit_of(quantity.unit, is_si) if is_si else ""
+        return {"long_name": quantity.field} | ({"units": unit} if unit else {})
+
+    counts = {name: ("time", values) for name, values in increments.items() if name != "time"}
+    recorded = NODAL[: motion.shape[1]]
+    nodal = {each.name: (AXES, motion[:, k], described(each)) for k, each in enumerate(recorded)}
+    axes = ("time", "element")
+    recorded = ELEMENTAL[: elements.shape[2]]
+    elemental = {each.name: (axes, elements[:, :, k], described(each)) for k, each in enumerate(recorded)}
+    coordinates = {
+        "time": ("time", increments["time"], {"units": "s"} if is_si else {}),
+        "node": mesh.node_labels,
+        "axis": [1, 2, 3],
+        "element": mesh.element_labels,
+        "X": (AXES[1:], mesh.coordinates, {"long_name": "reference position"} | ({"units": "m"} if is_si else {})),
+    }
+    found = library("xarray").Dataset(nodal | elemental | with_units(counts, is_si), coordinates)
+    return found.assign_attrs(heading="\n".join(model.heading), source=model.source)
+
+
+def with_units(variables: Mapping[str, tuple[Any, np.ndarray]], is_si: bool) -> dict[str, tuple[Any, ...]]:
+    """Variables of a data set with what is known of their units."""
+    units = {name: {"units": unit} for name in variables if is_si and (unit := si_unit(name))}
+    return {name: (*variable, units.get(name, {})) for name, variable in variables.items()}
+
+
+def grid_of(table: Columns, names: Iterable[str], is_si: bool) -> Any:
+    """A sweep as a data set over its parameters: one axis for each, in their order."""
+    values = {name: np.array(list(dict.fromkeys(table[name].tolist()))) for name in names}
+    shape = tuple(map(len, values.values()))
+    columns = {name: (tuple(values), column.reshape(shape)) for name, column in table.items() if name not in values}
+    return library("xarray").Dataset(with_units(columns, is_si), values)
+
+
+SI = {"length": "m", "time": "s", "force": "N", "energy": "J", "mass": "kg"}
+FORMULAS = {column: each.unit for table in QUANTITIES.values() for each in table for column in each.columns}
+FORMULAS |= dict.fromkeys(ENERGIES, "energy") | {"time": "time", "dt": "time", "frequency": "1/time", "omega": "1/time"}
+"""Column of a table -> formula of its unit."""
+
+
+def says_si(heading: Iterable[str]) -> bool:
+    """The program has no units; a heading with the word SI says which they are."""
+    return any(re.search(r"\bSI\b", str(line)) for line in heading)
+
+
+def unit_of(formula: str, is_si: bool) -> str:
+    """``length/time`` as such, or with SI symbols."""
+    return re.sub(r"[a-z]+", lambda word: SI.get(word[0], word[0]), formula) if is_si else formula
+
+
+def si_unit(column: str) -> str:
+    """Of a column of a table, also of a sweep (``U1_2_end``: U1 of node 2 at the end; ``T_e12_mean``); empty: a pure
+    number.
+    """
+    of_number = re.fullmatch(r"[A-Z]+\d?_[en]\d+_(damage|rate|Tz)", column)
+    if of_number:
+        return unit_of({"damage": "", "rate": "1/time", "Tz": "time"}[of_number[1]], True)
+    name = re.sub(r"_(end|min|max|mean|std|largest)$", "", column)
+    return unit_of(FORMULAS.get(name) or FORMULAS.get(re.sub(r"(_[en]?\d+)+$", "", name), ""), True)
