@@ -2,8 +2,7 @@
 
 A case is a file ``validation/cases/<name>.py`` with ``NAME``, ``TITLE``, ``SOURCE``, ``LONG`` and
 ``run(folder) -> Outcome``; it is found by its place. The judge (``validation/references``) never imports ``fem``.
-
-The folder of a validation report: ``validation.json`` lists what is ours in it.
+``validation.json`` in the folder of a report lists what is ours in it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What acts on the model in one step: supports, loads, temperatures, and the arrays the march reads of them.
-
-Thermal strain of bars from nodal temperatures.
-"""
+"""What acts on the model in one step: supports, loads, temperatures and their strains, as arrays for the march."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""What is known so far while a deck is read: the only object of the package that is built up in place.
+"""What is known so far while a deck is read: the model, its parts and instances, the step that is open.
 
-A step while it is read.
-
-Parts and instances while a deck is read: whose cards are whose, and where an instance stands.
+The only objects of the package that are built up in place.
 """
 
 from __future__ import annotations

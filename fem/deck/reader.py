@@ -1,6 +1,6 @@
 """The order of reading: bytes to cards, mesh cards first, then all others, then the Model.
 
-Keywords of Abaqus and CalculiX that are not ours: planned, not supported, or without effect.
+Keywords of Abaqus and CalculiX that are not ours get an answer here: planned, not supported, or without effect.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""``*UNIAXIAL`` with its curves, ``*VISCOELASTIC``, ``*DYNAMIC STIFFNESS``: cards below ``*MATERIAL``.
-
-What must fit together in a material with a rope law, and in a deck that has one.
-"""
+"""``*UNIAXIAL`` with its curves, ``*VISCOELASTIC``, ``*DYNAMIC STIFFNESS``, and what must fit together with them."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
-"""Files that are whole or not there.
+"""Files that are whole or not there; regular files; names of files, and the marks by which pictures are known as ours.
 
-Regular files alone: a pipe without a writer, a terminal or a device would be waited for without end.
-
-Names of files: as the system has them, bytes, and as text, which every record and list is; marks of pictures.
-
-Pictures and films are drawn anywhere, also into folders without a record: they say in their own description that they
-are of this program, and from which deck. One of our names without the mark is not ours.
+A pipe without a writer, a terminal or a device would be waited for without end: only regular files are opened. Names
+are bytes to the system and text to every record and list. Pictures and films are drawn anywhere, also into folders
+without a record: they say in their own description that they are of this program, and from which deck. One of our
+names without the mark is not ours.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""``fem.load``: the history of a run, from its files.
-
-Harmonic responses of a run, from its tables ``steady.csv``, ``steady_nodes.csv`` and ``steady_elements.csv``.
-"""
+"""``fem.load``: the history and the harmonic responses of a run, from its files."""
 
 from __future__ import annotations
 

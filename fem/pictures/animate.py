@@ -1,6 +1,6 @@
 """``fem animate``: the motion of a run as a film, bars coloured by their force T.
 
-Writes films: GIF (Pillow), MP4 (ffmpeg), and HTML, a page with its own player that needs nothing else.
+GIF by Pillow, MP4 by ffmpeg, and HTML: a page with its own player that needs nothing else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The motion of chosen nodes, from ``nodes.csv`` and ``elements.csv`` where they hold it, else from the fields.
-
-Displacements drawn larger, or smaller, than they are.
-"""
+"""The motion of chosen nodes, from ``nodes.csv`` and ``elements.csv`` where they hold it, else from the fields."""
 
 from __future__ import annotations
 

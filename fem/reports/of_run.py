@@ -1,7 +1,4 @@
-"""The report of a run, from its files alone.
-
-A picture of the mesh: bars, other elements, nodes that stay where they are.
-"""
+"""The report of a run, from its files alone."""
 
 from __future__ import annotations
 

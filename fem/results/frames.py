@@ -1,8 +1,6 @@
-"""What notebooks show of results: a few numbers and a small plot, as HTML.
+"""Results in notebooks: as HTML, as ``pandas.DataFrame``, as ``xarray.Dataset`` (libraries of an extra), with units.
 
-Tables as ``pandas.DataFrame``, arrays with named axes as ``xarray.Dataset``; both libraries are of an extra.
-
-Units: the program has none, a heading with the word SI says which they are.
+The program has no units: a heading with the word SI says which they are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Decks as text: what is wrong with them, line by line; a copy with its files.
-
-The numbers below ``*PARAMETER`` in the text of a deck: found, and changed where they stand.
-"""
+"""Decks as text: what is wrong with them, line by line; copies with their files; numbers of ``*PARAMETER``."""
 
 from __future__ import annotations
 

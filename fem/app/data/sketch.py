@@ -1,7 +1,4 @@
-"""A model before it is run, for the player of the page: mesh, supports, loads, sets.
-
-What a line does at rest.
-"""
+"""A model before it is run, for the player of the page: mesh, supports, loads, sets; a line at rest."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Charts of curves over time, with a line at the time of the player.
-
-The player: a model in the plane or in space, moving, with its colours; the clock of the charts beside it.
-"""
+"""Charts of curves over time, and the player: a model in motion with its colours, whose clock the charts follow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What a run gives, also while it goes on: how far it is, the player, charts, files to take away.
-
-Files to take away: the deck that was run, its tables, films.
-"""
+"""What a run gives, also while it goes on: how far it is, the player, charts, files to download."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Columns of a table in a file, as measurements and other programs write them: not in the lines of a deck.
+"""Numbers in columns: blocks of data lines that numpy reads at once, and tables in files of other programs.
 
-Commas, semicolons or blanks stand between the entries, the same in all lines. The names of the columns may stand above
-the numbers, in a line that has no number; lines that begin with # are comments, or these names.
-
-Big blocks of plain numbers: read at once by numpy; None where a line needs the careful reader.
+In a table commas, semicolons or blanks stand between the entries, the same in all lines. The names of the columns may
+stand above the numbers, in a line that has no number; lines that begin with # are comments, or these names.
 """
 
 from __future__ import annotations

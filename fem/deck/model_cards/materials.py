@@ -1,7 +1,4 @@
-"""``*MATERIAL`` and the cards below it.
-
-Properties of element sets: sections, springs, dashpots, masses, what bars carry, their rest lengths.
-"""
+"""``*MATERIAL`` and the cards below it; properties of element sets: sections, springs, masses, rest lengths."""
 
 from __future__ import annotations
 

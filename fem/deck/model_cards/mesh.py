@@ -1,8 +1,6 @@
-"""``*NODE`` and ``*ELEMENT``: whole blocks by numpy, line by line where that fails.
+"""Nodes, elements, sets, and Abaqus' generators of them: ``*NODE``, ``*NGEN``, ``*NFILL``, ``*ELEMENT``, ``*ELGEN``, ...
 
-Abaqus' mesh generators: ``*NGEN`` (a line of nodes), ``*NFILL`` (a net of nodes), ``*ELGEN`` (elements).
-
-``*NSET`` and ``*ELSET``: labels, ranges, and names of earlier sets.
+Blocks of plain numbers are read at once by numpy, line by line where that fails.
 """
 
 from __future__ import annotations

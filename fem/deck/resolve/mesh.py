@@ -1,7 +1,4 @@
-"""The mesh: nodes, element blocks and sets by index, with every label looked up.
-
-Names and labels used before they were known: do they exist?
-"""
+"""The mesh: nodes, element blocks and sets by index; every label and name that was used is looked up."""
 
 from __future__ import annotations
 

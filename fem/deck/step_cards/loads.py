@@ -1,7 +1,4 @@
-"""``*BOUNDARY``, ``*CLOAD``, ``*DLOAD``, ``*TEMPERATURE``.
-
-What leaves the model: ``*MODEL CHANGE``, of elements and of masses that these carry, and ``*FAILURE``.
-"""
+"""``*BOUNDARY``, ``*CLOAD``, ``*DLOAD``, ``*TEMPERATURE``; what leaves the model: ``*MODEL CHANGE``, ``*FAILURE``."""
 
 from __future__ import annotations
 

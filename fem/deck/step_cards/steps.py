@@ -1,9 +1,4 @@
-"""``*STEP`` and ``*END STEP``.
-
-``*STATIC``, ``*VISCO``, ``*DYNAMIC``, ``*FREQUENCY``.
-
-``*STEADY STATE DYNAMICS``, ``*MODAL DAMPING``; what their step holds, which part of a harmonic load a card gives.
-"""
+"""``*STEP``, ``*END STEP``, and the procedures of a step: static, dynamic, frequencies, steady-state dynamics."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What is printed of nodes against time: displacements, positions, velocities, ..., one figure each.
-
-Forces of the supports.
-
-The load factor of ``*STATIC, RIKS`` over the displacement that moves most, with the limit points of the path.
-"""
+"""Figures of nodes over time: displacements and their like, forces of supports, load factors of RIKS steps."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""T of the bars: over time with the spells in which ropes are slack, over the bars in each step, with their shapes.
-
-Panels in which a model is seen at equal size: their grid, limits and axes, and the bars in them.
-
-Mode shapes after ``*FREQUENCY``, from the fields of the modes: each in its panel with its frequency.
-
-Where lines leave the bottom, and how much of them lies on it.
-"""
+"""Figures of shapes: T of bars over time and over bars, mode shapes, where lines leave the bottom."""
 
 from __future__ import annotations
 
