@@ -1,0 +1,460 @@
+"""``Model`` to deck text that reads back as an equal model; floats by ``repr``, so that no digit is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from fem.model import Airy, FluidLoad, Jonswap, Material, Mesh, Model, RestLength, RigidCylinder, Seabed, Step
+from fem.model.harmonic import Frequency, SteadyState
+from fem.model.loads import Boundary, DistributedLoad, NodalLoad, Temperature, Winch
+from fem.model.steps import PARAMETERS, Controls, Dynamic, OutputRequest, Procedure, Step
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-+/]*", re.ASCII)
+
+
+def number(value: float) -> str:
+    """All digits; zero has no sign."""
+    return repr(float(value) + 0.0)
+
+
+def field(target: str | int | None) -> str:
+    """A label, a set name (quoted where blanks or commas would be lost), or nothing."""
+    text = "" if target is None else str(target)
+    return f'"{text}"' if isinstance(target, str) and not PLAIN.fullmatch(target) else text
+
+
+WORDS = frozenset({"DEFINITION", "TIME", "TYPE", "MASS", "TIME INTEGRATOR"})
+"""Parameters whose values are fixed words, never quoted."""
+
+
+def card(keyword: str, *flags: str, **parameters: str | int | float | None) -> str:
+    """A keyword line; parameters that are None are left out."""
+    pieces = [f"*{keyword}", *flags]
+    for name, value in parameters.items():
+        text = number(value) if isinstance(value, float) else value if name in WORDS else field(value)
+        pieces += [] if value is None else [f"{name}={text}"]
+    return ", ".join(pieces)
+
+
+def rows_of(entries: list[str], width: int) -> list[str]:
+    """Entries, ``width`` a line."""
+    return [", ".join(entries[start : start + width]) for start in range(0, len(entries), width)]
+
+
+def write_deck(model: Model) -> str:
+    """The deck of a model; parameters and includes of the deck it was read from are not restored.
+
+    >>> model = fem.read_deck("inputs/cable_net.inp")
+    >>> fem.parse_deck(fem.write_deck(model)) == model
+    True
+    """
+    labels = model.mesh.node_labels
+    lines = ["*HEADING", *model.heading] if model.heading else []
+    lines += mesh_lines(model.mesh)
+    lines += property_lines(model)
+    lines += surroundings_lines(model)
+    for amplitude in model.amplitudes.values():
+        spacing = "LOGARITHMIC" if amplitude.is_logarithmic else None
+        head = {"NAME": amplitude.name, "DEFINITION": amplitude.definition, "TIME": amplitude.time, "SPACING": spacing}
+        lines.append(card("AMPLITUDE", **head))
+        if amplitude.definition == "PERIODIC":
+            first = (amplitude.omega, amplitude.start, amplitude.mean)
+            lines.append(", ".join((str(len(amplitude.fourier)), *map(number, first))))
+        if amplitude.definition == "SWEEP":
+            ends = (amplitude.omega, amplitude.omega_end, amplitude.duration)
+            lines.append(", ".join(map(number, (*ends, amplitude.start, amplitude.mean))))
+        lines += [
+            f"{number(left)}, {number(right)}" for left, right in (*amplitude.points.tolist(), *amplitude.fourier)
+        ]
+    for name, instants in model.time_points.items():
+        lines += [card("TIME POINTS", NAME=name), *map(number, instants)]
+    for equation in model.equations:
+        lines += ["*EQUATION", str(len(equation.terms))]
+        lines += [f"{labels[node]}, {dof}, {number(coefficient)}" for node, dof, coefficient in equation.terms]
+    if model.links:
+        lines += ["*MPC", *(f"LINK, {labels[first]}, {labels[second]}" for first, second in model.links)]
+    for condition in model.initial_conditions:
+        dof = f"{condition.dof}, " if condition.kind not in ("STRESS", "TEMPERATURE") else ""
+        lines.append(card("INITIAL CONDITIONS", TYPE=condition.kind))
+        lines.append(f"{field(condition.target)}, {dof}{number(condition.value)}")
+    for body in model.bodies:
+        names = {"PIN NSET": body.pinned, "ROTATION": body.rotation}
+        lines.append(card("RIGID BODY", f"REF NODE={body.node}", **names))
+    for plane in model.planes:
+        values: dict[str, str | float] = {
+            "NSET": plane.node_set,
+            "RESTITUTION": plane.restitution,
+            "FRICTION": plane.friction,
+        }
+        lines += [card("STOP PLANE", f"REF NODE={plane.node}", **values), ", ".join(map(number, plane.normal))]
+    lines += support_lines((*model.boundaries, *model.rotations), replaced=False)
+    if model.earlier is not None:
+        flags = ["READ", *(["END STEP"] if model.earlier.ends_step else [])]
+        lines.append(card("RESTART", *flags, STEP=model.earlier.step, INC=model.earlier.increment))
+    if model.restart_every is not None:
+        lines.append(card("RESTART", "WRITE", FREQUENCY=model.restart_every or None))
+    lines += step_lines(model.steps)
+    return "\n".join(lines) + "\n"
+
+
+SET_WIDTH = 16
+
+
+def mesh_lines(mesh: Mesh) -> list[str]:
+    """``*NODE``, one ``*ELEMENT`` per block, then the sets."""
+    labels = mesh.node_labels
+    lines = ["*NODE"] if len(labels) else []
+    for label, place in zip(labels.tolist(), mesh.coordinates.tolist(), strict=True):
+        lines.append(f"{label}, {', '.join(map(number, place))}")
+    for block in mesh.blocks:
+        lines.append(card("ELEMENT", TYPE=block.kind))
+        for label, nodes in zip(block.labels.tolist(), labels[block.connectivity].tolist(), strict=True):
+            lines.append(", ".join(map(str, (label, *nodes))))
+    elements = mesh.element_labels
+    for name, members in mesh.node_sets.items():
+        lines += [card("NSET", NSET=name), *rows_of(list(map(str, labels[members].tolist())), SET_WIDTH)]
+    for name, members in mesh.element_sets.items():
+        lines += [card("ELSET", ELSET=name), *rows_of(list(map(str, elements[members].tolist())), SET_WIDTH)]
+    return lines
+
+
+def property_lines(model: Model) -> list[str]:
+    """Every property card."""
+    lines = [line for material in model.materials.values() for line in material_lines(material)]
+    for section in model.sections:
+        extras = {"MASS": section.mass_rule, "STRAIN": section.strain}
+        tension = {"STARTING TENSION": section.starting_tension or None}
+        head = card("SOLID SECTION", ELSET=section.element_set, MATERIAL=section.material, **extras, **tension)
+        lines += [head, number(section.area)]
+    for spring in model.springs:
+        flags = ("NONLINEAR",) if spring.table else ()
+        lines += [card("SPRING", *flags, ELSET=spring.element_set), dof_line(spring.dofs)]
+        table = [f"{number(force)}, {number(elongation)}" for force, elongation in spring.table]
+        lines += table or [number(spring.stiffness)]
+    for dashpot in model.dashpots:
+        lines += [card("DASHPOT", ELSET=dashpot.element_set), dof_line(dashpot.dofs), number(dashpot.coefficient)]
+    for mass in model.masses:
+        lines += [card("MASS", ELSET=mass.element_set, ALPHA=mass.alpha or None), number(mass.mass)]
+    for carried in model.nonstructural:
+        units = "TOTAL MASS" if carried.is_total else "MASS PER LENGTH"
+        lines += [card("NONSTRUCTURAL MASS", ELSET=carried.element_set, UNITS=units, NAME=carried.name)]
+        lines += [number(carried.value)]
+    if model.rest_lengths:
+        lines += ["*REST LENGTH", *map(rest_line, model.rest_lengths)]
+    for pulley in model.pulleys:
+        lines += [card("PULLEY", ELSET=pulley.element_set), number(pulley.friction)]
+    for failure in model.failures:
+        lines += [card("FAILURE", TYPE=failure.kind), f"{field(failure.target)}, {number(failure.value)}"]
+    for bed in model.seabeds:
+        plane = {"ELEVATION": bed.elevation, "SLOPE": bed.slope, "UPHILL": bed.uphill}
+        friction = "ALL" if bed.rubs_in_statics else "DYNAMIC"
+        lines += [card("SEABED", ELSET=bed.element_set, **plane, FRICTION=friction), *contact_lines(bed)]
+    for cylinder in model.cylinders:
+        friction = "ALL" if cylinder.rubs_in_statics else "DYNAMIC"
+        lines.append(card("RIGID CYLINDER", ELSET=cylinder.element_set, RADIUS=cylinder.radius, FRICTION=friction))
+        lines += [", ".join(map(number, (*cylinder.point, *cylinder.other))), *contact_lines(cylinder)]
+    return lines
+
+
+def contact_lines(surface: Seabed | RigidCylinder) -> list[str]:
+    """How it presses and rubs."""
+    lines = [", ".join(map(number, (surface.stiffness, surface.damping, surface.width, surface.ramp)))]
+    return lines + ([", ".join(map(number, (surface.axial, surface.lateral, surface.slip)))] if surface.slip else [])
+
+
+def material_lines(material: Material) -> list[str]:
+    """``*MATERIAL`` and its cards."""
+    lines = [card("MATERIAL", NAME=material.name)]
+    if material.is_inextensible:
+        lines.append(card("INEXTENSIBLE", RESTITUTION=material.restitution or None))
+    if material.young is not None:
+        moduli = "INSTANTANEOUS" if material.is_instant else None
+        lines += [card("ELASTIC", MODULI=moduli), f"{number(material.young)}, {number(material.poisson)}"]
+    lines += rope_law_lines(material)
+    if material.density:
+        lines += ["*DENSITY", number(material.density)]
+    if material.expansion is not None:
+        lines.append(card("EXPANSION", ZERO=material.expansion.zero))
+        lines += [f"{number(alpha)}, {number(temperature)}" for alpha, temperature in material.expansion.rows]
+    if material.alpha or material.beta:
+        lines.append(card("DAMPING", ALPHA=material.alpha, BETA=material.beta))
+    if material.compression_ratio != 1.0:
+        lines.append(card("NO COMPRESSION", RATIO=material.compression_ratio))
+    if material.tension_ratio != 1.0:
+        lines.append("*NO TENSION")
+    return lines
+
+
+def rest_line(rest: RestLength) -> str:
+    """Elements and their rest length, or the two that meet at a pulley."""
+    return ", ".join((field(rest.target), *(number(each) for each in (rest.length, rest.second) if each is not None)))
+
+
+def rope_law_lines(material: Material) -> list[str]:
+    """``*UNIAXIAL`` with its curves, ``*VISCOELASTIC``, ``*DYNAMIC STIFFNESS``."""
+    lines: list[str] = []
+    if (given := material.uniaxial) is not None:
+        lines.append(card("UNIAXIAL", **{"LARGEST STRESS": given.largest or None}))
+        extrapolation = "LINEAR" if given.is_extended else None
+        lines.append(card("LOADING DATA", TYPE=given.kind, EXTRAPOLATION=extrapolation))
+        lines += [f"{number(stress)}, {number(strain)}" for stress, strain in given.loading]
+        lines += [card("UNLOADING DATA", DEFINITION=given.definition)] if given.definition else []
+        lines += [f"{number(stress)}, {number(strain)}" for stress, strain in given.unloading]
+    if (series := material.viscoelastic) is not None:
+        lines.append(card("VISCOELASTIC", TIME=series.series))
+        between = ", " if series.series == "KELVIN" else ", , "
+        lines += [f"{number(fraction)}{between}{number(time)}" for fraction, time in series.rows]
+    if (dynamic := material.dynamic) is not None:
+        numbers = dynamic.constant, dynamic.slope, dynamic.viscosity
+        lines += ["*DYNAMIC STIFFNESS", ", ".join(map(number, numbers))]
+    return lines
+
+
+def dof_line(dofs: tuple[int, ...]) -> str:
+    """Blank for axial elements, as CalculiX wants it."""
+    return ", ".join(map(str, dofs))
+
+
+DEFAULT = Controls()
+OWN = {
+    "max_iterations": "ITER_GLOB_MAXI",
+    "energy_drift": "ENERGY DRIFT",
+    "time_error": "TIME ERROR",
+    "impact": "IMPACT",
+}
+"""Parameters of ``*CONTROLS`` that are written where they are not the default."""
+
+
+def step_lines(steps: Sequence[Step]) -> list[str]:
+    """All steps; NLGEOM and the controls are stated in each."""
+    lines: list[str] = []
+    for step in steps:
+        is_default = step.extrapolation == "NO" and not any(each.fluid_loads for each in steps)
+        extrapolation = None if is_default else step.extrapolation
+        given = {"INC": step.max_increments, "NAME": step.name, "EXTRAPOLATION": extrapolation}
+        lines.append(card("STEP", f"NLGEOM={'YES' if step.nlgeom else 'NO'}", **given, AMPLITUDE=step.amplitude))
+        lines += step.title
+        lines += procedure_lines(step.procedure)
+        lines += controls_lines(step.controls)
+        lines += support_lines((*step.boundaries, *step.rotations), "BOUNDARY" in step.replaced)
+        lines += load_lines(step)
+        lines += [line for winch in step.winches for line in winch_lines(winch)]
+        lines += ["*MODEL CHANGE, REMOVE", *map(field, step.removals)] if step.removals else []
+        for change, names in (("REMOVE", step.shed), ("ADD", step.put)):
+            lines += [f"*MODEL CHANGE, TYPE=NONSTRUCTURAL MASS, {change}", *names] if names else []
+        lines += [line for request in step.outputs for line in output_lines(request)]
+        lines.append("*END STEP")
+    return lines
+
+
+def procedure_lines(procedure: Procedure) -> list[str]:
+    """The card of a procedure, and its data lines."""
+    if isinstance(procedure, Frequency):
+        return ["*FREQUENCY", str(procedure.modes)]
+    if isinstance(procedure, SteadyState):
+        return steady_state_lines(procedure)
+    numbers = (procedure.dt or None, procedure.period, procedure.dt_min, procedure.dt_max)
+    times = ["" if each is None else number(each) for each in numbers]
+    flags = ["DIRECT"] if procedure.direct else []
+    if isinstance(procedure, Dynamic):
+        return [dynamic_line(procedure, flags), ", ".join(times)]
+    end = procedure.riks
+    if end is None:
+        return [card("VISCO" if procedure.creeps else "STATIC", *flags), ", ".join(times)]
+    times.append("" if end.factor is None else number(end.factor))
+    times += [] if end.target is None else [field(end.target), str(end.dof), number(end.value)]
+    return [card("STATIC", "RIKS", *flags), ", ".join(times)]
+
+
+def steady_state_lines(procedure: SteadyState) -> list[str]:
+    """The card of harmonic motions and those of their modal damping."""
+    parameters = {
+        "INTERVAL": "EIGENFREQUENCY" if procedure.parted else "RANGE",
+        "FREQUENCY SCALE": "LINEAR" if procedure.is_linear else None,
+    }
+    lines = [card("STEADY STATE DYNAMICS", *([] if procedure.modes else ["DIRECT"]), **parameters)]
+    lines += [f"{number(of.lower)}, {number(of.upper)}, {of.points}, {number(of.bias)}" for of in procedure.ranges]
+    for of in procedure.damping:
+        if of.fraction or not (of.alpha or of.beta):
+            lines += ["*MODAL DAMPING", f"{of.first}, {of.last}, {number(of.fraction)}"]
+        else:
+            lines += ["*MODAL DAMPING, RAYLEIGH", f"{of.first}, {of.last}, {number(of.alpha)}, {number(of.beta)}"]
+    return lines
+
+
+APPLICATIONS = {"HHT": "MODERATE DISSIPATION", "BACKWARD EULER": "QUASI-STATIC"}
+"""Those whose increments go by convergence."""
+
+
+def dynamic_line(procedure: Dynamic, flags: list[str]) -> str:
+    """The keyword line of ``*DYNAMIC``."""
+    integrator = procedure.integrator
+    trapezoidal = integrator == "NEWMARK" and (procedure.beta, procedure.gamma) == (0.25, 0.5)
+    names = () if trapezoidal else PARAMETERS[integrator]
+    parameters = {
+        "TIME INTEGRATOR": integrator,
+        **{name.upper(): getattr(procedure, name) for name in names},
+        "APPLICATION": APPLICATIONS[integrator] if procedure.by_convergence else None,
+        "INITIAL": None if procedure.initial_acceleration else "NO",
+        "SINGULAR MASS": None if procedure.singular_mass == "ERROR" else procedure.singular_mass,
+    }
+    return card("DYNAMIC", *flags, **parameters)
+
+
+def controls_lines(controls: Controls) -> list[str]:
+    """Back to the defaults, then everything that differs from them."""
+    changed: dict[str, str | int | float | None] = {
+        "RESI_GLOB_RELA": controls.residual_relative,
+        "RESI_GLOB_MAXI": controls.residual_absolute,
+    }
+    for name, key in OWN.items():
+        value = getattr(controls, name)
+        if value != getattr(DEFAULT, name):
+            changed[key] = "OFF" if value is None else value
+    lines = [card("CONTROLS", "RESET", **changed)]
+    if controls.correction_relative is not None:
+        lines += ["*CONTROLS, PARAMETERS=FIELD", f", {number(controls.correction_relative)}"]
+    cuts = (controls.max_cutbacks, controls.cut_factor, controls.growth_factor)
+    if cuts != (DEFAULT.max_cutbacks, DEFAULT.cut_factor, DEFAULT.growth_factor):
+        lines += ["*CONTROLS, PARAMETERS=TIME INCREMENTATION", f", , , , , , , {cuts[0]}"]
+        lines.append(f"{number(cuts[1])}, , , , , , {number(cuts[2])}")
+    return lines
+
+
+def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
+    """``*BOUNDARY`` cards."""
+    lines = ["*BOUNDARY, OP=NEW"] if replaced else []
+    head = None
+    for entry in boundaries:
+        wanted = (entry.kind, entry.amplitude, entry.is_imaginary)
+        if wanted != head:
+            head = wanted
+            flags = ["FIXED"] if entry.kind == "FIXED" else []
+            flags += ["IMAGINARY"] * entry.is_imaginary
+            kind = entry.kind if entry.kind not in ("DISPLACEMENT", "FIXED") else None
+            op = "NEW" if replaced else None
+            lines.append(card("BOUNDARY", *flags, OP=op, TYPE=kind, AMPLITUDE=entry.amplitude))
+        lines.append(f"{field(entry.target)}, {entry.dof}, {entry.dof}, {number(entry.value)}")
+    return lines
+
+
+def load_lines(step: Step) -> list[str]:
+    """``*CLOAD``, ``*DLOAD``, ``*TEMPERATURE``."""
+    families: dict[str, Sequence[NodalLoad | DistributedLoad | Temperature]]
+    families = {"CLOAD": step.nodal_loads, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
+    lines: list[str] = []
+    for keyword, loads in families.items():
+        op = "NEW" if keyword in step.replaced else None
+        if op:
+            lines.append(card(keyword, OP=op))
+        head: tuple[str | None, bool] | None = None
+        for load in loads:
+            wanted = load.amplitude, getattr(load, "is_imaginary", False)
+            if wanted != head:
+                head = wanted
+                lines.append(card(keyword, *["IMAGINARY"] * wanted[1], OP=op, AMPLITUDE=wanted[0]))
+            lines.append(load_line(load))
+        lines += fluid_lines(step) if keyword == "DLOAD" else []
+    return lines
+
+
+def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
+    """One data line."""
+    if isinstance(load, NodalLoad):
+        return f"{field(load.target)}, {load.dof}, {number(load.value)}"
+    if isinstance(load, Temperature):
+        return f"{field(load.target)}, {number(load.value)}"
+    direction = "".join(f", {number(component)}" for component in load.direction) if load.kind == "GRAV" else ""
+    return f"{field(load.target)}, {load.kind}, {number(load.value)}{direction}"
+
+
+def winch_lines(winch: Winch) -> list[str]:
+    """A ``*WINCH`` of its own."""
+    numbers = [number(winch.value)]
+    if winch.is_tension:
+        numbers.append("" if winch.speed is None else number(winch.speed))
+    flags = ["TENSION"] if winch.is_tension else []
+    return [
+        card("WINCH", *flags, AMPLITUDE=winch.amplitude),
+        ", ".join([field(winch.target), *numbers, str(winch.end)]),
+    ]
+
+
+def output_lines(request: OutputRequest) -> list[str]:
+    """One output card, below an ``*OUTPUT`` of its own where it goes by intervals of time."""
+    family = request.kind.split()[0]
+    target = {"NSET" if family == "NODE" else "ELSET": request.target}
+    every, times = request.every, {"TIME POINTS": request.times}
+    lines = [card(request.kind, FREQUENCY=every, **target, **times)]
+    if request.interval or request.intervals or not request.marks:
+        spaces = {"TIME INTERVAL": request.interval, "NUMBER INTERVAL": request.intervals}
+        marks = {"TIME MARKS": None if request.marks else "NO"}
+        goes_by_time = request.times or any(spaces.values())
+        lines = [card("OUTPUT", "HISTORY", FREQUENCY=None if goes_by_time else every, **times, **spaces, **marks)]
+        lines.append(card(f"{'ELEMENT' if family == 'EL' else family} OUTPUT", **target))
+    return [*lines, *rows_of(list(request.variables), 16)]
+
+
+def surroundings_lines(model: Model) -> list[str]:
+    """Every card."""
+    lines: list[str] = []
+    if model.water is not None:
+        water = model.water
+        rows = [(water.seabed, water.level, water.gravity, water.density), *water.current]
+        lines += ["*AQUA", *(", ".join(map(number, row)) for row in rows)]
+    if model.wind is not None:
+        wind = model.wind
+        numbers = (wind.density, wind.reference, *wind.speeds, *wind.direction, wind.power)
+        lines += ["*WIND", ", ".join(map(number, numbers))]
+    for wave in model.waves:
+        lines += wave_lines(wave)
+    for law in model.drag_laws.values():
+        lines.append(card("DRAG LAW", NAME=law.name))
+        lines += [f"{number(speed)}, {number(force)}" for speed, force in law.rows]
+    for growth in model.growths:
+        lines.append(card("MARINE GROWTH", ELSET=growth.element_set, DIAMETER=growth.diameter))
+        lines += [f"{number(t)}, {number(density)}, {number(z)}" for z, t, density in growth.rows]
+    return lines
+
+
+def wave_lines(wave: Airy | Jonswap) -> list[str]:
+    """``*WAVE``."""
+    own = {"RAMP": wave.ramp or None, "STRETCHING": wave.stretching}
+    if isinstance(wave, Airy):
+        head = card("WAVE", TYPE="AIRY", **own) + (", WAVE PERIOD" if wave.is_period else "")
+        return [head, *(", ".join(map(number, row)) for row in wave.rows)]
+    row = wave.height, wave.period, wave.gamma, *wave.direction, wave.low, wave.high
+    head = card("WAVE", TYPE="JONSWAP", SEED=wave.seed, COMPONENTS=wave.count, **own)
+    return [head, ", ".join(map(number, row))]
+
+
+def fluid_lines(step: Step) -> list[str]:
+    """``*DLOAD`` of water and wind, ``*D ADDED MASS``; OP=NEW has been said."""
+    lines: list[str] = []
+    op = "NEW" if "DLOAD" in step.replaced else None
+    head: object = None
+    for load in step.fluid_loads:
+        if load.kind == "ADDED MASS":
+            lines += ["*D ADDED MASS", f"{field(load.target)}, FI, {number(load.diameter)}, {number(load.added)}"]
+            continue
+        if head != (load.amplitude, load.is_current):
+            head = load.amplitude, load.is_current
+            length = {"LENGTH": "CURRENT"} if load.is_current else {}
+            lines.append(card("DLOAD", OP=op, AMPLITUDE=load.amplitude, **length))
+        numbers = number(load.magnitude), number(load.diameter), *rest(load)
+        lines.append(", ".join((field(load.target), load.kind, *numbers)))
+    return lines
+
+
+def rest(load: FluidLoad) -> list[str]:
+    """What follows D on a line."""
+    if load.kind == "PB":
+        return []
+    coefficient = field(load.coefficient) if isinstance(load.coefficient, str) else number(load.coefficient)
+    streams = [field(name) for name in load.streams]
+    if load.kind == "FI":
+        along = "" if load.added_along is None else number(load.added_along)
+        return [coefficient, number(load.added), streams[1], along]
+    exponent = [number(load.exponent)] if load.kind == "FDT" else []
+    return [coefficient, number(load.follows), *exponent, *streams]
