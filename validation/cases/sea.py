@@ -198,7 +198,7 @@ def _body() -> tuple[list[Row], Any, Any]:
         exact = sea.body(history.time, flow, 6.0, 270.0, 600.0, drag, 2.0 * displaced, displaced)
         errors.append(float(np.abs(history.of_node(1)[:, [0, 2]] - exact).max()))
     why = "independent: the equation of motion by DOP853; second order"
-    order = Target("body: order of its place", 2.0, "order", "analytic: trapezoidal rule", 0.1)
+    order = Target("body: order of its place", 2.0, "order", "analytic: trapezoidal rule", 0.02)
     error = Target("body: largest error of its place, dt = T/400 [m]", 0.0, "absolute", why, 2e-4)
     return [Row(order, float(tools.orders(np.array(errors))[-1])), Row(error, errors[-1])], history, exact
 
