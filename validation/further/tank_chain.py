@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-import fem
 from fem.validation import Row, Target
 from validation import tools
 from validation.references.bergdahl import FORCES
@@ -12,7 +11,7 @@ from validation.references.bergdahl import FORCES
 BARS, DT, TURNS, KEPT = 165, 0.3125e-3, 8, 5
 """Bars and increment [s], those of CableDyn; turns of a run; how many of the last of them count."""
 MEASURED = "measured; twice the 2.2 % by which single entries scatter about the smooth surface of the table itself"
-CABLEDYN = "CableDyn; 0.5 % by its bars and 0.3 % by its increments, as halving them showed there"
+CABLEDYN = "CableDyn; halving moves it by 0.5 % (bars) and 0.3 % (increments), ours by 0.2 %"
 
 
 def force(
@@ -20,10 +19,9 @@ def force(
 ) -> tuple[tools.Array, tools.Array]:
     """Time in turns, and the force at the wheel."""
     numbers = {"T": period, "r": radius, "bars": bars, "dt": dt, "turns": turns}
-    history = fem.run(tools.deck("bergdahl", numbers))
-    moves = history.of_step(2)
-    pull = np.linalg.norm(history.of_node(int(history.mesh.node_labels[1]), "RF")[moves], axis=1)
-    return (history.time[moves] - 1.0) / period, pull
+    time, pull = tools.reactions(tools.deck("bergdahl", numbers), (bars + 1,))
+    moves = time > 1.0  # after a second of statics
+    return (time[moves] - 1.0) / period, pull[moves, 0]
 
 
 def largest(turn: tools.Array, pull: tools.Array) -> float:
@@ -35,7 +33,7 @@ def largest(turn: tools.Array, pull: tools.Array) -> float:
 def beside(name: str, value: float, found: float) -> Row:
     """A row against CableDyn."""
     return Row(
-        Target(f"Bergdahl's chain, {name}: largest force [N], CableDyn", value, "relative", CABLEDYN, 0.008), found
+        Target(f"Bergdahl's chain, {name}: largest force [N], CableDyn", value, "relative", CABLEDYN, 0.01), found
     )
 
 
