@@ -17,6 +17,9 @@ import fem
 from fem.chaos.exponents import Lyapunov
 from fem.pendulums.description import Pendulum
 from fem.pendulums.write import deck_text
+from fem.results.record import Rows, SilentSink
+from fem.solve.increment import Wishes
+from fem.solve.loop import solve
 from fem.sweeping.grid import make_grid
 from fem.sweeping.sweep import Sweep, carry_out, computed, make_plan
 from fem.sweeping.table import sweep_folder
@@ -55,6 +58,27 @@ def link_angles(history: Any) -> Array:
     x = history.mesh.coordinates + history.u.reshape(len(history.time), -1, 3)
     d = np.diff(x, axis=1)
     return np.asarray(np.unwrap(np.arctan2(d[..., 0], -d[..., 2]), axis=0))
+
+
+class Forces(SilentSink):
+    """Sizes (k, n) of RF at n nodes over time (k,), and nothing else of a long run."""
+
+    def __init__(self, model: Any, labels: Sequence[int]) -> None:
+        self.model, self.time, self.found = model, list[Any](), list[Any]()
+        self.nodes = [int(model.mesh.nodes_of(label)[0]) for label in labels]
+
+    def rows(self, rows: Rows) -> None:
+        """Those of some increments."""
+        chosen = rows.nodes.searchsorted(self.nodes)
+        self.time.append(rows.time)
+        self.found.append(np.linalg.norm(rows.of_nodes(self.model)["RF"][:, chosen], axis=-1))
+
+
+def reactions(model: Any, labels: Sequence[int]) -> tuple[Array, Array]:
+    """Run a model that prints RF: time (k,), sizes of RF (k, n) at these nodes."""
+    sink = Forces(model, labels)
+    solve(model, sink, Wishes(fields=False))
+    return np.concatenate(sink.time), np.concatenate(sink.found)
 
 
 def end_of(history: Any, step: int) -> int:

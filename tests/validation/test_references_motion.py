@@ -1,10 +1,21 @@
 """The judges of motion: pendulum, wave, string."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from validation.references import oscillators, pendulum, sdnl100, taut_string, wave
+from validation.references import (
+    bergdahl,
+    harmonic_cable,
+    moored_buoy,
+    oscillators,
+    pendulum,
+    sdnl100,
+    taut_string,
+    wave,
+)
 
 
 @pytest.mark.parametrize("degrees", [1, 30, 90, 150, 179])
@@ -108,3 +119,52 @@ def test_spring_row_comes_to_rest_in_equilibrium():
     row = oscillators.Row((1.0, 1.0, 1.0), (40.0, 9.0), (20.0, 9.0), 5.0, 9.0, (-1.0, 1.0), (-30.0, 30.0), 2.0, 0.1)
     rest = np.linalg.solve([[60, -20, 0], [-20, 55, -30], [0, -30, 30]], [0, 0, 2])
     assert oscillators.spring_row(row, np.array([0.0, 12.0]))[-1] == pytest.approx(rest, rel=1e-5)
+
+
+def cable(span, length, **changes):
+    return replace(harmonic_cable.Wet(span, length, 4e6, 30.0, 8.0, 2.0, 15.0), **changes)
+
+
+def test_slow_harmonic_cable_follows_catenaries():
+    found = harmonic_cable.tension(cable((80.0, 30.0), 90.0), 1e-4, (1e-3, 0.0), np.array([90.0]))
+
+    def upper(x):
+        wet = cable((80.0 + x, 30.0), 90.0)
+        return np.hypot(*np.add(harmonic_cable.at_rest(wet), (0.0, wet.weight * wet.length)))
+
+    assert found[0] == pytest.approx(1e-3 * (upper(1e-3) - upper(-1e-3)) / 2e-3, rel=1e-5)
+
+
+def test_harmonic_cable_that_is_straight_carries_axial_waves():
+    taut, omega = cable((101.0, 0.0), 100.0, weight=1e-6, added=0.0, drag=0.0), 30.0
+    k, arcs = omega * np.sqrt(taut.mass / taut.axial_stiffness), np.array([0.0, 37.0, 100.0])
+    exact = taut.axial_stiffness * k * np.cos(k * arcs) / np.sin(k * 100.0) * 1e-3
+    assert harmonic_cable.tension(taut, omega, (1e-3, 0.0), arcs) == pytest.approx(exact, rel=1e-6)
+
+
+def test_harmonic_cable_loses_in_drag_what_its_end_brings():
+    """Mean power at the end = (4/(3 pi)) d |V|^3 along it: half of the drag's first harmonic times the velocity."""
+    wet, omega = cable((80.0, 30.0), 90.0), 1.3
+    arcs = np.linspace(0.0, 90.0, 2001)
+    pull = [harmonic_cable.tension(replace(wet, drag=drag), omega, (0.4, 0.0), arcs) for drag in (0.0, 15.0)]
+    assert np.abs(pull[0].imag).max() < 1e-6 * np.abs(pull[0]).max()  # without drag everything is in phase
+    assert pull[1][-1].imag > 0.0  # what brakes it leads the motion
+
+
+def test_upright_buoy_swings_as_a_pendulum():
+    """One bar, half of its mass at the upper node: omega^2 = lift/(mass x length), water drawing it aside at first."""
+    rope = moored_buoy.Rope(*(np.array([value]) for value in (10.0, 1e7, 40.0, 100.0, 0.1, 1e-3, 0.0)))
+    omega = np.sqrt(moored_buoy.GRAVITY * 0.5 * (100.0 - 40.0) * 10.0 / (0.5 * 40.0 * 10.0) / 10.0)
+    times = np.linspace(0.0, 2.0 * np.pi / omega, 9)
+
+    def at(speed):
+        return lambda place, time: (np.full_like(place, [speed, 0.0]), np.zeros_like(place))
+
+    way = moored_buoy.motion(rope, 20.0, at(0.0), at(1.0), times, 1e-9)[:, 1, 0]
+    assert way[0] == pytest.approx(0.25 * 1025.0 * 0.1 * 1e-3 * 10.0 * 10.0 / (9.80665 * 300.0), rel=1e-3)
+    assert way == pytest.approx(way[0] * np.cos(omega * times), abs=1e-3 * way[0])
+
+
+def test_table_of_measured_forces_scatters_more_than_that_of_a_program():
+    assert 0.02 < bergdahl.scatter(0) < 0.0225  # twice that is the tolerance of measured forces
+    assert bergdahl.scatter(1) < 0.5 * bergdahl.scatter(0)

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2] / "validation"
 FILES = sorted([*ROOT.glob("*.py"), *(ROOT / "cases").glob("*.py"), *(ROOT / "further").glob("*.py")])
-RUNS = {"run", "lyapunov", "sections", "basins", "orbits", "sweep", "solve", "of_node", "of_element", "of_energy"}
+RUNS = set("run reactions lyapunov sections basins orbits sweep solve of_node of_element of_energy".split())
 """Functions and methods whose answers are the program's own."""
 
 

@@ -38,9 +38,9 @@ def run(folder: Path) -> Outcome:
     errors = [
         float(np.abs(history.of_element(1, "T")[:: 2**k] - tension)[taut].max()) for k, history in enumerate(histories)
     ]
-    why = "ODE: second-order scheme; 0.02 for the next term of the error"
+    why = "ODE: second-order scheme; 0.001 for the next term of the error"
     order = float(tools.orders(np.array(errors))[-1])
-    rows.append(Row(Target("order of the tension in dt until the cable lets go", 2.0, "order", why, 0.02), order))
+    rows.append(Row(Target("order of the tension in dt until the cable lets go", 2.0, "order", why, 0.001), order))
     misses = [
         float(np.abs(-history.of_node(2)[:: 2**k, 2] - stretch).max() / stretch.max())
         for k, history in enumerate(histories)

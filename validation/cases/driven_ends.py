@@ -55,7 +55,7 @@ def run(folder: Path) -> Outcome:
     for label in (21, 121, 221):
         for name, order, what, tolerance in (
             ("U", 0, "place [m]", 1e-12),
-            ("V", 1, "velocity [m/s]", 1e-9),
+            ("V", 1, "velocity [m/s]", 1e-10),
             ("A", 2, "acceleration [m/s2]", 1e-7),
         ):
             inside = (time > 4.5 * STEP) & (time < 20.0 - 4.5 * STEP) & ~_near_a_knot(time)

@@ -50,11 +50,11 @@ def run(folder: Path) -> Outcome:
         Row(Target("recoil of a line [m/s]", wave, "relative", continuum.format("2.4e-4"), 7e-4), speed),
         Row(Target("front in a line [lengths]", 0.495, "relative", continuum.format("4e-4"), 1.2e-3), front),
         Row(
-            Target("energy that goes with the bar [J]", stored / BARS, "relative", "T^2 h/(2 EA), at rest", 1e-9),
+            Target("energy that goes with the bar [J]", stored / BARS, "relative", "T^2 h/(2 EA), at rest", 1e-11),
             broken.energy_loss,
         ),
         Row(
-            Target("books", 0.0, "absolute", "ENERGY MOMENTUM: round-off of what is stored", 1e-10),
+            Target("books", 0.0, "absolute", "ENERGY MOMENTUM: round-off of what is stored", 1e-11),
             float(np.abs(history.energy_error).max() / stored),
         ),
     ]
@@ -62,7 +62,7 @@ def run(folder: Path) -> Outcome:
     tension = twin.of_element(1, "T")
     why = "largest force of a load that one of two equal lines takes over: rest m g, before m g/2"
     rows += [
-        Row(Target("mass on two lines: before [N]", 0.5 * WEIGHT, "relative", why, 1e-9), float(tension[1])),
+        Row(Target("mass on two lines: before [N]", 0.5 * WEIGHT, "relative", why, 1e-11), float(tension[1])),
         Row(Target("mass on two lines: largest T [N]", 1.5 * WEIGHT, "relative", why, 3e-6), float(tension.max())),
     ]
     return Outcome(tuple(rows), {"recoil": _figure(history, time)}, ())

@@ -5,11 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from fem.results.record import Rows, SilentSink
-from fem.solve.increment import Wishes
-from fem.solve.loop import solve
 from fem.validation import Outcome, Row, Target
 from validation import tools
 from validation.references.moored_platform import FORCES, SECONDS, SETTLED
@@ -28,26 +23,10 @@ TOLERANCES = {"largest": 1e-3, "least": 5e-3, "mean": 2e-5}
 WHY = "two programs at equal mesh, increment and scheme; three to five times what is reached"
 
 
-class Forces(SilentSink):
-    """Forces (k, 2) on two fairleads over time (k,)."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, self.time, self.found = model, list[Any](), list[Any]()
-        self.nodes = [int(model.mesh.nodes_of(label)[0]) for label in FAIRLEADS]
-
-    def rows(self, rows: Rows) -> None:
-        """Those of some increments."""
-        chosen = rows.nodes.searchsorted(self.nodes)
-        self.time.append(rows.time)
-        self.found.append(np.linalg.norm(rows.of_nodes(self.model)["RF"][:, chosen], axis=-1))
-
-
 def run(folder: Path) -> Outcome:
     """Largest, least and mean force at two fairleads."""
     model = tools.deck("moored_platform", {"time": SECONDS})
-    sink = Forces(model)
-    solve(model, sink, Wishes(fields=False))
-    time, found = np.concatenate(sink.time), np.concatenate(sink.found)
+    time, found = tools.reactions(model, FAIRLEADS)
     kept = found[time > 1.0 + SETTLED]  # after a second of statics
     computed = {"largest": kept.max(axis=0), "least": kept.min(axis=0), "mean": kept.mean(axis=0)}
     rows = tuple(

@@ -1,4 +1,4 @@
-"""A mooring line in the frequency domain: its tension against the same line marched through time."""
+"""A mooring line in the frequency domain: its tension against the boundary value problem of a cable."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ from pathlib import Path
 import numpy as np
 
 import fem
-from fem.model import Amplitude, Dynamic, FrequencyRange, SteadyState
+from fem.model import FrequencyRange, SteadyState
 from fem.validation import Outcome, Row, Target
 from validation import tools
-from validation.references import harmonic_drag
+from validation.references import harmonic_cable, harmonic_drag
 
 NAME = "mooring_response"
-TITLE = (
-    "mooring line in water, its upper end in surge: harmonic response against time integration; a bar in closed form"
-)
+TITLE = "harmonic motion: a mooring line in water, its upper end in surge, and a bar on springs"
 SOURCE = (
-    "A bar on springs in closed form; of the line, first harmonics of a run with *DYNAMIC, whose drag has all its "
-    "harmonics, after its transients. "
-    "Deck inputs/mooring_response.inp."
+    "Of the line, its linear equations about the elastic catenary, with the first harmonic of the drag, as a boundary "
+    "value problem (SciPy's solve_bvp); of the bar, a closed form. Deck inputs/mooring_response.inp."
 )
 LONG = False
 
-RUNS = ((0.05, 0.1, 6e-3, 0.6), (0.5, 0.1, 8e-3, 0.1), (0.5, 0.2, 0.04, 0.7))
+RUNS = ((0.05, 0.1, 2e-3, 0.04), (0.5, 0.1, 6e-4, 0.03), (0.5, 0.2, 2e-4, 0.04), (0.5, 0.35, 5e-4, 0.08))
 """Surge [m], frequency [1/s], tolerances of the tension and of its phase [degrees]."""
-INCREMENTS, PERIODS = 120, 12
-UPPER = 24
-"""Element at the fairlead."""
+BARS, REFINED = 96, (24, 48, 96)
+WATER = 1025.0 * 0.25 * np.pi * 0.08**2
+LINE = harmonic_cable.Wet((180.0, 110.0), 214.0, 6e10 * 0.0050265, 9.81 * (5600.0 * 0.0050265 - WATER),
+                          5600.0 * 0.0050265, WATER, 0.5 * 1025.0 * 0.08 * 1.2)  # fmt: skip
 ADDED = 1025.0 * 0.25 * np.pi * 0.3**2 * 3.0
 """Mass of the water in the place of the bar."""
 BAR_FREQUENCIES = (0.12, 0.18, 0.3)
@@ -72,17 +70,25 @@ PU
 
 
 def run(folder: Path) -> Outcome:
-    """Amplitude and phase of the tension at the fairlead."""
+    """Amplitude and phase of the tension at the fairlead, and what bars of finite length leave of them."""
     rows: list[Row] = []
     for surge, frequency, tolerance, angle in RUNS:
-        swung, marched = harmonic(surge, frequency), first_harmonic(surge, frequency)
-        name = f"surge {surge:g} m, {frequency:g} 1/s: "
-        why = "*DYNAMIC, HHT, 120 increments a period; linearised drag and geometry leave out higher harmonics"
-        rows.append(Row(Target(f"{name}tension [N]", abs(marched), "relative", why, tolerance), abs(swung)))
-        phases = np.degrees(np.angle([marched, swung]))
-        why = "*DYNAMIC; likewise"
-        rows.append(Row(Target(f"{name}phase [degrees]", phases[0], "absolute", why, angle), phases[1]))
-    return Outcome((*rows, *_bar()), {})
+        found, exact = swung(surge, frequency, BARS)
+        name, why = (
+            f"surge {surge:g} m, {frequency:g} 1/s: ",
+            "boundary value problem; 96 bars, of order 2",
+        )
+        phases = np.degrees(np.angle([exact, found]))
+        rows += [
+            Row(Target(f"{name}tension [N]", abs(exact), "relative", why, tolerance), abs(found)),
+            Row(Target(f"{name}phase [degrees]", phases[0], "absolute", why, angle), phases[1]),
+        ]
+    pairs = [swung(0.5, 0.35, bars) for bars in REFINED]
+    errors = np.array([abs(found - exact) for found, exact in pairs])
+    order = Target(
+        "surge 0.5 m, 0.35 1/s: order in bar length", 2.0, "order", "analytic: masses at nodes, chords", 0.05
+    )
+    return Outcome((*rows, Row(order, float(tools.orders(errors)[-1])), *_bar()), {})
 
 
 def _bar() -> list[Row]:
@@ -103,26 +109,13 @@ def _bar() -> list[Row]:
     return rows
 
 
-def harmonic(surge: float, frequency: float) -> complex:
-    """Amplitude of T at the fairlead by ``*STEADY STATE DYNAMICS``."""
-    model = tools.deck("mooring_response", {"surge": surge})
+def swung(surge: float, frequency: float, bars: int) -> tuple[complex, complex]:
+    """Amplitude of T in the middle of the last bar, and of the cable there."""
+    model = tools.deck("mooring_response", {"surge": surge, "bars": bars})
     rest, swing = model.steps
     swing = replace(swing, procedure=SteadyState((FrequencyRange(frequency, frequency),)))
     history = fem.run(replace(model, steps=(rest, swing)))
-    place = history.mesh.element_labels.tolist().index(UPPER)
-    return complex(history.responses[0].values[place, 3])
-
-
-def first_harmonic(surge: float, frequency: float) -> complex:
-    """The same from the last two periods of a march; the end moves by surge sin(2 pi f t)."""
-    model, omega = tools.deck("mooring_response", {"surge": surge}), 2.0 * np.pi * frequency
-    sway = Amplitude("SWAY", "PERIODIC", omega=omega, fourier=((0.0, 1.0),))
-    march = Dynamic(1.0 / frequency / INCREMENTS, PERIODS / frequency, direct=True, integrator="HHT")
-    rest, swing = model.steps
-    moved = tuple(replace(each, amplitude="SWAY") for each in swing.boundaries)
-    swing = replace(swing, procedure=march, boundaries=moved, extrapolation="PARABOLIC")
-    history = fem.run(replace(model, amplitudes={"SWAY": sway}, steps=(rest, swing)))
-    (marched,) = history.of_step(2).nonzero()
-    last = marched[-2 * INCREMENTS :]
-    time, tension = history.time[last] - history.time[marched[0]], history.of_element(UPPER, "T")[last]
-    return complex(2j * np.mean(tension * np.exp(-1j * omega * time)))
+    place = history.mesh.element_labels.tolist().index(bars)
+    middle = np.array([LINE.length * (1.0 - 0.5 / bars)])
+    exact = harmonic_cable.tension(LINE, 2.0 * np.pi * frequency, (surge, 0.0), middle)
+    return complex(history.responses[0].values[place, 3]), complex(exact[0])

@@ -39,7 +39,7 @@ def run(folder: Path) -> Outcome:
     history = fem.run(model)
     miss = float(np.abs(history.of_element(1, "T") - tension(history.time)).max())
     why = "analytic: the support's acceleration is exact and the rope passes it on; round-off of lengths over dt^2"
-    rows.append(Row(Target("events located: largest error of the tension [N]", 0.0, "absolute", why, 1e-9), miss))
+    rows.append(Row(Target("events located: largest error of the tension [N]", 0.0, "absolute", why, 1e-10), miss))
     rows += _quiet("events located", history, "analytic: the rope is never slack; round-off")
     return Outcome(tuple(rows), {})
 

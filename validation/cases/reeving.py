@@ -124,7 +124,7 @@ def slipping() -> list[Row]:
     return [
         Row(Target("loads on a rope: way in 1 s [m]", -0.5 * acceleration, "relative", way, 5e-5),
             float(history.of_node(3)[-1, 2])),
-        Row(Target("loads on a rope: T2/T", np.exp(0.2 * np.pi), "relative", "Euler-Eytelwein", 1e-9), float(ratio)),
+        Row(Target("loads on a rope: T2/T", np.exp(0.2 * np.pi), "relative", "Euler-Eytelwein", 1e-11), float(ratio)),
     ]  # fmt: skip
 
 

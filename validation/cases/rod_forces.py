@@ -46,17 +46,17 @@ def _straight(scheme: str) -> list[Row]:
     exact = float(motion.tension[0, 0])
     why = "analytic: Lagrange's equations at the start; round-off"
     rows = [
-        Row(Target(f"{scheme}: T of the first of five rods in a line [N]", exact, "relative", why, 1e-10),
+        Row(Target(f"{scheme}: T of the first of five rods in a line [N]", exact, "relative", why, 1e-13),
             float(history.elements[0, 0, 3])),
-        Row(Target(f"{scheme}: T of all of them at the start, error of the weight", 0.0, "absolute", why, 1e-10),
+        Row(Target(f"{scheme}: T of all of them at the start, error of the weight", 0.0, "absolute", why, 1e-13),
             float(tension[0])),
     ]  # fmt: skip
     why = "analytic: Lagrange's equations of the angles and rates reached; lengths are kept to 1e-12"
     rows.append(
-        Row(Target(f"{scheme}: T in 0.3 s, error of the weight", 0.0, "absolute", why, 1e-8), float(tension.max()))
+        Row(Target(f"{scheme}: T in 0.3 s, error of the weight", 0.0, "absolute", why, 1e-12), float(tension.max()))
     )
     worst = float(np.abs(support).max() / weight)
-    rows.append(Row(Target(f"{scheme}: support in 0.3 s, error of the weight", 0.0, "absolute", why, 1e-8), worst))
+    rows.append(Row(Target(f"{scheme}: support in 0.3 s, error of the weight", 0.0, "absolute", why, 1e-12), worst))
     return rows
 
 

@@ -1,7 +1,8 @@
-"""An irregular sea and what is in it: its waves, the water at moving nodes, its statistics, a body on springs."""
+"""An irregular sea and what is in it: its waves, the water at moving nodes, statistics, a buoy, a body on springs."""
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,13 @@ import numpy as np
 import fem
 from fem.validation import Outcome, Row, Target
 from validation import tools
-from validation.references import sea
+from validation.references import moored_buoy, sea
 
 NAME = "sea"
-TITLE = "waves: JONSWAP components, the water at nodes, statistics of a sea, a body on springs"
+TITLE = "waves: JONSWAP components, the water at nodes, statistics of a sea, a buoy on a rope, a body on springs"
 SOURCE = (
-    "The spectrum integrated by quad, waves summed as complex potentials, the body's equation by DOP853. Deck "
-    "inputs/sea_state.inp; the body's stands in the case."
+    "The spectrum integrated by quad, waves summed as complex potentials, the body's equation by DOP853, the rope's by "
+    "Radau. Deck inputs/sea_state.inp; the body's stands in the case."
 )
 LONG = False
 
@@ -69,7 +70,7 @@ U
 def run(folder: Path) -> Outcome:
     """Components, kinematics, statistics, motion."""
     body, history, exact = _body()
-    rows = [*_components(), *_water(), *_statistics(), *body]
+    rows = [*_components(), *_water(), *_buoy(), *_statistics(), *body]
     return Outcome(tuple(rows), {"body": _motion(history, exact)}, ())
 
 
@@ -116,6 +117,49 @@ def _water() -> list[Row]:
     return rows
 
 
+def _buoy() -> list[Row]:
+    """Its way through waves and current, and the error of its place; of its rope of 16 bars, as the deck has it."""
+    exact, errors, ways = np.empty(0), [], []
+    for dt in (0.1, 0.05):
+        history = fem.run(tools.with_procedure(tools.deck("sea_state", {"period": 40.0}), 2, dt=dt))
+        later = np.flatnonzero(np.asarray(history.step) == 2)[:: round(0.1 / dt)]
+        place = history.of_node(19, "COORD")[later][:, [0, 2]]
+        if not errors:
+            exact = moored_buoy.motion(_rope(), DEPTH, _flow, _current, history.time[later], 1e-5)[:, -1]
+        errors.append(float(np.abs(place - exact).max()))
+        ways.append(float(np.ptp(place[:, 0])))
+    why = "independent: its nodes' equations of motion by Radau; dt = 0.05 s, of second order"
+    order = Target("buoy: order of its place", 2.0, "order", "independent; analytic: generalised alpha", 0.06)
+    return [
+        Row(Target("buoy: way along x [m]", float(np.ptp(exact[:, 0])), "relative", why, 1.5e-3), ways[-1]),
+        Row(Target("buoy: largest error of its place [m]", 0.0, "absolute", why, 8e-3), errors[-1]),
+        Row(order, float(tools.orders(np.array(errors))[-1])),
+    ]
+
+
+def _rope() -> moored_buoy.Rope:
+    """Sixteen bars of rope, two of buoy."""
+    displaced = [DENSITY * 0.25 * np.pi * diameter**2 for diameter in (0.039, 1.2)]
+    rows = (4e9 * 1.2e-3, 1e9 * 1.13), (1380.0 * 1.2e-3, 300.0 * 1.13), displaced, (0.05, 1.2), (1.2, 0.8), (1.0, 1.0)
+    return moored_buoy.Rope(np.full(18, 2.0), *(np.repeat(row, (16, 2)) for row in rows))
+
+
+def _current(place: tools.Array, time: float) -> tuple[tools.Array, tools.Array]:
+    speed = np.interp(place[:, 1], [-DEPTH, 0.0], [0.3, 0.5])
+    return speed[:, None] * [1.0, 0.0], np.zeros_like(place)
+
+
+def _flow(place: tools.Array, time: float) -> tuple[tools.Array, tools.Array]:
+    """The sea of seed 1 and the current."""
+    _, velocity, acceleration = sea.water(_waves(), *place.T, np.full(len(place), time), DEPTH, RAMP)
+    return velocity + _current(place, time)[0], acceleration
+
+
+@cache
+def _waves() -> Any:
+    return _known(1)
+
+
 def _statistics() -> list[Row]:
     """Of half an hour above the anchor, beside those of the same waves summed up; the sea that is asked for."""
     history = fem.run(tools.deck("sea_state", {"period": SECONDS}))
@@ -154,7 +198,7 @@ def _body() -> tuple[list[Row], Any, Any]:
         exact = sea.body(history.time, flow, 6.0, 270.0, 600.0, drag, 2.0 * displaced, displaced)
         errors.append(float(np.abs(history.of_node(1)[:, [0, 2]] - exact).max()))
     why = "independent: the equation of motion by DOP853; second order"
-    order = Target("body: order of its place", 2.0, "order", "analytic: trapezoidal rule", 0.1)
+    order = Target("body: order of its place", 2.0, "order", "analytic: trapezoidal rule", 0.02)
     error = Target("body: largest error of its place, dt = T/400 [m]", 0.0, "absolute", why, 2e-4)
     return [Row(order, float(tools.orders(np.array(errors))[-1])), Row(error, errors[-1])], history, exact
 

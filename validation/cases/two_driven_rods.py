@@ -38,9 +38,9 @@ def rows(way: float) -> list[Row]:
     state, exact = driven_links.orbit(links, start)
     text, source = f"X = {way:g} m", "ODE: variational equations by DOP853 (references/driven_links.py)"
     return [
-        Row(Target(f"{text}: angles and rates once a period", 0.0, "absolute", source, 1e-7),
+        Row(Target(f"{text}: angles and rates once a period", 0.0, "absolute", source, 5e-9),
             float(np.abs(start - state).max())),
-        Row(Target(f"{text}: Floquet multipliers", 0.0, "absolute", source, 1e-6),
+        Row(Target(f"{text}: Floquet multipliers", 0.0, "absolute", source, 1e-7),
             float(np.abs(sorted_ones(values) - sorted_ones(exact)).max())),
     ]  # fmt: skip
 

@@ -129,3 +129,12 @@ def rigid_exponent(p: Pendulum, cycles: int, skipped: int) -> float:
         state[2:] /= size
         total += np.log(size) if n >= skipped else 0.0
     return float(total / ((cycles - skipped) * p.cycle))
+
+
+def recurrence(p: Pendulum, start: tuple[float, float], cycles: int, longest: int = 8) -> int:
+    """After how many periods of the drive the rigid pendulum is back, once ``cycles`` have passed; 0: not soon."""
+    times = np.arange(cycles - longest, cycles + 1) * p.cycle
+    ends = solve_ivp(angle_rates(p), (0.0, times[-1]), start, "DOP853", times, rtol=1e-9, atol=1e-9).y
+    turn, rate = (row[-1] - row[-2::-1] for row in ends)
+    back = np.flatnonzero(np.hypot(2.0 * np.sin(0.5 * turn), rate) < 1e-2)
+    return int(back[0]) + 1 if len(back) else 0
