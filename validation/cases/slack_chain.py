@@ -1,4 +1,4 @@
-"""A chain that hangs slack snaps taut below a falling load: peak tension by increments that follow it, and by equal ones."""
+"""A chain that hangs slack snaps taut below a falling load: its peak tension by increments that follow it or do not."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A chain of cables between point masses that hangs slack, falls and snaps taut; the peak of its tension.
 
 A cable of natural length L, stiffness k and damping beta carries N = max(0, k (s + beta s')) while its stretch s is
-positive, and nothing else; half its mass is at each of its ends. With d = (x_j - x_i)/l, s = l - L and s' = d.(v_j - v_i)
+positive, and nothing else; half its mass is at each of its ends. With d = (x_j - x_i)/l, s = l - L, s' = d.(v_j - v_i)
 
     m_i x_i'' = sum of N d over its cables - m_i g e_z.
 
