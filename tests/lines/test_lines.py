@@ -163,7 +163,7 @@ def test_lines_on_a_bottom_are_in_equilibrium(name, longer, strain):
         shape.load[1:-1][touches] * math.cos(bottom.slope), abs=tol
     )
     is_taut = np.minimum(shape.tension[1:], shape.tension[:-1]) > 0
-    assert np.abs(rub[is_taut]) == pytest.approx(np.abs(bottom.friction * press[is_taut]), abs=tol)
+    assert rub[is_taut] == pytest.approx(-bottom.friction * press[is_taut], abs=tol)  # held towards the first node
     assert shape.places[-1] == pytest.approx([span, rise], abs=1e-8)
     check_bars(line, shape, 1e-9)
     assert (shape.slack > 0.0) == bool((shape.tension == 0.0).any())

@@ -64,16 +64,15 @@ class Newton(Marcher):
         stage, motion, increment = step.stage, step.progress.motion, int(control[INCREMENT])
         if stage.is_dynamic or len(step.arc.last) or not step.step.nlgeom or not may_be_laid(stage):
             return False
-        found, before = laid(stage, motion, chunk, increment), motion.u.copy()
-        if found is None:
-            return False
-        motion.u[:] = found
-        control[PHASE], control[WAITING] = OPEN, 0
-        reason = iterate(step, control, chunk, kept, NO_ROPES, increment + 1)
-        if reason == DONE or (reason == SINGULAR and self._carefully(step, control, chunk, kept)):
-            step.notify(LAID)
-            return True
-        motion.u[:] = before
+        before = motion.u.copy()
+        for found in laid(stage, motion, chunk, increment):
+            motion.u[:] = found
+            control[PHASE], control[WAITING] = OPEN, 0
+            reason = iterate(step, control, chunk, kept, NO_ROPES, increment + 1)
+            if reason == DONE or (reason == SINGULAR and self._carefully(step, control, chunk, kept)):
+                step.notify(LAID)
+                return True
+            motion.u[:] = before
         return False
 
     def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:

@@ -2,11 +2,15 @@
 
 Cables with dead loads above planes have one equilibrium without friction (``lines/network.py``), which is
 found from any start. What a stream or water does to them is taken as a load at the place that was found last, until
-both agree; so are what presses nodes on planes that rub in statics, and with it the largest friction of each. All the
-rest is left to the march: what is laid is where it begins, not its answer.
+both agree; so are what presses nodes on planes that rub in statics, and with it the largest friction of each. Where
+such a load changes, its node is drawn back to where it was found last, by the steepest slope seen: that leaves the
+place where both agree as it is, and shortens the way. All the rest is left to the march: what is laid is where it
+begins, not its answer; where it does not arrive from there, it begins from closer.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -36,10 +40,12 @@ from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.step_system import StepSystem
 
-PASSES = 20
+PASSES = 60
 """Of what follows from where the line is: streams, water, what presses it on planes that rub."""
-AGREED = 1e-2
-"""Part of the largest load by which these may still change at the end."""
+AGREED = (1e-2, 1e-3, 1e-4, 1e-6)
+"""Parts of the largest load by which these may still change where the march begins, one after the other."""
+SHORT = 1e-2
+"""Way over the length of a bar, below which no slope of forces is taken."""
 DEPTH_OF_MIXING = 5
 """Passes from which the next one is made."""
 FAINT = 1e-6
@@ -72,32 +78,49 @@ def may_be_laid(stage: StepSystem) -> bool:
     )
 
 
-def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> Floats | None:
-    """(3n,) displacement at which cables are at rest at the end of an increment; None where none is found."""
+def laid(stage: StepSystem, motion: Motion, chunk: Loading, increment: int) -> Iterator[Floats]:
+    """(3n,) displacements at which cables are at rest at the end of an increment, each closer to that than the last;
+    none where none is found.
+    """
     place, work = stage.nodes.place, stage.work
     u = motion.u.copy()
     if len(chunk.support_dofs):
         u[chunk.support_dofs] = chunk.support_u[increment]
     dead = np.asarray(chunk.factors[increment + 1] @ chunk.vectors).reshape(-1, 3)
     time, thermal = float(chunk.time[increment + 1]), chunk.thermal_end[0]
+    enough, short = float(np.abs(dead).max()), SHORT * float(stage.system.length0.mean())
     work.u[:] = u
-    enough, found = float(np.abs(dead).max()), False
+    now = force = _pushed(stage, motion, time, thermal)
+    limit, clings = np.zeros(len(_lying(stage))), np.zeros(len(force))
     tried: list[tuple[Floats, Floats]] = []
-    follow = np.concatenate([_pushed(stage, motion, time, thermal).ravel(), np.zeros(len(_lying(stage)))])
+    wanted, is_new = list(AGREED), False
     for _ in range(PASSES):
-        net = _network(stage, u, dead + follow[: len(u)].reshape(-1, 3))
+        net = _network(stage, u, dead + force)._replace(clings=clings)
         try:
-            rest = relax(net._replace(rubs=_rubs(stage, motion, net, follow[len(u) :], FAINT * enough)))
+            rest = relax(net._replace(rubs=_rubs(stage, motion, net, limit, FAINT * enough)))
         except LineError:
             break
-        u, found = rest.places.ravel() - place, True
+        way, u, is_new = rest.places - net.places, rest.places.ravel() - place, True
         work.u[:] = u
-        seen = [_pushed(stage, motion, time, thermal).ravel(), _friction(stage, motion, u) * rest.push]
-        tried.append((follow, np.concatenate(seen)))
-        if np.abs(tried[-1][1] - follow).max() <= AGREED * enough:
-            break
-        follow = _mixed(tried[-DEPTH_OF_MIXING:])
-    return np.asarray(u) if found else None
+        assumed, before, drawn = force - clings[:, None] * way, now, clings[:, None] * u.reshape(-1, 3)
+        now, rubbing = _pushed(stage, motion, time, thermal), _friction(stage, motion, u) * rest.push
+        off = max(np.abs(now - assumed).max(), np.abs(rubbing - limit).max(initial=0.0)) / enough
+        if off <= wanted[0]:
+            yield u
+            wanted, is_new = [least for least in wanted if least < off], False
+            if not wanted:
+                return
+        change = np.sqrt(((now - before) ** 2).sum(axis=1))
+        steep = np.where(change > AGREED[0] * enough, change / np.maximum(np.sqrt((way**2).sum(axis=1)), short), 0.0)
+        if (steep > clings).any():
+            clings, tried, force, limit = np.maximum(clings, steep), [], now, rubbing
+        else:
+            given, got = (np.concatenate([(f + drawn).ravel(), r]) for f, r in ((assumed, limit), (now, rubbing)))
+            tried.append((given, got))
+            follow = _mixed(tried[-DEPTH_OF_MIXING:])
+            force, limit = follow[: len(u)].reshape(-1, 3) - drawn, follow[len(u) :]
+    if is_new:
+        yield u
 
 
 def _mixed(tried: list[tuple[Floats, Floats]]) -> Floats:
