@@ -155,9 +155,12 @@ def out_of_increments(step: OneStep, most: int) -> str:
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
         f"{clock.dt:.3g}); "
-        + ("numerical damping is left the ringing of taut bars, not swings, nor what cables that go slack do" if damps
-           else "the scheme damps nothing, so that all vibration is followed")
-        + f": a larger INC= goes on with these, a larger TIME ERROR has fewer, DIRECT has equal ones, and "
+        + (
+            "numerical damping is left the ringing of taut bars, not swings, nor what cables that go slack do"
+            if damps
+            else "the scheme damps nothing, so that all vibration is followed"
+        )
+        + ": a larger INC= goes on with these, a larger TIME ERROR has fewer, DIRECT has equal ones, and "
         "APPLICATION=MODERATE DISSIPATION is for what comes to rest: few long ones, that damp out what they do not show"
     )
 

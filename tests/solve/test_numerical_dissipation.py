@@ -1,4 +1,4 @@
-"""What a scheme itself takes of the energy: an identity in linear problems, apart from the error of forces in others."""
+"""What a scheme takes of the energy: an identity in linear problems; the error of forces in others is none of it."""
 
 from __future__ import annotations
 
