@@ -19,7 +19,7 @@ import numpy as np
 from fem.errors import CommandError
 from fem.files.whole import replace_file
 
-FORMAT = 4
+FORMAT = 5
 """Of the file; raised when what is in it changes its meaning."""
 NAME = "checkpoint.npz"
 HEAD, SEAL = "head", "seal"

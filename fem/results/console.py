@@ -136,7 +136,7 @@ class ConsoleSink(SilentSink):
             ("iterations", f"{totals.iterations}, cutbacks {totals.cutbacks}"),
             ("residual", f"largest {totals.largest_residual_norm:.3g}"),
             ("energies", "  ".join(f"{name}{KEPT}{value:.6g}" for name, value in named)),
-            ("", f"largest |energy error| {totals.largest_energy_error:.3g}"),
+            ("", f"largest |energy error| {totals.largest_energy_error:.3g}{_taken(totals)}"),
             ("events", ", ".join(f"{count} {name}" for name, count in sorted(totals.events.items()))),
             ("wall time", f"{seconds:.2f} s"),
             ("written", f"in {folder}: {', '.join(files)}"),
@@ -146,6 +146,13 @@ class ConsoleSink(SilentSink):
 
     def _print(self, text: str) -> None:
         show(text, self._stream, self._bar)
+
+
+def _taken(totals: Totals) -> str:
+    """What numerical damping has taken of the energy error, and what of it is left at the end: drift."""
+    taken = totals.numerical_dissipation
+    drift = totals.energies.get("energy_error", 0.0) + taken
+    return f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{drift:.3g}" if taken else ""
 
 
 def as_note(text: str) -> str:

@@ -70,6 +70,7 @@ class Rows:
     external_work: Floats
     dissipated: Floats
     energy_error: Floats
+    numerical_dissipation: Floats
     largest_u: Floats
     nodes: Ints
     motion: Floats

@@ -40,6 +40,7 @@ class Totals:
     cutbacks: int = 0
     largest_residual_norm: float = 0.0
     largest_energy_error: float = 0.0
+    numerical_dissipation: float = 0.0
     time: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
     events: dict[str, int] = field(default_factory=dict)
@@ -99,6 +100,7 @@ class TotalsSink(SilentSink):
         totals.cutbacks += int(rows.cutbacks.sum())
         totals.largest_residual_norm = max(totals.largest_residual_norm, largest(rows.residual_norm))
         totals.largest_energy_error = max(totals.largest_energy_error, largest(rows.energy_error))
+        totals.numerical_dissipation = float(rows.numerical_dissipation[-1])
         totals.time = float(rows.time[-1])
         totals.energies = {name: float(getattr(rows, name)[-1]) for name in ENERGIES}
 

@@ -11,7 +11,7 @@ from fem.model import Dynamic, Step
 from fem.solve.clock import Clock, ErrorClock
 from fem.solve.increment import OneStep
 from fem.solve.newton.convergence import ROD_STRAIN
-from fem.solve.newton.groups import INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
+from fem.solve.newton.groups import DAMPS, INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
 from fem.solve.snaps import squares_of
 from fem.solve.step_system import StepSystem
 
@@ -151,9 +151,16 @@ def out_of_increments(step: OneStep, most: int) -> str:
     text = f"step {step.number} stopped {where}: it used up its {most} increments (INC= of *STEP)"
     if not isinstance(clock, ErrorClock):
         return text
+    damps = step.stage.limits[DAMPS] > 0.0
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
-        f"{clock.dt:.3g}): a larger INC= goes on with these, a larger TIME ERROR has fewer, DIRECT has equal ones, and "
+        f"{clock.dt:.3g}); "
+        + (
+            "numerical damping is left the ringing of taut bars, not swings, nor what cables that go slack do"
+            if damps
+            else "the scheme damps nothing, so that all vibration is followed"
+        )
+        + ": a larger INC= goes on with these, a larger TIME ERROR has fewer, DIRECT has equal ones, and "
         "APPLICATION=MODERATE DISSIPATION is for what comes to rest: few long ones, that damp out what they do not show"
     )
 

@@ -293,8 +293,8 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     else:
         energies[groups.WORK] += total - before
     energies[groups.ERROR0] = total - energies[groups.TOTAL0] - energies[groups.WORK] + energies[groups.DISSIPATED]
-    starts = [groups.KINETIC0, groups.STRAIN0, groups.POTENTIAL0, groups.WORK0]
-    energies[starts] = energies[[groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK]]
+    starts = [groups.KINETIC0, groups.STRAIN0, groups.POTENTIAL0, groups.WORK0, groups.NUMERICAL0]
+    energies[starts] = energies[[groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK, groups.NUMERICAL]]
     energies[groups.EXCHANGED] = 0.0
     motion.memory[:] = 0.0
     motion.origin[:] = motion.u

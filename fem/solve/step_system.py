@@ -24,6 +24,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch, room
 from fem.solve.rods.waiting import PINNED
 from fem.solve.schemes import Coefficients, Scheme
+from fem.solve.schemes.coefficients import keeps_energy
 
 if TYPE_CHECKING:
     from fem.solve.linear.sparse.direct import DirectSolver
@@ -145,6 +146,7 @@ def prepare(
         onset=1.0 / coefficients.vu if is_late else 0.0,
         projects=len(bars.rods) > 0 and not is_static,
         lags=is_late and (coefficients.wm != 1.0 or coefficients.wf != 1.0),
+        takes=is_late and not keeps_energy(coefficients),
     )
     symmetric = not (scheme.secant or bars.constants[bar.VISCOUS].any()) and are_symmetric(system.families)
     if is_explicit:

@@ -63,6 +63,7 @@ def make_rows(
         iterations=np.where(increment > 0, 1 + increment % 4, 0),
         residual_norm=1e-7 / (1.0 + increment),
         cutbacks=np.zeros(k, np.int64),
+        numerical_dissipation=np.zeros(k),
         largest_u=np.abs(wave).max(axis=(1, 2)),
         nodes=np.arange(n),
         motion=np.stack([wave, 2.0 * wave, 3.0 * wave, 4.0 * wave], axis=1),

@@ -13,6 +13,7 @@ from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.forces.values import element_values, energy_of_bars, secant_thermal_work, thermal_work
 from fem.lanes.choose import every, some, where
 from fem.solve.newton import groups
+from fem.solve.newton.damping import numerical_dissipation
 from fem.solve.newton.evaluate import is_lumped, multiply_dampings, multiply_masses, multiply_masses_with, turning_work
 from fem.solve.newton.groups import Loading, Motion, Problem, Record, Scratch
 from fem.solve.rods.project import projected_work
@@ -235,6 +236,8 @@ def close_increment(
         kinetic = kinetic_energy(problem, work)
         energies[groups.WORK] += work_done
         energies[groups.DISSIPATED] += loss
+        if scheme.takes:
+            energies[groups.NUMERICAL] += numerical_dissipation(scheme, k, problem, loading, motion, work)
     else:
         if has_books:
             energies[groups.DISSIPATED] += work.power[TAKEN]
@@ -287,6 +290,7 @@ def note_increment(
     increments[k, groups.L_KINETIC], increments[k, groups.L_STRAIN] = energies[groups.KINETIC], energies[groups.STRAIN]
     increments[k, groups.L_POTENTIAL], increments[k, groups.L_WORK] = energies[groups.POTENTIAL], energies[groups.WORK]
     increments[k, groups.L_DISSIPATED], increments[k, groups.L_ERROR] = energies[groups.DISSIPATED], error
+    increments[k, groups.L_NUMERICAL] = energies[groups.NUMERICAL]
     largest = 0.0
     for i in range(u.shape[0] // 3):
         largest = max(largest, u[3 * i] * u[3 * i] + u[3 * i + 1] * u[3 * i + 1] + u[3 * i + 2] * u[3 * i + 2])

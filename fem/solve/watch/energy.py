@@ -1,8 +1,9 @@
 """The energy watch of a dynamic step: what happens where the balance leaves its band, and what is said at the end.
 
-A run stops there, with two exceptions. A scheme with numerical damping (HHT, GENERALIZED ALPHA with RHO below 1,
-BACKWARD EULER, NEWMARK with GAMMA above 1/2) is asked to take energy: what it takes is told at the end, what it gains
-stops the run, counted from where it last took. ENERGY DRIFT=OFF goes on, but not in silence.
+A run stops there, with two exceptions. A scheme whose numbers damp what increments do not resolve is asked to take
+energy: a loss is what it has taken by these numbers (``newton/damping.py``) or an error of the work of forces over such
+increments, and is told as that at the end; a gain stops the run, counted from where it last took. ENERGY DRIFT=OFF goes
+on, but not in silence.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from fem.solve.step_system import StepSystem
 
 SETTLING = 10
 """The balance is judged from this increment of a step on: the first ones exchange too little to compare with."""
+MENTIONED = 0.01
+"""Part of the exchanged energy from which on drift is told beside what numerical damping has taken."""
 
 
 class EnergyWatch:
@@ -87,12 +90,15 @@ class EnergyWatch:
         if not (self.has_left or (is_short and has_drifted(self.stage.bars, motion, dt, error, self.fraction))):
             return ""
         change, exchanged = error - self.begin, float(motion.energies[groups.EXCHANGED])
+        taken = float(motion.energies[groups.NUMERICAL] - motion.energies[groups.NUMERICAL0])
         if self.damps and change < 0.0:
-            integrator = getattr(self.step.procedure, "integrator", "")
+            integrator, drift = getattr(self.step.procedure, "integrator", ""), change + taken
+            which = "taken" if drift < 0.0 else "given back"
+            also = f" (the work of forces over long increments has {which} another {abs(drift):.3g})"
             return (
-                f"the numerical damping of {integrator} has taken {-change:.3g} of energy, where the step has "
-                f"exchanged {exchanged:.3g}: what the increments do not resolve dies out, as asked; smaller increments "
-                "keep more of it"
+                f"the numerical damping of {integrator} has taken {taken:.3g} of energy"
+                f"{also if abs(drift) > MENTIONED * exchanged else ''}, where the step has exchanged {exchanged:.3g}: "
+                "what the increments do not resolve dies out, as asked; smaller increments keep more of it"
             )
         text = f"the energy balance is off by {change:.3g} at the end, where the step has exchanged {exchanged:.3g}"
         few = "" if self.has_left else "; it has too few increments to stop it for that"

@@ -25,7 +25,7 @@ def coefficients_of(row: Floats, options: Ints) -> Coefficients:
     """The numbers of the scheme, known when this is compiled."""
     return Coefficients(
         row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], row[9], row[10], options[0] != 0,
-        row[12], row[13], row[14] > 0.0, row[15] > 0.0, options[1],
+        row[12], row[13], row[14] > 0.0, row[15] > 0.0, row[16] > 0.0, options[1],
     )  # fmt: skip
 
 
