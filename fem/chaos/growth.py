@@ -8,8 +8,9 @@ from fem.arrays import Floats, Ints
 from fem.chaos.neighbour import NEVER, SEED, UNIT
 from fem.chaos.trajectory import Trajectory
 from fem.chaos.variation.carry import carry
-from fem.chaos.variation.groups import DA, DU, DV, SINCE, WHOLE, WRITTEN, Variation, new_variation
-from fem.chaos.variation.saltation import accelerate, cross, orthonormal, project
+from fem.chaos.variation.groups import DA, DU, DV, END, SINCE, WHOLE, WRITTEN, Variation, new_variation
+from fem.chaos.variation.parts import Late, Part, Parts
+from fem.chaos.variation.saltation import accelerate, arrivals, cross, flow, orthonormal, project
 from fem.errors import CommandError
 from fem.forces.families import massive_ones, rough_ones
 from fem.model import Model
@@ -17,14 +18,16 @@ from fem.results.record import SilentSink
 from fem.solve.increment import Marcher, WatchedRopes
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Record, Ropes
-from fem.solve.ropes.events import SHORT
 from fem.solve.ropes.instants.change import Change, Instant
+from fem.solve.ropes.watched import copy_of
 from fem.solve.start import small_or_sparse_mass
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem
 
 EVERY = 10
 """Increments between two orthonormalisations."""
+TINY = 1e-4
+"""Fraction of an increment below which perturbations go through a part of it in powers of time."""
 DEPENDENT = 1e-9
 """Fraction of a perturbation that is round-off where ropes that become taut make it a combination of others."""
 
@@ -34,10 +37,13 @@ class Varied(StepRun):
 
     grown    logarithms of growth from one orthonormalisation to the next, and the times between
     elapsed  time since the last one
+    part     of an increment that an event cuts, marched last;  late: neighbours have yet to begin the next one
     """
 
     variation: Variation | None = None
     every, elapsed = EVERY, 0.0
+    part: Part | None = None
+    late: Late | None = None
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
         """As ``StepRun``, told of every instant at which ropes change."""
@@ -87,16 +93,22 @@ class Varied(StepRun):
         """As ``StepRun``, with the perturbations."""
         if self.variation is None:
             return super().iterate(control, chunk, kept, ropes)
-        if self.events and len(chunk.dt) == 1 and chunk.dt[0] < SHORT * self.clock.dt:
-            return self._step(control, chunk, kept, ropes)
+        if self.events and len(chunk.dt) == 1:
+            return self._go_part(control, chunk, kept, ropes)
+        self.late = None
+        return self._carry(self.every, control, chunk, kept, ropes)
+
+    def _carry(self, every: int, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """The march with the perturbations, made orthonormal after ``every`` increments."""
+        assert self.variation is not None
         stage, count = self.stage, len(self.variation.vectors)
-        growth = np.zeros((len(chunk.dt) // self.every + 2, count + 1))
+        growth = np.zeros((len(chunk.dt) // every + 2, count + 1))
         growth[0, count] = self.elapsed
         self.variation = self.variation._replace(growth=growth)
         self.variation.counter[WRITTEN] = 0
         through = stage.passage(chunk, self.progress.motion, kept)
         through = through._replace(problem=through.problem._replace(ropes=ropes))
-        reason = carry(self.every, UNIT, control, self.arc, through, self.variation)
+        reason = carry(every, UNIT, control, self.arc, through, self.variation)
         if reason == groups.NEED_SOLVE:
             raise CommandError(
                 "the tangent of an increment has no safe pivot for the compiled solver: use --method two"
@@ -113,15 +125,27 @@ class Varied(StepRun):
             return
         taut, basis = np.zeros((2, len(found.taut)), np.bool_)
         taut[instant.mine], basis[instant.mine] = instant.taut, instant.basis
+        part, late, self.part, self.late = self.part, self.late, None, None
         now, (arrived,) = float(instant.chunk.time[0]), np.nonzero((found.taut | found.struck) & ~taut)
         hit = arrived[found.struck[arrived]]
         if (len(hit) and len(arrived) > 1) or events.has_shared:
             names = ", ".join(self.system.name_bar(int(e)) for e in events.ropes.bars[arrived])
             what = "ropes repeat each other" if events.has_shared else f"{names} meet impacts at one instant"
             raise CommandError(f"at t = {now:.9g} {what}: the motion has no derivative there, use --method two")
-        for r in hit:
-            row = int(instant.at[np.searchsorted(instant.mine, r)])
-            cross(events.stages.of(basis), instant, row, events.mass, self.variation.vectors)
+        vectors, parts, pace = self.variation.vectors, Parts(events), None
+        by_end = parts.by_end(part) if part and not late else None
+        released = np.flatnonzero(basis & ~found.taut)
+        if late:
+            pace, delays = np.array([late.v, late.a]), late.delays
+        elif len(hit):
+            pace = by_end.rows[: DV + 1] if by_end else flow(events.stages.of(basis), instant, events.mass)
+            row = int(instant.at[np.searchsorted(instant.mine, hit[0])])
+            delays = arrivals(instant, row, pace, vectors)
+        elif part and by_end and len(released) == 1 and parts.has_own_pulls(part):
+            pace, delays = by_end.rows[: DV + 1], parts.late(part, int(released[0]), by_end, self.owed[:, released[0]])
+        if pace is not None:
+            cross(instant, len(hit) > 0, pace, delays, vectors)
+            self.late = Late(delays.copy(), instant.motion.v.copy(), instant.motion.a.copy())
         may_depend = bool((found.taut[arrived] | (events.restitution[arrived] == 0.0)).any())
         self._settle(now, len(arrived) > len(hit), may_depend)
 
@@ -130,17 +154,19 @@ class Varied(StepRun):
         if self.variation is None:
             return super()._pass_events(ropes, times, steps)
         vectors, counter = self.variation.vectors, self.variation.counter
+        self.part = None
         saved, elapsed, count = (vectors.copy(), counter.copy()), self.elapsed, len(self.grown)
         reason, control = super()._pass_events(ropes, times, steps)
         if reason != groups.DONE:
             (vectors[:], counter[:]), self.elapsed = saved, elapsed
             del self.grown[count:]
+            self.late = None
         return reason, control
 
     def _begin(self, count: int) -> Variation:
         self.variation = new_variation(count, self.system.size, self.stage.bars, self.stage.nodes.mask, SEED)
         self.grown: list[Floats] = []
-        self.elapsed = 0.0
+        self.elapsed, self.part, self.late = 0.0, None, None
         return self.variation
 
     def _settle(self, now: float, is_projected: bool = False, may_depend: bool = False) -> None:
@@ -155,10 +181,28 @@ class Varied(StepRun):
         if is_projected:
             project(*state, mass, vectors)
         if may_depend and self.every < NEVER:
-            growth = orthonormal(vectors, UNIT, DEPENDENT)
+            delays = self.late.delays if self.late else np.zeros(len(vectors))
+            growth = orthonormal(vectors, delays, UNIT, DEPENDENT)
             self.grown.append(np.append(growth, self.elapsed)[None])
             self.elapsed, self.variation.counter[SINCE] = 0.0, 0
         accelerate(*state, mass, vectors)
+
+    def _go_part(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
+        """One increment, or a part of one that events cut: of a neighbour it may begin later."""
+        assert self.variation is not None and self.events
+        vectors, late, is_cut = self.variation.vectors, self.late, len(ropes.bars) == 0
+        part = Part(copy_of(self.progress.motion), vectors.copy(), self.stage, *chunk.time.tolist())
+        if chunk.dt[0] < TINY * self.clock.dt:
+            reason = self._step(control, chunk, kept, ropes)
+        else:
+            reason = self._carry(NEVER if late or is_cut else self.every, control, chunk, kept, ropes)
+        if control[groups.INCREMENT]:
+            self.part, self.late, self.owed = part, None, np.zeros((len(vectors), len(self.events.taut)))
+            by_start = Parts(self.events).by_start(part) if late else None
+            if late and by_start:
+                vectors[:, : END + 1] += late.delays[:, None, None] * by_start.rows
+                self.owed += late.delays[:, None] * by_start.excess
+        return reason
 
     def _step(self, control: Ints, chunk: Loading, kept: Record, ropes: Ropes) -> int:
         """One increment so short that differences of du over its square would be round-off: in powers of it."""

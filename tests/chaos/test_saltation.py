@@ -122,20 +122,31 @@ def whole_map(model: fem.Model, increments: int) -> tuple[np.ndarray, list[str]]
 
 
 CASES = {
-    # scheme, restitution of both, amplitude, distance kept, first and last increment, what happens, how exact
-    "impacts": ("NEWMARK", 0.8, 0.1, 0.5, 0, 450, ["impact", "impact"], 5e-6),
-    "impacts, secant": ("ENERGY MOMENTUM", 0.8, 0.1, 0.5, 0, 450, ["impact", "impact"], 5e-6),
-    "taut, slack": ("NEWMARK", 0.0, 0.8, 0.5, 300, 900, ["impact", "slack"], 2e-5),
-    "an impact loosens a rope": ("NEWMARK", 0.0, 0.4, 0.5, 1150, 1900, ["impact", "slack", "impact", "impact"], 2e-5),
-    "contact, apart": ("NEWMARK", 0.0, 0.1, 0.64, 1750, 1870, ["slack", "impact", "apart"], 1e-5),
-    "slack, averaged forces": ("HHT, ALPHA=-0.1", 0.0, 0.4, 0.5, 600, 1000, ["slack"], 5e-5),
+    # restitution of both, amplitude, distance kept, first and last increment, what happens
+    "impacts": (0.8, 0.1, 0.5, 0, 45, ["impact", "impact"]),
+    "taut, slack": (0.0, 0.8, 0.5, 30, 90, ["impact", "slack"]),
+    "an impact loosens a rope": (0.0, 0.4, 0.5, 115, 190, ["impact", "slack", "impact", "impact"]),
+    "contact, apart": (0.0, 0.1, 0.64, 175, 187, ["slack", "impact", "apart"]),
 }
+SCHEMES = (
+    "NEWMARK",
+    "NEWMARK, BETA=0.3025, GAMMA=0.6",
+    "HHT, ALPHA=-0.1",
+    "GENERALIZED ALPHA, RHO=0.6",
+    "BACKWARD EULER",
+    "ENERGY MOMENTUM",
+)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_map_through_events_is_the_derivative_of_the_motion(case):
-    scheme, c, amplitude, gap, first, last, events, exact = CASES[case]
-    model = two_bodies(scheme, alpha=0.2, c=c, d=c, A=amplitude, gap=gap)
+@pytest.mark.parametrize(
+    ("case", "scheme"),
+    # BACKWARD EULER moves ropes that it makes too long after a release back, which has no derivative here.
+    [(case, scheme) for case in CASES for scheme in SCHEMES if case == "impacts" or scheme != "BACKWARD EULER"],
+)
+def test_the_map_through_events_is_the_derivative_of_the_run(case, scheme):
+    """Of its increments, cut where the events are: in long ones the derivative of the motion is far away."""
+    c, amplitude, gap, first, last, events = CASES[case]
+    model = two_bodies(scheme, alpha=0.2, c=c, d=c, A=amplitude, gap=gap, dt=0.01)
     varied = marched(opened(model), first)
     varied.sink.heard.clear()
     varied.last.begin(np.random.default_rng(5).standard_normal((2, 2, 9)))
@@ -152,8 +163,7 @@ def test_the_map_through_events_is_the_derivative_of_the_motion(case):
             ends.append(marched(other, last - first).progress.motion)
         for row, name in ((DU, "u"), (DV, "v")):
             slope = (getattr(ends[0], name) - getattr(ends[1], name)) / (2.0 * STEP)
-            # Increments are cut where the events are; their errors, dt^2, follow in steps that no derivative has.
-            assert np.abs(slope - end[row]).max() < exact * np.abs(end[: DV + 1]).max()
+            assert np.abs(slope - end[row]).max() < 1e-6 * np.abs(end[: DV + 1]).max()
 
 
 def test_impacts_travel_through_a_row_of_balls_on_rods():
@@ -177,14 +187,17 @@ def test_impacts_travel_through_a_row_of_balls_on_rods():
 @pytest.mark.parametrize(
     ("scheme", "apart"),
     [
-        ("HHT, ALPHA=-0.1", 3e-5),
-        ("GENERALIZED ALPHA, RHO=0.6", 3e-5),
+        ("HHT, ALPHA=-0.1", 1e-3),
+        ("GENERALIZED ALPHA, RHO=0.6", 1e-3),
         ("ENERGY MOMENTUM", 5e-4),
         ("BACKWARD EULER", 5e-2),
     ],
 )
 def test_all_schemes_have_nearly_the_same_map(scheme, apart):
-    """Through an impact after which the rope is taut, its release and an impact: to the order of the scheme."""
+    """Through an impact after which the rope is taut, its release and an impact: to the first order of dt.
+
+    The map of increments cut at events is one order less exact than their motion, which starts anew at each.
+    """
     numbers = {"alpha": 0.2, "c": 0.0, "d": 0.7, "A": 0.8}
     exact, events = whole_map(two_bodies("NEWMARK", **numbers), 1500)
     found, same = whole_map(two_bodies(scheme, **numbers), 1500)
@@ -193,13 +206,19 @@ def test_all_schemes_have_nearly_the_same_map(scheme, apart):
 
 
 def test_impacts_without_loss_are_symplectic():
-    """Law: S^T J S = J with J of (u, M v); the trapezoidal rule keeps J between them, where all forces are linear."""
-    found, events = whole_map(two_bodies(), 1000)
-    assert events == ["impact"] * 3
+    """Law: S^T J S = J with J of (u, M v); of increments cut at events to dt^2, and volumes are kept to round-off.
+
+    The trapezoidal rule keeps J between impacts, where all forces are linear.
+    """
     momentum = np.diag(np.concatenate([np.ones(4), MASS]))
-    whole = momentum @ found @ np.linalg.inv(momentum)
-    form = np.block([[np.zeros((4, 4)), np.eye(4)], [-np.eye(4), np.zeros((4, 4))]])
-    assert np.abs(whole.T @ form @ whole - form).max() < 1e-9  # of numbers up to 32 squared
+    form, off = np.block([[np.zeros((4, 4)), np.eye(4)], [-np.eye(4), np.zeros((4, 4))]]), []
+    for dt in (4e-3, 1e-3):
+        found, events = whole_map(two_bodies(dt=dt), round(1.0 / dt))
+        assert events == ["impact"] * 3
+        assert np.linalg.det(found) == pytest.approx(1.0, abs=1e-8)
+        whole = momentum @ found @ np.linalg.inv(momentum)
+        off.append(np.abs(whole.T @ form @ whole - form).max() / np.abs(found).max() ** 2)
+    assert off[1] < off[0] / 6.0 < 1e-3
 
 
 def test_an_impact_takes_the_square_of_its_restitution_from_volumes():

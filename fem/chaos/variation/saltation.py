@@ -1,21 +1,24 @@
 """The jump of perturbations at an instant at which ropes or stops change: the saltation matrix.
 
-A neighbour reaches the gap g = 0 later by ``delay``; until then it goes on with v, a, after it with v+, a+, where the
-motion itself already has v+, a+. With du, dv before, du+, dv+ after, both at the time of the motion's own event:
+A neighbour reaches the gap g = 0 later by ``delay``; until then it goes on with a pace w, z, after it with v+, a+,
+where the motion itself already has v+, a+. With du, dv before, du+, dv+ after, both at the time of the motion's own event:
 
-    delay = - G du / (G v),    moved = du + delay v,    rate = dv + delay a
+    delay = - G du / (G w),    moved = du + delay w,    rate = dv + delay z
     du+ = moved - delay v+,    dv+ = rate+ - delay a+
 
-over all dofs, those of supports included (there du = dv = 0): that is S = R_z + (f+ - R_z f - R_t) h_z / (h_z f + h_t)
-for an autonomous or driven motion. rate+ = rate + x is the impact law, differentiated: impulses p along the rods and
-ropes that act, G v+ = - c G v, dG the change of the gradients by ``moved``:
+over all dofs, those of supports included (there du = dv = 0). With w, z = v, a of the motion that is
+S = R_z + (f+ - R_z f - R_t) h_z / (h_z f + h_t). The run reaches the event at the end of a part of an increment, whose
+end changes with its length by w, z; what begins later by ``delay`` is not quite on the way v+, a+ either: ``parts.py``
+has both, and so makes the map the derivative of what the run does. rate+ = rate + x is the impact law,
+differentiated: impulses p along the rods and ropes that act, G v+ = - c G v, dG the change of the gradients by ``moved``:
 
     M x + G^T dp = - dG^T p,    G x = - dG v+ - c (G rate + dG v) - G rate
 
 Impacts of one instant that follow from each other are such steps one after another, with one delay. det S = c^2; for
 c = 1 S is symplectic. Where ropes stay taut (c = 0, or after the last of many impacts) S projects onto the constraint:
 what it takes out is gone, and its exponent is minus infinity. A rope that arrives without speed is the limit G v -> 0:
-du+, dv+ are the nearest that keep the length. At release the multiplier, and with it the jump of a, is zero: S = 1.
+du+, dv+ are the nearest that keep the length. At release the multiplier, and with it the jump of a, is zero: S = 1 of
+the motion; of the run, the delay is that of the multiplier.
 Where several ropes arrive at one instant neighbours meet them in another order: there is no derivative.
 
 Sources: Aizerman & Gantmakher, Q. J. Mech. Appl. Math. 11 (1958) 225-241; Mueller, Chaos, Solitons & Fractals 5 (1995)
@@ -48,23 +51,30 @@ EXACT = 1e-8
 NO_MASS = "perturbations need mass at every node that is free to move (*DENSITY, *MASS): use --method two"
 
 
-def cross(earlier: StepSystem, instant: Instant, row: int, mass: Any, vectors: Floats) -> None:
-    """Perturbations (k, ROWS, 3n) past an impact of the rope ``row`` of ``instant.stage``; their accelerations do not.
+def flow(earlier: StepSystem, instant: Instant, mass: Any) -> Floats:
+    """(2, 3n) v and a at the end of what led here in the stage ``earlier``."""
+    state = copy_of(instant.motion)
+    state.v[:] = instant.blows[instant.stage.scheme.secant].before
+    return np.array([state.v, consistent(earlier, state, float(instant.chunk.time[0]), mass).a])
 
-    earlier  the stage of the motion that led here
+
+def arrivals(instant: Instant, row: int, pace: Floats, vectors: Floats) -> Floats:
+    """(k,) delays of neighbours at the length of the rope ``row`` of ``instant.stage``; pace as in ``cross``."""
+    evaluate_rods(instant.stage, instant.motion, float(instant.chunk.time[0]))
+    gaps = [float(multiply(instant.stage, vector[DU])[row]) for vector in vectors]
+    return -np.array(gaps) / float(multiply(instant.stage, pace[DU])[row])
+
+
+def cross(instant: Instant, has_struck: bool, pace: Floats, delays: Floats, vectors: Floats) -> None:
+    """Perturbations (k, ROWS, 3n) past an event that neighbours meet later (k,); their accelerations do not.
+
+    has_struck   with an impact;  pace (2, 3n)  what u and v change by where what led here lasts longer
     """
-    stage, mask, now = instant.stage, instant.stage.nodes.mask, float(instant.chunk.time[0])
-    held, blows = instant.blows[: stage.scheme.secant], instant.blows[stage.scheme.secant :]
-    v0, v1, a1 = blows[0].before, instant.motion.v, instant.motion.a
-    a0 = accelerations(earlier, instant.motion, v0, now, mass)
-    evaluate_rods(stage, instant.motion, now)
-    speed = float(multiply(stage, v0)[row])
-    for vector in vectors:
-        moved, rate = vector[DU], vector[DV]
-        for blow in held:
-            rate = rate + struck(instant, blow, moved, rate)
-        delay = -float(multiply(stage, moved)[row]) / speed
-        moved, rate = moved + delay * v0, rate + delay * a0
+    stage, mask = instant.stage, instant.stage.nodes.mask
+    blows, v1, a1 = instant.blows if has_struck else instant.blows[: stage.scheme.secant], *instant.motion[1:3]
+    evaluate_rods(stage, instant.motion, float(instant.chunk.time[0]))
+    for vector, delay in zip(vectors, delays.tolist(), strict=True):
+        moved, rate = vector[DU] + delay * pace[DU], vector[DV] + delay * pace[DV]
         for blow in blows:
             rate = rate + struck(instant, blow, moved, rate)
         vector[DU], vector[DV] = mask * (moved - delay * v1), mask * (rate - delay * a1)
@@ -124,19 +134,23 @@ def accelerate(stage: StepSystem, motion: Motion, now: float, mass: Any, vectors
         vector[DF], vector[END] = -work.inertia - work.damping_force, vector[DA]
 
 
-def accelerations(stage: StepSystem, motion: Motion, v: Floats, now: float, mass: Any) -> Floats:
-    """(3n,) of a motion with these velocities, at the end of what has led to ``now``."""
+def consistent(stage: StepSystem, motion: Motion, now: float, mass: Any, after: bool = False) -> Motion:
+    """A motion with the accelerations, forces and multipliers that its displacements and velocities demand.
+
+    At the end of what has led to ``now``, or ``after`` that.
+    """
     state, work, free = copy_of(motion), stage.work, stage.nodes.dof_kind
-    state.v[:], state.a[:] = v, 0.0
+    state.a[:] = 0.0
     supported = np.flatnonzero(free == 0)
-    state.a[supported] = stage.environment.supports.motion(supported, np.array([now]))[2][0]
+    state.a[supported] = stage.environment.supports.motion(supported, np.array([now]), after=after)[2][0]
     known = state.a.copy()
     evaluate_start(stage, state, loading_at(stage, state, now))
     multiply_masses(stage.problem, known, work.inertia)
     right = work.load - state.force - work.inertia - work.damping_force
     if not consistent_accelerations(stage, state, mass, right, known, free):
         raise CommandError(NO_MASS)
-    return state.a
+    state.lagged[:] = state.a
+    return state
 
 
 def turned(bars: Bars, x: Floats) -> Floats:
@@ -153,9 +167,10 @@ def pulled(bars: Bars, forces: Floats, size: int) -> Floats:
     return total.ravel()
 
 
-def orthonormal(vectors: Floats, unit: float, least: float) -> Floats:
+def orthonormal(vectors: Floats, delays: Floats, unit: float, least: float) -> Floats:
     """(k,) logarithms of growth: displacements and velocities of perturbations are made orthonormal.
 
+    delays (k,)  go with them
     least  fraction of one outside the span of those before up to which it depends on them: it is zero from then on
     """
     count, scale = len(vectors), np.repeat([unit, 1.0], vectors.shape[2])
@@ -163,10 +178,14 @@ def orthonormal(vectors: Floats, unit: float, least: float) -> Floats:
     for j in range(count):
         size = float(np.linalg.norm(states[j]))
         for _ in range(2):  # once more, against round-off
-            states[j] -= (states[:j] @ states[j]) @ states[:j]
+            shared = states[:j] @ states[j]
+            states[j] -= shared @ states[:j]
+            delays[j] -= shared @ delays[:j]
         rest = float(np.linalg.norm(states[j]))
         growth[j] = np.log(rest) if rest > least * size else -np.inf
-        states[j] *= 1.0 / rest if rest > least * size else 0.0
+        scaled = 1.0 / rest if rest > least * size else 0.0
+        states[j] *= scaled
+        delays[j] *= scaled
     vectors[:, : DV + 1] = (states * scale).reshape(count, 2, -1)
     return growth
 

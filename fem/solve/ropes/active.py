@@ -178,7 +178,7 @@ class ActiveSet(Watched):
 
     def _off(self, motion: Motion) -> Floats:
         """(r,) pushes as a fraction of the largest force, strains of slack ropes that are too long; 0: right."""
-        excess = self._excess(motion)
+        excess = self.excess(motion)
         force = max(float(np.abs(motion.force).max(initial=0.0)), float(np.abs(motion.reaction).max(initial=0.0)))
         push = excess * self.length / force if force > 0.0 else np.zeros(len(excess))
         strain = excess / self.length**2

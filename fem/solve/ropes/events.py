@@ -120,10 +120,7 @@ class Events(Switched):
         motion, asked = self.step_run.progress.motion, at & ~self.leaves & (self.ropes.allowance > 0.0)
         if not asked.any():
             return False
-        saved = copy_of(motion)
-        self._march(now, end, end - now, NO_ROPES, is_trial=True)
-        gap, ahead = self._gaps(motion), self._lengthening(motion, end - now)
-        restore(motion, saved)
+        gap, ahead = self.trial(now, end, lambda: (self._gaps(motion), self._lengthening(motion, end - now)))
         fresh = asked & (ahead < LENGTHENS * gap)
         self.leaves |= fresh
         self.ropes.allowance[fresh] = np.maximum(self.ropes.allowance, 2.0 * gap)[fresh]
@@ -174,12 +171,9 @@ class Events(Switched):
         saved = copy_of(motion)
 
         def after_march(step: float) -> Floats:
-            self._march(begin, begin + step, step, NO_ROPES, is_trial=True)
-            found = self._excess(motion)
-            restore(motion, saved)
-            return found
+            return self.trial(begin, begin + step, lambda: self.excess(motion))
 
-        short, now = self._short, self._excess(motion)
+        short, now = self._short, self.excess(motion)
         later, basis = after_march(short), self.states.basis
 
         def excess(step: float) -> Floats:
@@ -189,9 +183,7 @@ class Events(Switched):
 
         def touch(step: float) -> float:
             """When a slack rope is longest that is too long before ``step`` alone; else ``step``."""
-            self._march(begin, begin + step, step, NO_ROPES, is_trial=True)
-            peak, part = self._peaks(step, saved, motion)
-            restore(motion, saved)
+            peak, part = self.trial(begin, begin + step, lambda: self._peaks(step, saved, motion))
             return step * float(part[~basis & (peak > limit)].min(initial=1.0))
 
         limit = np.where(basis, 0.0, self.ropes.allowance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.slack import excesses, peaks
 from fem.solve.ropes.states import Stages, can_change, gaps_of
-from fem.solve.step_system import StepSystem, loading, record
+from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
 
 
 class Failed(Exception):
@@ -30,6 +31,7 @@ class Failed(Exception):
 
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+Read = TypeVar("Read")
 NAMED = 6
 """Ropes that a message names."""
 
@@ -96,7 +98,16 @@ class Watched:
             raise Failed(reason, control, kept.increments)
         return control, kept, chunk
 
-    def _excess(self, motion: Motion) -> Floats:
+    def trial(self, begin: float, end: float, read: Callable[[], Read]) -> Read:
+        """What is read after an increment that does not count, their states kept; the motion goes back."""
+        motion = self.step_run.progress.motion
+        saved = copy_of(motion)
+        self._march(begin, end, end - begin, NO_ROPES, is_trial=True)
+        found = read()
+        restore(motion, saved)
+        return found
+
+    def excess(self, motion: Motion) -> Floats:
         """(r,) what the march tests: minus the multipliers of taut ropes, the gaps of slack ones."""
         found = np.zeros(len(self.taut))
         excesses(self.ropes, self.step_run.stage.bars, motion.u, motion.multiplier, found)
