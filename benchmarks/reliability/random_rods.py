@@ -1,9 +1,9 @@
 """Random rods: is the tangent map the difference of two runs? ``python -m benchmarks.reliability.random_rods [N]``.
 
 Chains, trees and nets of up to seven nodes in space: rods, ropes and elastic bars between masses that differ by a
-factor of 30, one or two supports of which the first moves, dampers, in every second one a stop with any restitution, every
-integrator that has a tangent map. The motion starts away from the deck's own state, as fast as it takes for its ropes
-to be taut; on the way some go slack and become taut again. Two laws, for one direction each:
+factor of 30, one or two supports of which the first moves, dampers, in every second one a stop with any restitution,
+every integrator that has a tangent map. The motion starts away from the deck's own state, as fast as it takes for its
+ropes to be taut; on the way some go slack and become taut again. Two laws, for one direction each:
 
     change of the state       what the tangent map makes of a change of the start is what the motions that start there
                               and at minus that make of it, over their distance: all displacements, all velocities

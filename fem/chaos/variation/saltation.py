@@ -1,16 +1,17 @@
 """The jump of perturbations at an instant at which ropes or stops change: the saltation matrix.
 
 A neighbour reaches the gap g = 0 later by ``delay``; until then it goes on with a pace w, z, after it with v+, a+,
-where the motion itself already has v+, a+. With du, dv before, du+, dv+ after, both at the time of the motion's own event:
+where the motion itself already has v+, a+. With du, dv before, du+, dv+ after, both at the time of the motion's own
+event:
 
     delay = - G du / (G w),    moved = du + delay w,    rate = dv + delay z
     du+ = moved - delay v+,    dv+ = rate+ - delay a+
 
-over all dofs, those of supports included (there du = dv = 0). With w, z = v, a of the motion that is
-S = R_z + (f+ - R_z f - R_t) h_z / (h_z f + h_t). The run reaches the event at the end of a part of an increment, whose
-end changes with its length by w, z; what begins later by ``delay`` is not quite on the way v+, a+ either: ``parts.py``
-has both, and so makes the map the derivative of what the run does. rate+ = rate + x is the impact law,
-differentiated: impulses p along the rods and ropes that act, G v+ = - c G v, dG the change of the gradients by ``moved``:
+over all dofs, those of supports included (there du = dv = 0). With w, z = v, a of the motion that is S = R_z + (f+ -
+R_z f - R_t) h_z / (h_z f + h_t). The run reaches the event at the end of a part of an increment, whose end changes with
+its length by w, z; what begins later by ``delay`` is not quite on the way v+, a+ either: ``parts.py`` has both, and so
+makes the map the derivative of what the run does. rate+ = rate + x is the impact law, differentiated: impulses p along
+the rods and ropes that act, G v+ = - c G v, dG the change of the gradients by ``moved``:
 
     M x + G^T dp = - dG^T p,    G x = - dG v+ - c (G rate + dG v) - G rate
 
