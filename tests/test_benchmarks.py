@@ -21,7 +21,7 @@ from benchmarks.output_cost import saving_deck
 from benchmarks.peer_lines import elevation_text, frequencies_text
 from benchmarks.reference import solve
 from benchmarks.report import COLUMNS, csv_text, markdown, rows_of, write_report
-from fem.model.surroundings.waves import water_at
+from fem.model.surroundings import water_at
 
 SMALL = [
     dataclasses.replace(jobs_of("W1")[0], increments=200),

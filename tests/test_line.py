@@ -12,7 +12,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.spans.catalogue import TABLE, section
+from fem.spans.description import TABLE, section
 
 CHAIN = "--last 796,0,-14 --depth 200 --section R4-studless-142 --length 850"
 SPAN = "--last 300,40,28 --first 0,0,20 --section drake"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import fem
-from fem.app.data.seen import Seen, read
+from fem.app.data.panels import Seen, read
 from fem.app.progress import Progress, progress_of
 from fem.commands.parent import watched
 from fem.results.run_record import RUNNING

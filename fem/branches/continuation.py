@@ -16,10 +16,10 @@ import numpy as np
 from fem.arrays import Floats
 from fem.branches.strobe import State, Strobe
 from fem.chaos import sections
-from fem.chaos.averages import BATCHES, rates
 from fem.chaos.growth import EVERY
 from fem.chaos.neighbour import SEED, two_growth
 from fem.chaos.sections import SectionSink
+from fem.chaos.verdict import BATCHES, rates
 from fem.errors import CommandError
 from fem.files.own import OwnFolder
 from fem.files.whole import replace_file

@@ -26,8 +26,7 @@ from fem.solve.checkpoint import put_back, state_of_step
 from fem.solve.loop import errors_told
 from fem.solve.rods.constraints import dense, over_independent
 from fem.solve.rods.start import consistent_velocities, keep_rates
-from fem.solve.ropes.instants.complementarity import NoPulls
-from fem.solve.ropes.instants.nearest import move_to_nearest
+from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
 from fem.solve.ropes.states import gaps_of
 from fem.solve.ropes.switching import Switched
 from fem.solve.start import evaluate_rods, small_or_sparse_mass

@@ -12,11 +12,10 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 from fem.chaos import growth, neighbour
-from fem.chaos.averages import BATCHES, rates
 from fem.chaos.growth import TangentGrowth
 from fem.chaos.neighbour import TwoGrowth
 from fem.chaos.trajectory import halved, lasting
-from fem.chaos.verdict import APART, Followed, Settled, course_of, judge
+from fem.chaos.verdict import APART, BATCHES, Followed, Settled, course_of, judge, rates
 from fem.errors import CommandError
 from fem.model import Model
 from fem.results.history import History

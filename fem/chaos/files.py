@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from fem.chaos.averages import running_rates
 from fem.chaos.exponents import Lyapunov, beyond_bar
 from fem.chaos.figures import bifurcation, convergence, exponents_against, peaks, phase_plane
 from fem.chaos.sections import Sections
+from fem.chaos.verdict import running_rates
 from fem.files.own import Names, OwnFolder
 from fem.files.whole import lines_of, replace_file
 from fem.model import Model

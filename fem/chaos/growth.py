@@ -7,8 +7,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.chaos.neighbour import NEVER, SEED, UNIT
 from fem.chaos.trajectory import Trajectory
-from fem.chaos.variation.carry import carry
-from fem.chaos.variation.groups import DA, DU, DV, END, SINCE, WHOLE, WRITTEN, Variation, new_variation
+from fem.chaos.variation.linearise import DA, DU, DV, END, SINCE, WHOLE, WRITTEN, Variation, carry, new_variation
 from fem.chaos.variation.parts import Late, Part, Parts
 from fem.chaos.variation.saltation import accelerate, arrivals, cross, flow, orthonormal, project
 from fem.errors import CommandError
@@ -18,7 +17,7 @@ from fem.results.record import SilentSink
 from fem.solve.increment import Marcher, WatchedRopes
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Record, Ropes
-from fem.solve.ropes.instants.change import Change, Instant
+from fem.solve.ropes.change import Change, Instant
 from fem.solve.ropes.watched import copy_of
 from fem.solve.start import small_or_sparse_mass
 from fem.solve.step_run import StepRun

@@ -7,8 +7,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.checking.bars import Bars
 from fem.model import Dynamic, FluidLoad, Jonswap, Model
-from fem.model.surroundings import current_at, growth_of
-from fem.model.surroundings.waves import wave_numbers
+from fem.model.surroundings import current_at, growth_of, wave_numbers
 
 NOTHING = 1e-9
 """Weight in a fluid below this fraction of that outside is nothing but round-off."""

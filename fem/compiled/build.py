@@ -12,7 +12,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign
 from fem.compiled.kinds import result_letters, returned, type_of
-from fem.compiled.native.entry import entry_module
+from fem.compiled.native import entry_module
 from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
 from fem.compiled.translate import BODY, NEEDS, Part, contexts, translated, type_of_default

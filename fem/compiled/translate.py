@@ -28,7 +28,7 @@ from numba.extending import models, register_model, typeof_impl
 import fem.lanes.decisions  # noqa: F401  what kernels may do with lanes
 from fem.compiled.kernel import Kernel
 from fem.compiled.kinds import kind_of_type, returned
-from fem.compiled.native.arrays import ITEMS, data_models
+from fem.compiled.native import ITEMS, data_models
 from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import symbol_of
 

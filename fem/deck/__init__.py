@@ -99,7 +99,7 @@ KEYWORDS: dict[str, Handler] = {
     "ENERGY OUTPUT": outputs.energy_output,
     "RESTART": outputs.restart,
 }
-"""``*PARAMETER`` and ``*INCLUDE`` are answered by ``lexical/scanner.py``, foreign keywords by ``foreign.py``."""
+"""``*PARAMETER`` and ``*INCLUDE`` are answered by ``lexical/scanner.py``, foreign keywords by ``reader.py``."""
 
 
 def read_deck(

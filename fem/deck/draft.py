@@ -40,8 +40,7 @@ from fem.model import (
     Winch,
 )
 from fem.model.steps import Procedure
-from fem.model.surroundings import DragLaw, MarineGrowth, RigidCylinder, Seabed, Water, Wind
-from fem.model.surroundings.waves import Airy, Jonswap
+from fem.model.surroundings import Airy, DragLaw, Jonswap, MarineGrowth, RigidCylinder, Seabed, Water, Wind
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""

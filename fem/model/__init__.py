@@ -47,8 +47,18 @@ from fem.model.steps import (
     Step,
     outputs_in_force,
 )
-from fem.model.surroundings import DragLaw, FluidLoad, MarineGrowth, RigidCylinder, Seabed, Water, Wind
-from fem.model.surroundings.waves import Airy, Jonswap, components_of
+from fem.model.surroundings import (
+    Airy,
+    DragLaw,
+    FluidLoad,
+    Jonswap,
+    MarineGrowth,
+    RigidCylinder,
+    Seabed,
+    Water,
+    Wind,
+    components_of,
+)
 
 LONGEST = 110
 

@@ -15,7 +15,7 @@ import numpy as np
 from fem.arrays import Floats, Ints, frozen
 from fem.errors import unknown
 from fem.model import Model
-from fem.model.surroundings.waves import water_at
+from fem.model.surroundings import water_at
 
 
 @frozen

@@ -16,7 +16,7 @@ from fem.arrays import Floats, Ints
 from fem.files.whole import GrowingFile
 from fem.model import Frequency, Model, OutputRequest, outputs_in_force
 from fem.model.quantities import ENERGIES, QUANTITIES, meant
-from fem.model.surroundings.waves import COMPONENTS
+from fem.model.surroundings import COMPONENTS
 from fem.results.digits import EMPTY, NUMBER, WHOLE, lines
 from fem.results.record import Event, Frame, Modes, Rows, SilentSink, StepStart
 from fem.results.schedule import NEVER, Cadence, is_active, request_cadence, target_indices, union

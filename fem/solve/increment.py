@@ -19,8 +19,7 @@ from fem.solve.clock import Clock, Progress
 from fem.solve.linear.patience import Patience
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.ropes.states import Stages
-from fem.solve.statics.arc import Arc
-from fem.solve.statics.riks import ArcClock
+from fem.solve.statics.riks import Arc, ArcClock
 from fem.solve.step_system import StepSystem
 
 

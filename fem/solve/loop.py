@@ -29,7 +29,7 @@ from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadySta
 from fem.model.winches import told_of_jump
 from fem.results.record import Event, Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
-from fem.solve.advice import OUT_OF_RANGE
+from fem.solve.advice import OUT_OF_RANGE, watch_snaps
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import (
     Clock,
@@ -47,7 +47,6 @@ from fem.solve.newton.driver import Newton
 from fem.solve.outcome import acting_of
 from fem.solve.ropes import states
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
-from fem.solve.snaps import watch_snaps
 from fem.solve.start import first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
@@ -289,8 +288,8 @@ class Run:
         self.sink.modes(modes)
 
     def _steady_state(self, number: int, step: Step, procedure: SteadyState, stage: StepSystem) -> None:
-        from fem.solve.harmonic.acting import acting_in
         from fem.solve.harmonic.find import responses
+        from fem.solve.harmonic.solve import acting_in
 
         motion, now = self.progress.motion, self.progress.time
         acting = acting_in(self.system, step, self.environment, motion.u, now)

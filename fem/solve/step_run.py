@@ -22,6 +22,7 @@ from fem.solve.advice import (
     convergence_notice,
     out_of_increments,
     overflow_message,
+    snap_notice,
     soft_bottom_notice,
 )
 from fem.solve.checkpoint import restore_step, state_of_step
@@ -46,9 +47,7 @@ from fem.solve.outcome import (
 from fem.solve.rods.constraints import check_constraints
 from fem.solve.rods.start import consistent_velocities, refuse_stretching
 from fem.solve.ropes.states import ropes_of, stages_of
-from fem.solve.snaps import snap_notice
-from fem.solve.statics.arc import FACTOR, no_arc
-from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
+from fem.solve.statics.riks import FACTOR, MOST_OF_AN_ARC, ArcClock, no_arc
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, loading_at, record

@@ -28,8 +28,7 @@ from fem.solve.schemes.coefficients import keeps_energy
 
 if TYPE_CHECKING:
     from fem.solve.linear.sparse.direct import DirectSolver
-    from fem.solve.linear.sparse.matrix import SparseTangent
-    from fem.solve.linear.sparse.saddle import SaddleSolver
+    from fem.solve.linear.sparse.matrix import SaddleSolver, SparseTangent
 
 NO_ROPES = Ropes(np.zeros(0, np.int64), np.zeros(0))
 """For a march that watches none."""
@@ -92,7 +91,7 @@ class StepSystem:
     def direct(self) -> DirectSolver | SaddleSolver:
         """The direct solver of this step."""
         if self.opened is None and len(self.bars.rods):
-            from fem.solve.linear.sparse.saddle import SaddleSolver
+            from fem.solve.linear.sparse.matrix import SaddleSolver
 
             self.opened = SaddleSolver(self.system, self.tangent)
         if self.opened is None:

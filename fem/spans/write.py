@@ -1,7 +1,8 @@
-"""``fem.line``: the deck of a line between two ends in a file."""
+"""``fem.line``: the deck of a line between two ends: at rest, then the stream, then the motion of its last end."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -9,11 +10,8 @@ from typing import Any
 
 from fem.errors import CommandError
 from fem.files.whole import write_new
-from fem.spans.catalogue import Section
-from fem.spans.catalogue import section as of_catalogue
-from fem.spans.description import MEASURES, STILL, Span
-from fem.spans.record import read_record
-from fem.spans.text import deck_text
+from fem.spans.description import AXES, MEASURES, STILL, Section, Span, read_record
+from fem.spans.description import section as of_catalogue
 
 NUMBERS = tuple(entry.name for entry in fields(Section) if entry.type == "float")
 """Of a section."""
@@ -94,3 +92,164 @@ def line_as_asked(section: str | None = None, **given: Any) -> Path:
         needed = ", ".join(sorted(lost))
         raise CommandError(f"the line is made of nothing: give --section NAME, or its numbers ({needed})")
     return line(section=section or Section("of its own", **numbers), **given)
+
+
+WATER, AIR = 1025.0, 1.225
+RECORD_DT = 0.05
+BOTTOM = 3e6, 3e5
+"""Force per area over depth and over speed of the bottom: MoorDyn's kBot [Pa/m] and cBot [Pa s/m]."""
+MESH = """\
+*NGEN, LINE=CATENARY{measure}
+1, {last}, 1{length}
+*ELEMENT, TYPE=T3D2
+1, 1, 2
+*ELGEN, ELSET=LINE
+1, {bars}
+*MATERIAL, NAME=LINE
+*ELASTIC
+{stiffness}
+*DENSITY
+{mass}
+*NO COMPRESSION
+*SOLID SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
+1."""
+LAID = """\
+** laid in equilibrium: loads at once
+*STEP, NLGEOM, AMPLITUDE=STEP
+*STATIC
+*NODE PRINT, NSET=ENDS
+U, RF
+*EL PRINT, ELSET=LINE
+T
+*DLOAD
+LINE, GRAV, {gravity!r}, 0., 0., -1."""
+STREAM = """\
+** the stream, and the end where its motion begins
+*STEP, NLGEOM, INC=200
+*STATIC
+0.25, 1."""
+MOVING = """\
+** the motion of the end
+*STEP, NLGEOM, INC=10000000
+*DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
+** at most dt long, shorter where the local error asks for it, as where a line snaps taut
+{dt}, {time}, , {dt}"""
+
+
+def deck_text(span: Span) -> str:
+    """The deck."""
+    parts = (heading_lines, parameter_lines, mesh_lines, place_lines, step_lines)
+    return "".join(f"{line}\n" for part in parts for line in part(span))
+
+
+def heading_lines(span: Span) -> list[str]:
+    """What it is, and where its numbers come from."""
+    section, distance = span.section, math.dist(span.first, span.last)
+    where = f"in {span.depth:g} m of water" if span.is_wet else "in air"
+    by_source: dict[str, list[str]] = {}
+    for quantity, source in section.sources.items():
+        if span.is_wet or quantity in ("diameter", "mass", "stiffness", "drag", "strength"):
+            by_source.setdefault(source, []).append(quantity.replace("_", " "))
+    listed = "; ".join(f"{', '.join(quantities)}: {source}" for source, quantities in by_source.items())
+    strength = f", breaks at {section.strength:.4g} N" if section.strength else ""
+    return [
+        *("*HEADING", f"Line of {section.name}{strength}, {distance:.6g} m from end to end {where}. SI units"),
+        f"** {listed or 'numbers as given'}",
+    ]
+
+
+def parameter_lines(span: Span) -> list[str]:
+    """What may be changed for one run with --set NAME=VALUE."""
+    given = {span.measure: span.value} | dict(zip(stream_names(span), span.stream, strict=False))
+    lines = [f"{name} = {rounded(value)}" for name, value in given.items()]
+    if span.period:
+        lines += [f"{name} = {rounded(part)}" for name, part in zip(AXES, span.motion, strict=True) if part]
+        lines += [f"period = {rounded(span.period)}", "omega = 2*pi/period"]
+    return ["*PARAMETER", *lines]
+
+
+def stream_names(span: Span) -> list[str]:
+    """Parameters with the velocity of the stream; the first alone where it goes along x."""
+    word = "current" if span.is_wet else "wind"
+    if not span.is_streaming:
+        return []
+    return [f"{word}_x", f"{word}_y"] if span.stream[1] else [word]
+
+
+def mesh_lines(span: Span) -> list[str]:
+    """Both ends, the line between them, what it is made of."""
+    last, is_length = span.bars + 1, span.measure == "length"
+    ends = [f"{label}, {', '.join(map(rounded, place))}" for label, place in ((1, span.first), (last, span.last))]
+    text = MESH.format(
+        measure="" if is_length else f", {span.measure.upper()}=<{span.measure}>",
+        length=", <length>" if is_length else "",
+        last=last,
+        bars=span.bars,
+        stiffness=rounded(span.section.stiffness),
+        mass=rounded(span.section.mass),
+    )
+    return ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
+
+
+def place_lines(span: Span) -> list[str]:
+    """Water and bottom, or wind; both ends held."""
+    lines = []
+    velocity = ", ".join(([f"<{name}>" for name in stream_names(span)] + ["0."])[:2])
+    if span.depth is not None:
+        lines += ["*AQUA", f"{rounded(-span.depth)}, 0., {rounded(span.gravity)}, {rounded(WATER)}"]
+        lines += [f"{velocity}, 0., 0."] if span.is_streaming else []
+        lines += ["*SEABED, ELSET=LINE"]
+        lines += [", ".join(map(rounded, (*BOTTOM, span.section.diameter)))]
+        lines += [rounded(span.friction)] if span.friction else []
+    elif span.is_streaming:
+        lines += ["*WIND", f"{AIR}, 10., {velocity}, 1., 0."]
+    if span.record:
+        name = f"INPUT={span.record.file}"
+        lines += [f"*AMPLITUDE, NAME={head}, {name}, COLUMN={head}, DEFINITION=SPLINE" for head in span.record.first]
+    elif span.period:
+        lines += ["*AMPLITUDE, NAME=COSINE, DEFINITION=PERIODIC", "1, <omega>, 0., 0.", "1., 0."]
+    return [*lines, "*BOUNDARY", "ENDS, 1, 3"]
+
+
+def step_lines(span: Span) -> list[str]:
+    """At rest; in the stream, with the last end where its motion begins; the motion."""
+    section, width = span.section, rounded(span.section.diameter)
+    volume = rounded(section.volume_diameter)
+    lines = LAID.format(gravity=span.gravity).splitlines()
+    lines += [f"LINE, PB, 1., {volume}"] if span.is_wet else []
+    lines.append("*END STEP")
+    if not (span.is_streaming or span.is_moving):
+        return lines
+    lines += STREAM.splitlines()
+    if span.is_wet:
+        lines += ["*DLOAD", f"LINE, FDD, 1., {width}, {rounded(section.drag)}"]
+        lines += [f"LINE, FDT, 1., {width}, {rounded(section.axial_drag)}"] if section.axial_drag else []
+        added = f"{rounded(1.0 + section.added_mass)}, {rounded(section.added_mass)}"
+        lines += [f"LINE, FI, 1., {volume}, {added}, , {rounded(section.axial_added_mass)}"]
+    elif span.is_streaming:
+        lines += ["*DLOAD", f"LINE, WDD, 1., {width}, {rounded(section.drag)}"]
+    begin, motion = motion_lines(span)
+    lines += [*begin, "*END STEP"]
+    if not motion:
+        return lines
+    time = span.time or (span.record.duration if span.record else 10.0 * span.period)
+    dt = span.dt or (RECORD_DT if span.record else span.period / 200.0)
+    return [*lines, *MOVING.format(time=rounded(time), dt=rounded(dt)).splitlines(), *motion, "*END STEP"]
+
+
+def motion_lines(span: Span) -> tuple[list[str], list[str]]:
+    """Where the last end begins its motion, and the motion: a cosine of parameters, or the columns of a record."""
+    last = span.bars + 1
+    if span.record:
+        first = span.record.first.items()
+        begin = [f"{last}, {axis}, {axis}, {rounded(value)}" for _, (axis, value) in first]
+        moves = [[f"*BOUNDARY, AMPLITUDE={name}", f"{last}, {axis}, {axis}, 1."] for name, (axis, _) in first]
+        return ["*BOUNDARY", *begin], [line for lines in moves for line in lines]
+    parts = enumerate(zip(AXES, span.motion, strict=True), 1)
+    begin = [f"{last}, {axis}, {axis}, <{name}>" for axis, (name, part) in parts if part]
+    return (["*BOUNDARY", *begin], ["*BOUNDARY, AMPLITUDE=COSINE", *begin]) if begin else ([], [])
+
+
+def rounded(value: float) -> str:
+    """A number as decks have it: twelve digits are enough for what is computed from a catalogue."""
+    return repr(float(f"{value:.12g}"))

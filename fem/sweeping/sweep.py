@@ -1,35 +1,36 @@
-"""One deck, many parameter sets: ``fem.sweep`` and ``python -m fem sweep``."""
+"""One deck, many parameter sets: ``fem.sweep`` and ``python -m fem sweep``; how a sweep shows that it goes on."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 import fem
 from fem.arrays import Columns, Flags, Floats
+from fem.compiled.folder import FIRST_START, is_first_start
 from fem.errors import CommandError, DeckError, FemError
 from fem.files.own import OwnFolder
 from fem.model import Model
-from fem.results.console import say
+from fem.results.console import Bar, as_note, say, show
 from fem.results.frames import frame_of, grid_of, says_si
 from fem.results.history import History
 from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
 from fem.sweeping.block import Answer, Job, Question, no_answer
 from fem.sweeping.cases import Cases, read_cases
-from fem.sweeping.console import SweepConsole
 from fem.sweeping.grid import Points, Reader, make_grid, points_of, reader_of, spelled
 from fem.sweeping.recorded.record import Record
 from fem.sweeping.row import Layout, layout_of, prints_alike
-from fem.sweeping.table import TABLE, SweepTable, cells_of, sweep_folder
+from fem.sweeping.table import RECORD, TABLE, SweepTable, cells_of, sweep_folder
 from fem.sweeping.workers import on_dask, on_this_machine
 
 NAMED_FAILURES = 3
@@ -321,3 +322,64 @@ def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
     readers |= dict.fromkeys(("point", *plan.layout.counts), (int, np.int64)) | {"verdict": (str, None)}
     columns = zip(names, cells, strict=True)
     return {name: np.array(list(map(readers[name][0], column)), readers[name][1]) for name, column in columns}
+
+
+LINE_SECONDS = 10.0
+"""Between two plain lines."""
+COLD = 3
+"""Blocks of answers at the start that load or compile kernels: how long they take tells nothing of the others."""
+
+
+class SweepConsole:
+    """Prints how far a sweep is; goes silent when nobody reads any more (``| head``)."""
+
+    def __init__(
+        self, deck: str, grid: Points, finished: int, notices: list[str], stream: TextIO | None = None
+    ) -> None:
+        self._stream = stream or sys.stdout
+        self._total, self._moves = len(grid), 0
+        self._begun = self._last = time.monotonic()
+        self._warm = self._begun, finished
+        self._bar = Bar(self._stream, self._total) if self._stream.isatty() else None
+        self._told = len(notices)
+        self._print(f"sweep of {deck} over {grid.said()}: {self._total} parameter set{'s' * (self._total != 1)}")
+        if finished:
+            self._print(f"{finished} of them are finished from before")
+        self._note(notices)
+        if is_first_start():
+            self._note([f"{FIRST_START}: half a minute"])
+
+    def move(self, finished: int, failed: int) -> None:
+        """Some more points are finished."""
+        bad = f", {failed} failed" if failed else ""
+        text = f"{finished}/{self._total} parameter sets{bad}"
+        now = time.monotonic()
+        self._moves += 1
+        if self._moves <= COLD:
+            self._warm = now, finished
+        if self._bar is not None:
+            self._bar.move(finished, text)
+        elif now - self._last > LINE_SECONDS:
+            self._last = now
+            since, before = self._warm
+            if finished > before:
+                text += f", about {(self._total - finished) * (now - since) / (finished - before):.0f} s left"
+            self._print(text)
+
+    def close(self, finished: int, failed: int, folder: Path, notices: list[str]) -> None:
+        """The last lines; ``notices`` may have grown."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+        seconds = time.monotonic() - self._begun
+        self._note(notices[self._told :])
+        self._print(f"finished   {finished} of {self._total} parameter sets, {failed or 'none'} failed")
+        self._print(f"wall time  {seconds:.2f} s")
+        self._print(f"written    in {folder}: {TABLE}, {RECORD}")
+
+    def _note(self, notices: list[str]) -> None:
+        for text in notices:
+            self._print(as_note(text))
+
+    def _print(self, text: str) -> None:
+        show(text + "\n", self._stream, self._bar)

@@ -17,9 +17,8 @@ from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.pendulums.description import Pendulum
 from fem.pendulums.write import deck_text
-from fem.spans.catalogue import section
-from fem.spans.description import Span
-from fem.spans.text import deck_text as line_text
+from fem.spans.description import Span, section
+from fem.spans.write import deck_text as line_text
 
 ANGLES = st.lists(st.floats(-170.0, 170.0), min_size=1, max_size=20)
 

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.app.data.panels import GROUPS, MOST_POINTS, group_of
-from fem.app.data.parting import growth, parting_of
+from fem.app.data.panels import GROUPS, MOST_POINTS, group_of, growth, parting_of
 from fem.app.data.scene import scene_of
 from fem.app.data.sketch import sketch_of
 from fem.app.progress import last_row, progress_of

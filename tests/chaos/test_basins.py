@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 import fem
-from fem.chaos.attractors.basins import at_half, grouped
-from fem.chaos.attractors.files import picture
+from fem.chaos.attractors.basins import at_half, grouped, picture
 from fem.chaos.attractors.orbits import Attractor, Basins, turns
 from fem.chaos.attractors.settling import Settling, chosen_in, furthest, returning
 from fem.cli import main

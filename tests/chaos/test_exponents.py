@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.averages import rates, weighted_rate
 from fem.chaos.exponents import Lyapunov, lyapunov
 from fem.chaos.trajectory import halved
+from fem.chaos.verdict import rates, weighted_rate
 from fem.cli import main
 from fem.errors import CommandError
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem.chaos.averages import rates
 from fem.chaos.exponents import Lyapunov
 from fem.chaos.sections import period_of
-from fem.chaos.verdict import Course, Settled
+from fem.chaos.verdict import Course, Settled, rates
 
 
 @pytest.mark.parametrize(("period", "found"), [(31, 31), (32, 32), (33, 0)])

@@ -11,7 +11,7 @@ import fem
 from fem.chaos.exponents import lyapunov
 from fem.chaos.growth import Varied, map_over
 from fem.chaos.trajectory import Trajectory
-from fem.chaos.variation.groups import DA, DF, DU, DV
+from fem.chaos.variation.linearise import DA, DF, DU, DV
 from fem.cli import main
 from fem.errors import CommandError
 from fem.results.record import Event, SilentSink

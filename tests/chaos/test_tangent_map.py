@@ -10,7 +10,7 @@ import pytest
 import fem
 from fem.chaos.growth import Varied, map_over
 from fem.chaos.trajectory import Trajectory
-from fem.chaos.variation.groups import DA, DU, DV
+from fem.chaos.variation.linearise import DA, DU, DV
 from fem.chaos.variation.saltation import consistent
 from fem.errors import CommandError
 from fem.results.record import SilentSink

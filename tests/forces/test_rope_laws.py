@@ -10,7 +10,7 @@ import fem
 from fem.assembly.build import assemble
 from fem.compiled.kernel import rehearsal
 from fem.errors import NoConvergence
-from fem.forces.ropelaws import laws
+from fem.forces.ropelaws import bar
 from fem.solve.linear.ordering import find_tree
 from tests.forces.families.examples import ROPES
 
@@ -249,7 +249,7 @@ def test_what_breaks_is_booked():
 @pytest.mark.parametrize("procedure", ["*DYNAMIC, DIRECT\n0.01, 0.1", "*DYNAMIC, EXPLICIT\n0.01, 0.1"])
 def test_a_run_stops_where_a_slow_strain_is_not_found(monkeypatch, procedure):
     """Its iteration being left with one turn; no NaN gets into the motion."""
-    monkeypatch.setattr(laws, "MOST", 1)
+    monkeypatch.setattr(bar, "MOST", 1)
     with rehearsal(), pytest.raises(NoConvergence, match="no strain is found by which element 2 lags") as stopped:
         fem.run(fem.parse_deck(ROPES.format(procedure=procedure)))
     assert np.isfinite(stopped.value.history.u).all()

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fem.lines.hanging import hang
-from fem.lines.length import MEASURES, natural_length
+from fem.lines.hanging import MEASURES, hang, natural_length
 from fem.lines.line import Line, LineError, Shape, reversed_line
 from fem.lines.resting import Bottom, lay
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fem.model import Airy, Jonswap, Water
-from fem.model.surroundings.waves import components_of, split_mix, water_at, wave_numbers
+from fem.model.surroundings import components_of, split_mix, water_at, wave_numbers
 
 WATER = Water(-20.0, 0.0, 9.80665, 1025.0)
 DEEP = Water(-200.0, 0.0, 9.80665, 1025.0)

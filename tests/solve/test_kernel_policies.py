@@ -14,13 +14,13 @@ from fem.forces.bars.bar import INV_LENGTH
 from fem.solve.explicit import leapfrog, rattle
 from fem.solve.linear import chain as linear_chain
 from fem.solve.linear import krylov
-from fem.solve.newton import convergence, groups
+from fem.solve.newton import groups, iterate
 from fem.solve.newton.balance import has_drifted
-from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.estimate import judge
+from fem.solve.newton.iterate import is_converged
 from fem.solve.rods import solve as rods
-from fem.solve.ropes import slack
-from fem.solve.statics.arc import METRIC, NUMBERS, RADIUS, strays
+from fem.solve.ropes import states
+from fem.solve.statics.riks import METRIC, NUMBERS, RADIUS, strays
 from tests.decks import run_text
 
 
@@ -42,7 +42,7 @@ def converges(norm: float, before: float, strain: float, *, floor: float, to_flo
     limits[groups.RELATIVE], limits[groups.FLOOR], limits[groups.ITERATIONS] = 1e-6, floor, 50
     limits[groups.TO_FLOOR] = float(to_floor)
     memory[groups.PREVIOUS], memory[groups.PREVIOUS_GAP] = before, 1.0
-    monkeypatch.setattr(convergence, "rod_strain", lambda bars, work: strain)
+    monkeypatch.setattr(iterate, "rod_strain", lambda bars, work: strain)
     good, flags = is_converged(limits, norm, 1.0, 3, group(), group(memory=memory), group())
     return bool(good), int(flags)
 
@@ -199,12 +199,12 @@ def test_energies_and_velocities_beyond_1e300_are_overflow(size, is_finite):
 @pytest.mark.parametrize(("gap", "has_left"), [(-0.9e-13, False), (-1.1e-13, True)])
 def test_a_slack_rope_has_left_its_length_beyond_round_off(gap, has_left, monkeypatch):
     """From then on it may not be too long any more: what it was allowed ends."""
-    monkeypatch.setattr(slack, "gap_of", lambda e, u, bars: gap)
-    monkeypatch.setattr(slack, "rate_of", lambda e, u, v, bars: 0.0)
+    monkeypatch.setattr(states, "gap_of", lambda e, u, bars: gap)
+    monkeypatch.setattr(states, "rate_of", lambda e, u, v, bars: 0.0)
     constants = np.ones((40, 1))
     ropes = group(bars=np.zeros(1, np.int64), allowance=np.full(1, 1e-10))
     bars = group(kinds=np.array([[0, laws.BILINEAR]]), constants=constants)
-    assert not slack.changes(ropes, bars, 1.0, *np.zeros((4, 6)), np.zeros(1))
+    assert not states.changes(ropes, bars, 1.0, *np.zeros((4, 6)), np.zeros(1))
     assert ropes.allowance[0] == (0.0 if has_left else 1e-10)
 
 

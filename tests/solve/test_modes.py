@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fem
-from fem.solve.modes import lowest, pencil
+from fem.solve.modes import find, pencil
 
 RULES = {"LUMPED": lambda c: 1.0, "CONSISTENT": lambda c: (2.0 + c) / 3.0, "ONE POINT": lambda c: (1.0 + c) / 2.0}
 SKEW = np.array([1.0, 2.0, -3.0]) / np.sqrt(14.0)
@@ -170,7 +170,7 @@ def test_turning_a_truss_changes_no_mode(drawn):
 
 def test_mode_that_was_overlooked_is_counted_and_found(monkeypatch):
     """The first search hides the second mode: the count of pivots tells, and another search finds it."""
-    honest, calls = lowest.some_near, []
+    honest, calls = find.some_near, []
 
     def forgetful(*given):
         squares, shapes = honest(*given)
@@ -178,7 +178,7 @@ def test_mode_that_was_overlooked_is_counted_and_found(monkeypatch):
         kept = np.arange(len(squares)) != (np.argsort(squares)[1] if len(calls) == 1 else -1)
         return squares[kept], shapes[:, kept]
 
-    monkeypatch.setattr(lowest, "some_near", forgetful)
+    monkeypatch.setattr(find, "some_near", forgetful)
     history, omega = run(string(60, 1e6, 6))
     np.testing.assert_allclose(omega, of_string(60, 1e6, "LUMPED")[:6], rtol=1e-12)
     assert len(calls) > 1

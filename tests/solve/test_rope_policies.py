@@ -9,18 +9,15 @@ import numpy as np
 import pytest
 
 from fem.solve.newton import groups
-from fem.solve.ropes.active import ActiveSet
-from fem.solve.ropes.events import Events
-from fem.solve.ropes.independent import enter
-from fem.solve.ropes.instants import change
-from fem.solve.ropes.instants.change import Instant
-from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
-from fem.solve.ropes.instants.first import Search
-from fem.solve.ropes.instants.redundant import independent, outside, shared
+from fem.solve.ropes import change
+from fem.solve.ropes import stepping as law
+from fem.solve.ropes.active import ActiveSet, enter
+from fem.solve.ropes.change import Instant
+from fem.solve.ropes.complementarity import NoPulls, complementarity, independent, outside, shared
+from fem.solve.ropes.events import Events, Search
 from fem.solve.ropes.moreau import Moreau
 from fem.solve.ropes.states import Stages
-from fem.solve.ropes.stepping import balance
-from fem.solve.ropes.stepping.law import Law
+from fem.solve.ropes.stepping import Law
 from fem.solve.ropes.switching import Switched
 from fem.solve.ropes.watched import Watched
 from tests.decks import run_text
@@ -288,9 +285,9 @@ def test_time_stepping_knows_no_impact_slower_than_a_ten_billionth_of_the_motion
 def test_motion_is_given_a_hundredth_of_its_energy_back_at_most_and_loses_all_at_most(energy, taken, monkeypatch):
     """Of a mass 1 with the speed 1."""
     work = SimpleNamespace(v=np.array([1.0, 0.0, 0.0]), momentum=np.zeros(3))
-    monkeypatch.setattr(balance, "multiply_masses", lambda problem, x, product: np.copyto(product, x))
+    monkeypatch.setattr(law, "multiply_masses", lambda problem, x, product: np.copyto(product, x))
     stage: Any = SimpleNamespace(work=work, problem=None)
-    assert balance.take_from_motion(stage, energy) == pytest.approx(taken)
+    assert law.take_from_motion(stage, energy) == pytest.approx(taken)
     assert 0.5 * work.v @ work.v == pytest.approx(0.5 - taken)
 
 

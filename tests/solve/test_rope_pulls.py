@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fem.solve.ropes.instants import first
-from fem.solve.ropes.instants.complementarity import NoPulls, complementarity, residual
-from fem.solve.ropes.instants.first import NoInstant, Search
-from fem.solve.ropes.instants.redundant import independent, outside, shared
+from fem.solve.ropes import events
+from fem.solve.ropes.complementarity import NoPulls, complementarity, independent, outside, residual, shared
+from fem.solve.ropes.events import NoInstant, Search
 
 
 def gradients(seed: int, most: int = 8) -> tuple[np.random.Generator, np.ndarray, np.ndarray]:
@@ -94,7 +93,7 @@ def test_all_ropes_of_one_instant_are_found_in_one_search():
 
 def test_a_search_without_end_is_given_up(monkeypatch):
     """Each rope asked has an earlier instant than the one before: no more than so many are looked for."""
-    monkeypatch.setattr(first, "MOST_ROOTS", 3)
+    monkeypatch.setattr(events, "MOST_ROOTS", 3)
     instants = np.array([0.9, 0.7, 0.5, 0.3, 0.1])
     search = Search(
         lambda step: step - instants, np.zeros(5), -instants, np.ones(5, np.bool_), np.ones(5), np.zeros(5), 1e-10

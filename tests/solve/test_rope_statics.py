@@ -10,8 +10,7 @@ from scipy.optimize import minimize
 
 import fem
 from fem.errors import ModelError, NoConvergence
-from fem.solve.ropes.active import ActiveSet
-from fem.solve.ropes.independent import enter
+from fem.solve.ropes.active import ActiveSet, enter
 from tests.decks import run_text
 from tests.solve.test_ropes import GRAVITY, hung, line
 

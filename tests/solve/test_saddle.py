@@ -10,8 +10,8 @@ import pytest
 
 from fem.forces.bars.bar import P, Q
 from fem.forces.bars.blocks import rod_gradients
-from fem.solve.linear.sparse import saddle
-from fem.solve.linear.sparse.saddle import SaddleMatrix, SaddleSolver
+from fem.solve.linear.sparse import matrix
+from fem.solve.linear.sparse.matrix import SaddleMatrix, SaddleSolver
 from tests.decks import chain, run_text
 
 TIED = "*EQUATION\n2\n3, 2, 1., 4, 2, -1.\n"
@@ -71,7 +71,7 @@ def test_a_small_system_is_solved_with_few_calls(bars, monkeypatch):
         finally:
             sys.setprofile(None)
 
-    monkeypatch.setattr(saddle.SaddleSolver, "solve", counted)
+    monkeypatch.setattr(matrix.SaddleSolver, "solve", counted)
     run_text(rods(bars), solver="DIRECT")
     assert len(counts) > 5
     assert max(counts[1:]) < MOST_CALLS  # the first one imports

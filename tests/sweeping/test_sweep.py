@@ -17,7 +17,7 @@ import pytest
 
 import fem
 from fem.cli import main
-from fem.sweeping import block, console, row, workers
+from fem.sweeping import block, row, sweep, workers
 from fem.sweeping.grid import read_vary
 from tests.sweeping.swings import write_swing
 from tests.waiting import PATIENCE, wait_for
@@ -202,10 +202,10 @@ class Terminal(io.StringIO):
 
 def test_progress_on_a_terminal_and_elsewhere(monkeypatch):
     monkeypatch.setattr("fem.results.console.BAR_AFTER", -1.0)
-    monkeypatch.setattr(console, "LINE_SECONDS", -1.0)
+    monkeypatch.setattr(sweep, "LINE_SECONDS", -1.0)
     grid = read_vary(["A=0:1:50", "k=1,2"])
     for stream in (Terminal(), io.StringIO()):
-        shown = console.SweepConsole("deck", grid, 10, ["a remark"], stream)
+        shown = sweep.SweepConsole("deck", grid, 10, ["a remark"], stream)
         for finished in (11, 12, 20):  # kernels are loaded, lanes compiled
             shown.move(finished, 3)
         assert "s left" not in stream.getvalue()

@@ -1,18 +1,21 @@
-"""Curves over time of a run, group by group, for the charts of the page."""
+"""What the page shows of one run, or of two that are compared: curves over time, read from their files."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from fem.app.data.scene import motion_of, scene_of
 from fem.arrays import Floats
 from fem.errors import CommandError
 from fem.model.quantities import ELEMENTAL, NODAL, Quantity
 from fem.pictures.figures.increments import energy_curves
 from fem.pictures.figures.links import angles_of, frame_of, joint_forces, read_links
-from fem.pictures.folder import Missing, Results, Table, extremes
+from fem.pictures.folder import Missing, Results, Table, extremes, open_results
 from fem.pictures.motion import NODES, plane_of
 from fem.pictures.style import AXES, moving, some_of
 
@@ -146,3 +149,102 @@ def group_of(results: Results, name: str) -> Group:
     except (Missing, CommandError) as missing:
         return Group(name, (), str(missing))
     return Group(name, panels, "" if panels else "nothing but zeros")
+
+
+DISTANCE = "Distance"
+LARGE = 0.1
+"""Fraction of the largest distance at which two motions no longer part evenly."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parting:
+    """time (k,), distance (k,): root of the sum of squares over all nodes; rate of its growth until it is large."""
+
+    time: Floats
+    distance: Floats
+    rate: float
+
+    def said(self, time: str, length: str) -> str:
+        """In words, with the symbols of units."""
+        first, last = self.distance[0], self.distance.max()
+        unit = f" {length}" if length else ""
+        text = f"apart by {first:.3g}{unit} at the start, by {last:.3g}{unit} at most"
+        if not math.isfinite(self.rate) or self.rate <= 0.0:
+            return f"{text}: they did not part"
+        return f"{text}; ten times as far every {math.log(10.0) / self.rate:.3g} {time}".rstrip()
+
+
+def parting_of(one: Results, other: Results) -> Parting:
+    """Of two runs of one model. Missing: they have no instants in common."""
+    first, second = motion_of(one)[0], motion_of(other)[0]
+    _, here, there = np.intersect1d(first.time, second.time, return_indices=True)
+    if len(here) < 3 or one.mesh.coordinates.shape != other.mesh.coordinates.shape:
+        raise Missing("the two runs have too few instants in common")
+    x = one.mesh.coordinates + first.values["U"][here]
+    y = other.mesh.coordinates + second.values["U"][there]
+    distance = np.sqrt(np.square(x - y).sum(axis=(1, 2)))
+    time = first.time[here]
+    return Parting(time, distance, growth(time, distance))
+
+
+def growth(time: Floats, distance: Floats) -> float:
+    """Rate of the exponential that goes from the first distance to where it is first large; NaN: it never is."""
+    large = np.flatnonzero(distance >= LARGE * distance.max())
+    if not len(large) or distance[0] <= 0.0 or time[large[0]] <= time[0]:
+        return math.nan
+    return float(np.log(distance[large[0]] / distance[0]) / (time[large[0]] - time[0]))
+
+
+def distances(found: Parting, length: str) -> Group:
+    """The chart."""
+    shown = np.where(found.distance > 0.0, found.distance, np.nan)
+    curve = ("distance", points(found.time, shown))
+    return Group(DISTANCE, (Panel("distance of the two runs", length, (curve,), is_log=True),))
+
+
+SMALL = 30_000_000
+"""Bytes of tables of which all groups of charts are read at once."""
+
+
+class Seen:
+    """Some groups of charts, the unit of time; where they are asked for, a scene of each folder, and remarks."""
+
+    def __init__(self, folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> None:
+        results = [open_results(folder) for folder in folders]
+        self.groups = {name: group_of(results[0], name) for name in names if name in GROUPS}
+        self.unit = results[0].symbol("time")
+        self.scenes: list[bytes] = []
+        self.remarks: list[str] = []
+        if has_scenes:
+            self._show(results)
+
+    def _show(self, results: list[Results]) -> None:
+        try:
+            self.scenes = [scene_of(each) for each in results]
+            if len(results) == 2:
+                self._compare(results)
+        except (Missing, CommandError) as missing:
+            self.remarks.append(f"no motion is shown: {missing}")
+            self.groups |= {DISTANCE: Group(DISTANCE, (), str(missing))} if len(results) == 2 else {}
+
+    def _compare(self, results: list[Results]) -> None:
+        found = parting_of(*results)
+        length = results[0].symbol("length")
+        self.groups[DISTANCE] = distances(found, length)
+        self.remarks.append(found.said(self.unit, length))
+
+
+def read(folders: Sequence[Path], names: Sequence[str], has_scenes: bool) -> Seen | None:
+    """None: of no folder, where nothing is written yet, or the folder is being cleared."""
+    try:
+        return Seen(folders, names, has_scenes) if folders else None
+    except (CommandError, OSError):
+        return None
+
+
+def is_small(folder: Path) -> bool:
+    """All charts of it are read at once."""
+    try:
+        return sum(path.stat().st_size for path in folder.glob("*.csv")) < SMALL
+    except OSError:
+        return True

@@ -16,9 +16,8 @@ from fem.app.views.charts import Player, chart
 from fem.app.views.fields import NumberField, not_negative, positive, whole
 from fem.app.views.outcome import Outcome
 from fem.errors import CommandError
-from fem.spans.catalogue import section
-from fem.spans.description import MEASURES, Span
-from fem.spans.text import deck_text
+from fem.spans.description import MEASURES, Span, section
+from fem.spans.write import deck_text
 
 PAUSE = 0.25
 UNITS = {"length": "m", "tension": "N", "sag": "m"}

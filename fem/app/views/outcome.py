@@ -10,9 +10,7 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from fem.app.data.panels import GROUPS, Group
-from fem.app.data.parting import DISTANCE
-from fem.app.data.seen import Seen, is_small
+from fem.app.data.panels import DISTANCE, GROUPS, Group, Seen, is_small
 from fem.app.progress import Progress, progress_of
 from fem.app.solver import Solver, Workplace, verdict_of
 from fem.app.views.charts import Player, chart, options_of

@@ -18,38 +18,77 @@ de being the perturbation of the accelerations of the end, from which those of t
 MOMENTUM leaves velocities along rods undamped for ever (they change sign at every increment and move nothing). So that
 this is not taken for a motion, dv1 is projected in its case, too, with mu = 0: that is the derivative but for terms of
 dt^2. Where the derivative itself is wanted, of a map whose ends are projected, they are kept (``WHOLE``).
+
+March, and carry perturbations along: what increments do to them, and how they grow.
+
+Benettin, Galgani, Giorgilli & Strelcyn, Meccanica 15 (1980) 9-30: k perturbations are made orthonormal again every few
+increments; the means of the logarithms of their lengths are the k largest Lyapunov exponents.
+
+The arrays of perturbations that are carried along a motion.
 """
 
 from __future__ import annotations
 
-from fem.arrays import Floats
-from fem.chaos.variation.groups import (
-    DA,
-    DF,
-    DU,
-    DV,
-    END,
-    KNOWN,
-    START_A,
-    START_U,
-    START_V,
-    UNPROJECTED,
-    WHOLE,
-    Variation,
-)
-from fem.compiled import inner_kernel
-from fem.forces.bars.bar import GAP, PLUS, P, Q, sense
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import inner_kernel, kernel
+from fem.forces.bars.bar import GAP, PLUS, Bars, P, Q, sense
 from fem.forces.bars.strain import LINEAR
 from fem.forces.protocol import Trial
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_dampings
-from fem.solve.newton.groups import Motion, Passage, Problem, Scratch
-from fem.solve.newton.march import eliminate
+from fem.solve.newton.groups import DONE, INCREMENT, NEED_SOLVE, Motion, Passage, Problem, Scratch, room
+from fem.solve.newton.march import eliminate, march
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
 from fem.solve.rods.solve import ROUND_OFF
 from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.statics.riks import Arc
+
+# Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, a room for what is
+# known beforehand, and, where there are rods, acceleration of the end
+DU, DV, DA, DF, KNOWN, END = 0, 1, 2, 3, 4, 5
+ROWS = 6
+# Rows of Variation.state: u, v, a at the start of the increment, v at its end before it is projected onto rods
+START_U, START_V, START_A, UNPROJECTED = 0, 1, 2, 3
+# Entries of Variation.counter
+WRITTEN, SINCE, WHOLE = 0, 1, 2
+
+
+class Variation(NamedTuple):
+    """k perturbations of a motion, and how they grow.
+
+    vectors (k, ROWS, 3n)  the perturbations
+    state   (4, 3n)        room: what the march forgets of an increment
+    pull    (3, m)         room: multipliers that the projections of velocities and accelerations found (rows DV, DA)
+    growth  (r, k + 1)     out: logarithms of growth between two orthonormalisations; last column: the time between them
+    counter (3,)           rows of ``growth`` written, increments since the last orthonormalisation; 1 where they keep
+                           the velocities along rods that ENERGY MOMENTUM leaves undamped, else 0
+    """
+
+    vectors: Floats
+    state: Floats
+    pull: Floats
+    growth: Floats
+    counter: Ints
+
+
+def new_variation(count: int, size: int, bars: Bars, moving: Floats, seed: int) -> Variation:
+    """``count`` random perturbations of displacement and velocity in the directions that may move; no room for growth.
+
+    size  3n;  moving (3n,) 1.0 where a dof is free
+    """
+    vectors = room((count, ROWS, size))
+    vectors[:, : DV + 1] = np.random.default_rng(seed).standard_normal((count, 2, size)) * moving
+    return Variation(
+        vectors, room((4, size)), room((3, len(bars.nodes))), np.zeros((0, count + 1)), np.zeros(3, np.int64)
+    )
+
 
 DISPLACEMENT, VELOCITY, ACCELERATION = DU, DV, DA  # orders of what is solved for, and rows of a perturbation
 
@@ -247,3 +286,65 @@ def go_on(scheme: Coefficients, problem: Problem, pull: Floats, vector: Floats, 
             value = work.tau[e] * work.tangent.bar_tangent[P + c, e] + way * pull[ACCELERATION, e] * turn
             vector[DF, j + c] += value
             vector[DF, i + c] -= value
+
+
+@kernel
+def carry(every: int, unit: float, control: Ints, arc: Arc, through: Passage, variation: Variation) -> int:
+    """``march`` with perturbations, orthonormal again after ``every`` increments; returns why it stopped.
+
+    unit   time in which displacements are counted as velocities; no exponent depends on it
+    Up to an increment with an event of ropes, which are watched as ``march`` does (``saltation.py`` goes past it).
+    Needs a compiled linear solver: NEED_SOLVE means that there is none, or that it met no safe pivot.
+    """
+    dt = through.loading.dt
+    while control[INCREMENT] < dt.shape[0]:
+        k = control[INCREMENT]
+        remember(through.scheme.lags, through.motion, variation.state)
+        reason = march(k + 1, control, arc, through)
+        if control[INCREMENT] == k:
+            return reason
+        if not vary(k, through, variation):
+            return NEED_SOLVE
+        row = variation.counter[WRITTEN]
+        variation.growth[row, variation.vectors.shape[0]] += dt[k]
+        variation.counter[SINCE] += 1
+        if variation.counter[SINCE] >= every:
+            orthonormalise(row, unit, variation.vectors, variation.growth)
+            variation.counter[WRITTEN] += 1
+            variation.counter[SINCE] = 0
+        if reason != DONE:
+            return reason
+    return DONE
+
+
+@inner_kernel
+def remember(lags: bool, motion: Motion, state: Floats) -> None:
+    """What the increment starts from."""
+    for dof in range(motion.u.shape[0]):
+        state[START_U, dof] = motion.u[dof]
+        state[START_V, dof] = motion.v[dof]
+        state[START_A, dof] = motion.lagged[dof] if lags else motion.a[dof]
+
+
+@inner_kernel
+def orthonormalise(row: int, unit: float, vectors: Floats, growth: Floats) -> None:
+    """Gram and Schmidt, one vector after the other; what is dependent on those before grows by minus infinity."""
+    inverse = 1.0 / (unit * unit)
+    for j in range(vectors.shape[0]):
+        for i in range(j):
+            shared = 0.0
+            for dof in range(vectors.shape[2]):
+                shared += (
+                    inverse * vectors[i, DU, dof] * vectors[j, DU, dof] + vectors[i, DV, dof] * vectors[j, DV, dof]
+                )
+            for c in range(vectors.shape[1]):
+                for dof in range(vectors.shape[2]):
+                    vectors[j, c, dof] -= shared * vectors[i, c, dof]
+        square = 0.0
+        for dof in range(vectors.shape[2]):
+            square += inverse * vectors[j, DU, dof] ** 2 + vectors[j, DV, dof] ** 2
+        growth[row, j] = 0.5 * math.log(square) if square > 0.0 else -math.inf
+        scale = 1.0 / math.sqrt(square) if square > 0.0 else 0.0
+        for c in range(vectors.shape[1]):
+            for dof in range(vectors.shape[2]):
+                vectors[j, c, dof] *= scale

@@ -23,12 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Floats
-from fem.chaos.variation.groups import DA, DF, DU, DV, END
+from fem.chaos.variation.linearise import DA, DF, DU, DV, END
 from fem.chaos.variation.saltation import consistent
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.start import keep_rates
+from fem.solve.ropes.complementarity import move_to_nearest
 from fem.solve.ropes.events import SHORT, Events
-from fem.solve.ropes.instants.nearest import move_to_nearest
 from fem.solve.ropes.watched import copy_of, restore
 from fem.solve.start import evaluate_rods
 from fem.solve.step_system import StepSystem, loading_at

@@ -24,6 +24,8 @@ Where several ropes arrive at one instant neighbours meet them in another order:
 
 Sources: Aizerman & Gantmakher, Q. J. Mech. Appl. Math. 11 (1958) 225-241; Mueller, Chaos, Solitons & Fractals 5 (1995)
 1671-1681; Leine & Nijmeijer, Dynamics and Bifurcations of Non-Smooth Mechanical Systems (2004), ch. 7.
+
+What perturbations of a state do to its internal force.
 """
 
 from __future__ import annotations
@@ -33,16 +35,18 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats
-from fem.chaos.variation.forces import change_forces
-from fem.chaos.variation.groups import DA, DF, DU, DV, END, KNOWN
+from fem.chaos.variation.linearise import DA, DF, DU, DV, END, KNOWN
+from fem.compiled import kernel
 from fem.errors import CommandError
 from fem.forces.bars.bar import Bars, senses
 from fem.forces.bars.strain import LINEAR
-from fem.solve.newton.evaluate import inertia_forces, multiply_masses
-from fem.solve.newton.groups import Motion
+from fem.forces.protocol import Trial
+from fem.solve.linear.tangent import add_product
+from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_masses
+from fem.solve.newton.groups import Motion, Problem, Scratch
 from fem.solve.rods.constraints import multiply
 from fem.solve.rods.start import consistent_accelerations, relative, solve_saddle
-from fem.solve.ropes.instants.change import Blow, Instant
+from fem.solve.ropes.change import Blow, Instant
 from fem.solve.ropes.watched import copy_of
 from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.step_system import StepSystem, loading_at
@@ -197,3 +201,26 @@ def _least(stage: StepSystem, mass: Any, right: Floats, target: Floats) -> Float
     if found is None:
         raise CommandError(NO_MASS)
     return found[0]
+
+
+@kernel
+def change_forces(
+    now: float, thermal: Floats, problem: Problem, motion: Motion, work: Scratch, vectors: Floats
+) -> None:
+    """Row KNOWN of every perturbation: K du + D dv, the multipliers of rods kept; their gradients into ``work``.
+
+    The tangent at dv1/du1 = r is T(r) = K + r D:  K du + D dv = T(1) (2 du - dv) + T(2) (dv - du).
+    """
+    for turn in range(2):
+        trial = Trial(
+            False, 1.0, 1.0 + turn, 0.0, 0.0, now, now, 0.0, motion.u, motion.v, motion.a, motion.u, motion.v,
+            motion.a, thermal, motion.multiplier, problem.nodes.place, motion.state, work.state, work.power,
+        )  # fmt: skip
+        evaluate_apart(trial, problem, work)
+        for j in range(vectors.shape[0]):
+            for dof in range(vectors.shape[2]):
+                du, dv = vectors[j, DU, dof], vectors[j, DV, dof]
+                work.du[dof] = 2.0 * du - dv if turn == 0 else dv - du
+                if turn == 0:
+                    vectors[j, KNOWN, dof] = 0.0
+            add_product(1.0, problem.bars.rods.shape[0] > 0, work.tangent, work.du, vectors[j, KNOWN])

@@ -15,7 +15,7 @@ from fem.deck.lexical.card import Card
 from fem.deck.lexical.fields import Row
 from fem.deck.lexical.source import Mistake
 from fem.model import Airy, DragLaw, Jonswap, MarineGrowth, Static, Water, Wind
-from fem.model.surroundings.waves import STRETCHINGS, VERTICAL
+from fem.model.surroundings import STRETCHINGS, VERTICAL
 
 STREAM = ("vx", "vy", "vz", "the elevation")
 NOT_FIELDS = "velocities that change along x and y are not supported: vx, vy, vz, elevation are"

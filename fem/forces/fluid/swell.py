@@ -1,7 +1,7 @@
 """How hard water resists when its waves move it fastest: what increments of EXPLICIT have to be short for.
 
 Below the highest place of a bar, raised by the amplitudes of all waves, but not above the still level, the water moves
-by its waves no faster than (``model/surroundings/waves``)
+by its waves no faster than (``model/surroundings``)
 
     W = sum of a omega cosh k(z+h)/sinh kh
 

@@ -1,6 +1,6 @@
 """How waves move the water where nodes are: once an increment, at the places that its start foresees.
 
-Formulas: ``model/surroundings/waves``. The place is x + dt v + dt^2 a/2, where forces act: to second order, and known
+Formulas: ``model/surroundings``. The place is x + dt v + dt^2 a/2, where forces act: to second order, and known
 during the increment, so that no iteration asks for waves and no tangent has their gradient. What was found for a node
 is kept with its place and time among the states, and found anew only where these are others: it follows from them
 alone, whatever was asked before.

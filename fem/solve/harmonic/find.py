@@ -13,9 +13,8 @@ from fem.forces.equations import expand
 from fem.forces.families import FAMILIES, FIRST
 from fem.model import SteadyState
 from fem.results.record import Response
-from fem.solve.harmonic.acting import Acting
 from fem.solve.harmonic.small import Small, small_motions
-from fem.solve.harmonic.solve import MOST, answer_at, largest
+from fem.solve.harmonic.solve import MOST, Acting, answer_at, largest
 from fem.solve.harmonic.superposed import superposed
 from fem.solve.harmonic.values import Bars, element_values, going_slack, node_values
 from fem.solve.modes.find import modes_of

@@ -1,16 +1,31 @@
-"""The modes of a ``*FREQUENCY`` step, and what is to be said of them."""
+"""The modes of a ``*FREQUENCY`` step, and what is to be said of them.
+
+The lowest modes of K x = omega^2 M x, each confirmed by its residual, none left out.
+
+Modes are sought near a shift. The first shift has no mode below it, the next ones stand beside the lowest
+mode that is not confirmed yet, so that each is seen from near however wide the spectrum is. That no mode is missing,
+signs of pivots say.
+
+Modes near a shift: found by inverse iteration, corrected and confirmed.
+
+Each x is corrected by (K - shift M)^-1 (K x - omega^2 M x), which is a step of inverse iteration, and also a step of
+iterative refinement, for K x is formed spring by spring. The size of the last correction, |dx| for |x| = 1 in the norm
+of the mass, is the residual in the norm in which errors of frequencies are read off: an eigenvalue lies within
+|omega^2 - shift| |dx| (Parlett, The Symmetric Eigenvalue Problem, 4-5-1), and omega^2 itself is off by no more than
+the square of that over the distance to the next one.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.results.record import Modes
-from fem.solve.modes.lowest import Ladder, lowest_modes
-from fem.solve.modes.pencil import Pencil, pencil_of
+from fem.solve.modes.pencil import Factor, Pencil, pencil_of, start_vector
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.start import evaluate_start
 from fem.solve.step_system import StepSystem
@@ -89,3 +104,263 @@ def _notices(ladder: Ladder, square: Floats, wanted: int) -> list[str]:
     if np.any(square < 0.0) or ladder.massless:
         notices.append("the state is unstable: negative frequencies belong to growing motions")
     return notices
+
+
+FREE = 1e-10
+"""Size of the first shift, over that of the largest eigenvalues: less than the modes of a free body, more than zero."""
+ROUNDS = 20
+"""Most shifts: windows cover a spectrum 1e16 wide in four, and a mode that is not confirmed costs two."""
+STRIDE = 1e4
+"""How much farther a shift looks for modes where none is seen."""
+APART = 1e-4
+"""Least relative distance of two modes between which the count is taken."""
+SPARE = 6
+"""Modes sought beyond those wanted: the count is taken in a gap behind the last one."""
+
+
+@dataclass(slots=True)
+class Ladder:
+    """Modes by rising omega^2.
+
+    squares   (k,)    omega^2 of confirmed modes; zero where a motion meets no stiffness
+    shapes    (n, k)  x.M x = 1
+    failed    (f,)    omega^2 of modes that were seen but not confirmed, roughly, rising
+    total     how many modes the model has; -1: not counted
+    missing   modes counted below the highest one but not seen; -1: they could not be counted
+    massless  directions without mass and with negative stiffness
+    """
+
+    squares: Floats
+    shapes: Floats
+    failed: Floats
+    total: int
+    missing: int
+    massless: int
+    _previous: float = field(default=np.nan, init=False)
+
+    def add(self, squares: Floats, shapes: Floats, seen: Floats) -> Floats:
+        """Take in confirmed modes; of those only ``seen`` return what another shift may confirm, rising."""
+        order = np.argsort(np.concatenate([self.squares, squares]), kind="stable")
+        self.squares = np.concatenate([self.squares, squares])[order]
+        self.shapes = np.concatenate([self.shapes, shapes], axis=1)[:, order]
+        self.failed = self.failed[~_are_among(self.failed, squares)]  # another shift has confirmed what one could not
+        seen = np.sort(seen[~_are_among(seen, self.failed)])
+        if len(seen) and abs(seen[0] - self._previous) <= 1e-2 * abs(self._previous):  # a shift beside it was no help
+            of_it = _are_among(seen, seen[:1])
+            self.failed, seen = np.sort(np.append(self.failed, seen[of_it])), seen[~of_it]
+        self._previous = seen[0] if len(seen) else np.nan
+        return seen
+
+    def settled(self) -> Floats:
+        """Modes that will not be sought again, rising."""
+        return np.sort(np.concatenate([self.squares, self.failed]))
+
+
+def lowest_modes(pencil: Pencil, wanted: int) -> Ladder:
+    """At least the ``wanted`` lowest modes, as far as there are so many and they can be confirmed."""
+    heavy, none = int(np.count_nonzero(pencil.mass.diagonal())), np.zeros(0)
+    root = MassRoot(pencil) if pencil.is_small or 2 * wanted >= heavy else None
+    if root and root.modes == 0:
+        return Ladder(none, np.zeros((pencil.size, 0)), none, 0, 0, 0)
+    lowest = factor = _below_all(pencil)
+    total = root.modes if root else -1
+    sought = min(wanted, total) if root else wanted
+    ladder = Ladder(none, np.zeros((pencil.size, 0)), none, total, -1, max(lowest.below, 0))
+    spare = SPARE
+    for turn in range(ROUNDS):
+        settled = ladder.settled()
+        if len(settled) == total:
+            ladder.missing = 0
+            break
+        count, known = sought - len(ladder.squares) + spare, ladder.shapes
+        near = root.near(factor, known) if root else some_near(factor, known, count, turn)
+        order = np.argsort(near[0], kind="stable")
+        order = order[near[0][order] > lowest.shift][:count]  # below it there is none, but rounding
+        seen = ladder.add(*confirm(factor, known, near[0][order], near[1][:, order]))
+        settled = ladder.settled()
+        if len(settled) >= sought and not np.any(seen < settled[sought - 1]):
+            ladder.missing = _missing(pencil, np.sort(np.append(settled, seen)), sought, lowest.below)
+            if ladder.missing <= 0:
+                break
+            factor, spare = lowest, 2 * spare + ladder.missing
+        elif len(seen):
+            factor = _beside(pencil, seen[0], settled)
+        else:  # nothing more is seen from here
+            farthest = np.abs(np.append(settled, [factor.shift, FREE * pencil.scale])).max()
+            factor, spare = _beside(pencil, STRIDE * farthest, settled), 2 * spare
+    return ladder
+
+
+def _below_all(pencil: Pencil) -> Factor:
+    """Factors at the first of ever lower shifts that has no mode below it. ModelError where none is regular."""
+    last: Factor | None = None
+    for shift in (0.0, *(-FREE * pencil.scale * 100.0 ** np.arange(10))):
+        factor = Factor(pencil, float(shift))
+        if factor.is_regular and (last is None or factor.below < last.below):
+            last = factor
+        if last is not None and last.below <= 0:
+            return last
+    if last is None:
+        raise ModelError("*FREQUENCY: some free dofs have neither mass nor stiffness; hold them or give them either")
+    return last
+
+
+def _beside(pencil: Pencil, square: float, settled: Floats) -> Factor:
+    """Factors at a shift near a mode: half-way to the next settled one below, or farther off where it is singular."""
+    below = settled[settled < square]
+    gap = max(1e-2 * abs(square), 0.5 * (square - below[-1]) if len(below) else abs(square))
+    gap = max(gap, 1e-14 * pencil.scale * FREE)
+    for _ in range(30):
+        factor = Factor(pencil, float(square - gap))
+        if factor.is_regular:
+            break
+        gap *= 10.0
+    return factor
+
+
+def _missing(pencil: Pencil, rungs: Floats, sought: int, below_all: int) -> int:
+    """Modes below the widest gap behind the last mode sought that are counted but not among ``rungs``; -1: unknown."""
+    if sought == 0 or np.all(rungs[:sought] == 0.0):  # nothing lies below the first shift, so nothing below zero
+        return 0
+    gaps = np.diff(rungs[sought - 1 :])
+    fraction = gaps / np.abs(rungs[sought:])
+    widest = int(fraction.argmax()) if len(gaps) else 0
+    last, top = len(rungs), rungs[-1] + APART * abs(rungs[-1])
+    if len(gaps) and fraction[widest] > APART:
+        last, top = sought + widest, rungs[sought - 1 + widest] + 0.5 * gaps[widest]
+    factor = Factor(pencil, float(top))
+    if not factor.is_regular or min(factor.below, below_all) < 0:
+        return -1
+    return max(factor.below - below_all - last, 0)
+
+
+def _are_among(values: Floats, others: Floats) -> Flags:
+    """Which values agree with one of the others to a hundredth."""
+    near = np.abs(values[:, None] - others) <= 1e-2 * np.abs(others)
+    return np.asarray(near.any(axis=1))
+
+
+CONFIRMED = 1e-8
+"""Relative distance of omega^2 to an eigenvalue up to which a mode is given."""
+WINDOW = 1e5
+"""Modes this many times farther from the shift than the nearest one are left to another shift."""
+CORRECTIONS = 8
+"""Most corrections at one shift; each leaves of an error what the shift is nearer to the mode than to the others."""
+UNSEEN = 1e-13
+"""Modes are lost in rounding where the nearest one is nearer to the shift by this factor."""
+MASSLESS = 1e-12
+"""Fraction of the mass of its dofs below which a motion has none."""
+INDEPENDENT = 1e-6
+"""Fraction of a motion's mass that others must leave it to count as another one."""
+
+
+class MassRoot:
+    """M = C C^T over the dofs with mass: small models are turned into C^T (K - shift M)^-1 C, all modes at once.
+
+    modes   how many motions with mass the rods leave
+    """
+
+    def __init__(self, pencil: Pencil) -> None:
+        mass = pencil.mass.toarray()
+        scale = np.sqrt(np.diag(mass))
+        heavy = np.flatnonzero(scale > 0.0)
+        fraction, vectors = np.linalg.eigh(mass[np.ix_(heavy, heavy)] / np.outer(scale[heavy], scale[heavy]))
+        kept = fraction > MASSLESS
+        self.root = np.zeros((pencil.size, int(kept.sum())))
+        self.root[heavy] = scale[heavy, None] * vectors[:, kept] * np.sqrt(fraction[kept])
+        self.modes = self.root.shape[1]
+        if pencil.gradients.shape[0]:
+            self.modes = _rank_of_moves(pencil, scale, heavy, vectors[:, kept])
+
+    def near(self, factor: Factor, known: Floats) -> tuple[Floats, Floats]:
+        """omega^2 and shapes of the modes that are not known, as far as they are seen from this shift."""
+        root = self.root
+        moved = factor.solve(root, np.zeros((factor.pencil.gradients.shape[0], root.shape[1])))
+        inverse = root.T @ moved
+        taken = root.T @ known
+        inverse -= taken @ (taken.T @ inverse)
+        inverse -= (inverse @ taken) @ taken.T
+        mu, vectors = np.linalg.eigh(0.5 * (inverse + inverse.T))
+        order = np.argsort(-np.abs(mu))[: self.modes - known.shape[1]]
+        order = order[np.abs(mu[order]) > UNSEEN * np.abs(mu).max(initial=0.0)]
+        return factor.shift + 1.0 / mu[order], np.asarray(moved @ vectors[:, order])
+
+
+def _rank_of_moves(pencil: Pencil, scale: Floats, heavy: Any, vectors: Floats) -> int:
+    """Dimension of what moves with mass and keeps the lengths of rods."""
+    from scipy.linalg import null_space
+
+    moves = null_space(pencil.gradients.toarray())
+    if moves.shape[1] == 0:
+        return 0
+    weighted = vectors.T @ (scale[heavy, None] / scale.max() * moves[heavy])
+    return int(np.linalg.matrix_rank(weighted, tol=1e-8)) if len(weighted) else 0
+
+
+def some_near(factor: Factor, known: Floats, count: int, turn: int) -> tuple[Floats, Floats]:
+    """The ``count`` modes nearest to the shift that are not known (Lanczos)."""
+    from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
+    pencil, rods = factor.pencil, factor.pencil.gradients.shape[0]
+    held = pencil.mass @ known
+
+    def inverse(load: Floats) -> Floats:
+        x = factor.solve(load.reshape(-1, 1), np.zeros((rods, 1)))[:, 0]
+        return np.asarray(x - known @ (held.T @ x))
+
+    start = inverse(pencil.mass @ start_vector(pencil.size, turn))
+    operator = LinearOperator((pencil.size, pencil.size), inverse, dtype=float)
+    wanted = {"k": min(count, pencil.size - 1), "sigma": factor.shift, "which": "LM", "v0": start, "tol": 1e-9}
+    try:
+        squares, shapes = eigsh(operator, M=pencil.mass, OPinv=operator, **wanted)
+    except ArpackNoConvergence as error:
+        squares, shapes = error.eigenvalues, error.eigenvectors
+    except ArpackError:  # nothing is left that the start vector has a part of
+        return np.zeros(0), np.zeros((pencil.size, 0))
+    return np.asarray(squares), factor.solve(pencil.mass @ shapes, np.zeros((rods, len(squares))))
+
+
+def confirm(factor: Factor, known: Floats, squares: Floats, shapes: Floats) -> tuple[Floats, Floats, Floats]:
+    """omega^2 and shapes of the modes confirmed at this shift, and omega^2 of those that were not."""
+    pencil, distance = factor.pencil, np.abs(squares - factor.shift)
+    inside = distance <= WINDOW * distance.min(initial=np.inf)
+    beyond, x = squares[~inside], shapes[:, inside]
+    last = np.inf
+    for _ in range(CORRECTIONS):
+        x = _ritz(pencil, _apart_from(pencil, x, known))
+        now = pencil.quotients(x)
+        residual = pencil.force(x) - (pencil.mass @ x) * now
+        change = factor.solve(residual, np.asarray(pencil.gradients @ x))
+        off = np.abs(now - factor.shift)
+        moved = np.einsum("ik,ik->k", change, pencil.mass @ change)
+        error = off * np.sqrt(moved + np.abs(pencil.quotients(change)) / off)
+        is_zero = pencil.are_zero(x)
+        good = (error <= CONFIRMED * np.abs(now)) | (is_zero & (error <= CONFIRMED * off))
+        worst = float((error / off)[~good].max(initial=0.0))
+        if good.all() or worst > 0.5 * last:
+            break
+        last, x = worst, x - change
+    now = np.where(is_zero, 0.0, now)
+    return now[good], x[:, good], np.concatenate([now[~good], beyond])
+
+
+def _apart_from(pencil: Pencil, x: Floats, known: Floats) -> Floats:
+    """What of the motions is orthogonal to the known ones; those with nothing left are dropped."""
+    held = pencil.mass @ known
+    size = np.sqrt(np.abs(np.einsum("ik,ik->k", x, pencil.mass @ x)))
+    x = x[:, size > 0.0] / size[size > 0.0]
+    for _ in range(2):
+        x = x - known @ (held.T @ x)
+    left = np.einsum("ik,ik->k", x, pencil.mass @ x)
+    return np.asarray(x[:, left > 0.1])
+
+
+def _ritz(pencil: Pencil, x: Floats) -> Floats:
+    """The motions combined to be orthogonal in mass and in stiffness, x.M x = 1 (Rayleigh and Ritz)."""
+    for _ in range(2):
+        fraction, vectors = np.linalg.eigh(x.T @ (pencil.mass @ x))
+        kept = fraction > INDEPENDENT
+        x = x @ (vectors[:, kept] / np.sqrt(fraction[kept]))
+    stiffness = x.T @ pencil.force(x)
+    x = x @ np.linalg.eigh(0.5 * (stiffness + stiffness.T))[1]
+    return np.asarray(x / np.sqrt(np.einsum("ik,ik->k", x, pencil.mass @ x)))

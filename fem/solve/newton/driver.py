@@ -5,7 +5,6 @@ from __future__ import annotations
 from fem.arrays import Flags, Floats, Ints
 from fem.solve.advice import failure_message
 from fem.solve.increment import Marcher, OneStep
-from fem.solve.newton.convergence import forcing_of
 from fem.solve.newton.groups import (
     DONE,
     FILTER,
@@ -20,6 +19,7 @@ from fem.solve.newton.groups import (
     Record,
     Ropes,
 )
+from fem.solve.newton.iterate import forcing_of
 from fem.solve.newton.march import march
 from fem.solve.statics.laying import LAID, laid, may_be_laid
 from fem.solve.statics.unrestrained import careful_nodes

@@ -15,29 +15,55 @@ A failed increment leaves ``Motion`` at its last good state, so that every retry
 Convergence, counts and the norm are those of Code_Aster's DYNA_NON_LINE: the test comes after each solve,
 ``iterations`` counts solves (the prediction included, ITER_GLOB), |R|_inf over free dofs is compared with
 RESI_GLOB_RELA * D (``scale_of``).
+
+Snaps: bars that were slack pull at once, because their ends move apart when they become taut.
+
+A bar of stiffness k between masses m_i and m_j whose ends move apart at the speed w when it becomes taut pulls with
+
+    Z w,    Z = sqrt(k mu),    1/mu = 1/m_i + 1/m_j    (supports are infinite masses)
+
+a moment later: half its kinetic energy mu w^2/2 of stretching against k. In a chain of such bars that is, but for a
+factor sqrt(2), Joukowsky's A sqrt(E rho) w, with which the front of the snap runs along the line; it doubles where the
+line is held. w is the mean speed in the increment, so that bars which ring about zero tension in much less time than
+the increment do not count. The snap counts where Z w, or the tension that the increment already finds, is a given
+share of the largest internal force so far.
+
+Sources: Joukowsky 1898 (water hammer; the same equations); snap loads of moorings: Hsu, Thiagarajan & Manuel, Ocean
+Engineering 146 (2017) 8-25.
 """
 
 from __future__ import annotations
 
 from fem.arrays import Floats, Ints
-from fem.compiled import inner_kernel, shared_kernel
+from fem.compiled import called_kernel, inner_kernel, shared_kernel
+from fem.forces.bars.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars
+from fem.forces.bars.laws import RIGID, TABLE
+from fem.forces.values import bar_point
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.chain import solve_chain, solve_unsymmetric_chain
 from fem.solve.linear.krylov import solve_bicgstab, solve_cg
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
-from fem.solve.newton.convergence import forcing_of, is_converged, next_forcing
 from fem.solve.newton.estimate import filter_system, judge, take_filtered
 from fem.solve.newton.evaluate import evaluate, in_increment, settle_masses
-from fem.solve.newton.groups import Passage, Problem, Scratch
-from fem.solve.newton.iterate import begin, correct, residual, scale_of, takes_back, worst
-from fem.solve.newton.snaps import snaps
+from fem.solve.newton.groups import PULL, Loading, Motion, Nodes, Passage, Problem, Scratch
+from fem.solve.newton.iterate import (
+    begin,
+    correct,
+    forcing_of,
+    is_converged,
+    next_forcing,
+    residual,
+    scale_of,
+    takes_back,
+    worst,
+)
 from fem.solve.newton.tangent import diagonal_of, fill_blocks, fill_matrix, lift, linear_system
 from fem.solve.rods.project import closing_phase, end_accelerations, move_accelerations, move_velocities
 from fem.solve.rods.solve import ROUND_OFF, TOWARDS, solve_with_rods
-from fem.solve.ropes.slack import changes
-from fem.solve.statics.arc import (
+from fem.solve.ropes.states import changes
+from fem.solve.statics.riks import (
     FACTOR,
     RADIUS,
     Arc,
@@ -245,3 +271,47 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 return groups.RESIZE
         control[groups.PHASE] = phase
     return groups.DONE
+
+
+CLEARLY = 0.5
+"""A slack bar cannot reach a tension if its modulus times its stretching is below this part of it: its modulus is that
+at zero strain, and it may cool at the same time."""
+
+
+@called_kernel
+def snaps(share: float, k: int, nodes: Nodes, bars: Bars, loading: Loading, motion: Motion, work: Scratch) -> bool:
+    """Whether a bar snaps taut in increment k, with at least this share of the largest internal force so far."""
+    largest = motion.memory[PULL]
+    for dof in range(motion.force.shape[0]):
+        largest = max(largest, abs(motion.force[dof]))
+    motion.memory[PULL] = largest
+    least, dt, last = share * largest, loading.dt[k], loading.thermal_end.shape[0] - 1
+    before, now = loading.thermal_end[min(k, last)], loading.thermal_end[min(k + 1, last)]
+    constants, place, u0, u1 = bars.constants, nodes.place, motion.u, work.u
+    for e in range(bars.nodes.shape[0]):
+        kind = bars.kinds[e, 1]
+        if kind in (RIGID, TABLE) or constants[MINUS, e] >= constants[PLUS, e]:
+            continue
+        i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
+        rise = 0.0
+        for c in range(3):
+            d = place[j + c] - place[i + c]
+            d0, d1 = d + u0[j + c] - u0[i + c], d + u1[j + c] - u1[i + c]
+            rise += d1 * d1 - d0 * d0
+        if rise <= 0.0:
+            continue
+        rise *= 0.5 * constants[INV_LENGTH, e]
+        stiffness = constants[YOUNG, e] * constants[AREA, e] * constants[INV_LENGTH, e]
+        inverse = 0.0
+        for node in (i, j):
+            if nodes.mask[node] + nodes.mask[node + 1] + nodes.mask[node + 2] > 0.0 and nodes.mass[node] > 0.0:
+                inverse += 1.0 / nodes.mass[node]
+        is_fast = rise * rise * stiffness > least * least * dt * dt * inverse
+        if not is_fast and stiffness * rise < CLEARLY * least:  # most bars: what they pull with is not looked at
+            continue
+        if bar_point(e, u0, motion.v, bars, before, motion.multiplier)[1] > 0.0:
+            continue
+        tension = bar_point(e, u1, work.v, bars, now, motion.multiplier)[1] * constants[AREA, e]
+        if tension > least or (is_fast and tension > 0.0):
+            return True
+    return False

@@ -4,7 +4,7 @@ The increment is that of the energy-momentum rule, with vbar = (v + v1)/2 = (u1 
 gradients of the lengths at (u + u1)/2; ropes that are at their length there pull with the mean force lambda:
 
     M (v1 - v)/dt + f_dg(u, u1) + C vbar + G^T lambda = f_ext
-    rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping/law.py``
+    rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping.py``
     planes  also friction along their tangents, as in ``stepping/friction.py``
 
 Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
@@ -34,12 +34,18 @@ from fem.solve.newton.evaluate import combine, evaluate_increment, foresee_masse
 from fem.solve.newton.groups import Loading, Motion, Passage, Record
 from fem.solve.newton.iterate import residual
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
+from fem.solve.ropes.complementarity import NoPulls, complementarity
 from fem.solve.ropes.states import Stages, can_change
-from fem.solve.ropes.stepping.balance import close_with_losses, put_in, take_from_motion
-from fem.solve.ropes.stepping.friction import CREEPS, impulses
-from fem.solve.ropes.stepping.law import Law, support_lag
-from fem.solve.ropes.stepping.lengths import Lengths
+from fem.solve.ropes.stepping import (
+    CREEPS,
+    Law,
+    Lengths,
+    close_with_losses,
+    impulses,
+    put_in,
+    support_lag,
+    take_from_motion,
+)
 from fem.solve.ropes.switching import SettingOff
 from fem.solve.ropes.watched import event_of
 from fem.solve.step_system import StepSystem

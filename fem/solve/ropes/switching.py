@@ -3,6 +3,8 @@
 At one instant a rope goes slack once. One that is too long at once when slack and lengthens, or is taut again within
 ``ZENO`` of an increment, is held taut for so long, twice as long each time, while no impact loosens it and at most to
 the end of the increment: what round-off leaves open cannot go back and forth for ever.
+
+Pulls of ropes that repeat each other: shared for whoever looks at a state, taken back before the march goes on.
 """
 
 from __future__ import annotations
@@ -14,17 +16,16 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bars.bar import RESTITUTION
+from fem.forces.bars.bar import INV_LENGTH, RESTITUTION
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion
-from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.instants.change import SLOW, Change, Instant
-from fem.solve.ropes.instants.complementarity import NoPulls
-from fem.solve.ropes.instants.sharing import Shares
+from fem.solve.rods.constraints import SAME_LENGTH, dense, multiply_transposed, over_independent
+from fem.solve.ropes.change import SLOW, Change, Instant
+from fem.solve.ropes.complementarity import NoPulls, shared
 from fem.solve.ropes.states import Stages
 from fem.solve.ropes.watched import Watched, copy_of, restore
-from fem.solve.start import evaluate_start, small_or_sparse_mass
+from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass
 from fem.solve.step_system import StepSystem, loading_at
 
 ZENO = 1e-3
@@ -284,3 +285,40 @@ class SettingOff(Switched):
         self.take_up(self.taut)
         evaluate_start(found, motion, instant)
         return found
+
+
+class Shares:
+    """What is shared at a state. group (r,): the ropes that share a pull."""
+
+    lives = ("group", "_before")
+
+    def __init__(self, stages: Stages) -> None:
+        self.stages = stages
+        self.group: Flags = np.zeros(len(stages.ropes), np.bool_)
+        self._before: tuple[Floats, Floats, Floats] | None = None
+
+    def put_in(self, motion: Motion, taut: Flags, now: float) -> None:
+        """Multipliers, forces and reactions of all ropes that are taut (r,), in place of those the march follows."""
+        stage = self.stages.of(taut)
+        rods, equations = stage.bars.rods, stage.equations
+        self._before = (motion.multiplier.copy(), motion.force.copy(), motion.reaction.copy())
+        evaluate_rods(stage, motion, now)
+        rows = dense(over_independent(stage, stage.nodes.dof_kind))
+        is_rope = np.isin(rods, self.stages.ropes)
+        pull = motion.multiplier[rods]
+        found = shared(rows, pull, is_rope, 1.0 / stage.bars.constants[INV_LENGTH, rods])
+        change = multiply_transposed(stage, found - pull)
+        motion.multiplier[rods] = found
+        motion.force[:] += change
+        np.add.at(
+            change, equations.master, equations.factor * change[np.repeat(equations.slave, np.diff(equations.start))]
+        )
+        motion.reaction[:] += np.where(stage.nodes.dof_kind == 0, change, 0.0)
+        moved = np.abs(found - pull) > 1e-9 * np.abs(pull).max(initial=0.0)
+        self.group = np.isin(self.stages.ropes, rods[moved])
+
+    def take_out(self, motion: Motion) -> None:
+        """Back to those the march follows."""
+        if self._before:
+            motion.multiplier[:], motion.force[:], motion.reaction[:] = self._before
+            self._before = None

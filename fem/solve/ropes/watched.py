@@ -17,8 +17,7 @@ from fem.solve.newton import groups
 from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
 from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.slack import excesses, peaks
-from fem.solve.ropes.states import Stages, can_change, gaps_of
+from fem.solve.ropes.states import Stages, can_change, excesses, gaps_of, peaks
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
 
 

@@ -1,7 +1,7 @@
 """The energy watch of a dynamic step: what happens where the balance leaves its band, and what is said at the end.
 
 A run stops there, with two exceptions. A scheme whose numbers damp what increments do not resolve is asked to take
-energy: a loss is what it has taken by these numbers (``newton/damping.py``) or an error of the work of forces over such
+energy: a loss is what it has taken by these numbers (``newton/balance.py``) or an error of the work of forces over such
 increments, and is told as that at the end; a gain stops the run, counted from where it last took. ENERGY DRIFT=OFF goes
 on, but not in silence.
 """

@@ -63,8 +63,7 @@ def write_extremes(
     import numpy as np
 
     from fem.pictures.style import save_png
-    from fem.sweeping.recorded.figure import extremes
-    from fem.sweeping.recorded.scatter import life_of, read_scatter, write_lives
+    from fem.sweeping.recorded.scatter import extremes, life_of, read_scatter, write_lives
     from fem.sweeping.row import EXTREMES, LIFE, SCATTER
 
     found = {name: np.where(sweep.failed, np.nan, sweep[name]) for name in record.columns()}

@@ -19,10 +19,9 @@ from fem.solve.linear.block import Diagonal
 from fem.solve.linear.chain import LinearSystem, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
-from fem.solve.newton.convergence import is_converged
 from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
 from fem.solve.newton.groups import CORRECT, Loading, Passage, Problem, Scratch
-from fem.solve.newton.iterate import begin, correct, residual, scale_of
+from fem.solve.newton.iterate import begin, correct, is_converged, residual, scale_of
 from fem.solve.newton.march import HUGE
 from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
 from fem.solve.rods.project import (

@@ -14,7 +14,7 @@ from fem.errors import EnergyDrift, ModelError
 from fem.forces import families
 from fem.forces.fluid.group import FLUID
 from fem.forces.fluid.swell import orbital
-from fem.model.surroundings.waves import water_at
+from fem.model.surroundings import water_at
 from tests.decks import run_text
 
 LINE = """*NODE, NSET=ALL

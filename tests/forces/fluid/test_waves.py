@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import fem
-from fem.model.surroundings.waves import water_at
+from fem.model.surroundings import water_at
 from fem.runner import run_to_files
 from tests.decks import run_text
 

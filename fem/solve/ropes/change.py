@@ -19,9 +19,7 @@ from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import multiply, multiply_transposed
 from fem.solve.rods.start import centripetal
-from fem.solve.ropes.instants.complementarity import NoPulls, complementarity
-from fem.solve.ropes.instants.network import Network
-from fem.solve.ropes.instants.redundant import independent, outside
+from fem.solve.ropes.complementarity import Network, NoPulls, complementarity, independent, outside
 from fem.solve.ropes.states import Stages, positions
 from fem.solve.start import evaluate_start, write_reactions
 
