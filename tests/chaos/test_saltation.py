@@ -211,14 +211,13 @@ def test_impacts_without_loss_are_symplectic():
     The trapezoidal rule keeps J between impacts, where all forces are linear.
     """
     momentum = np.diag(np.concatenate([np.ones(4), MASS]))
-    form, off = np.block([[np.zeros((4, 4)), np.eye(4)], [-np.eye(4), np.zeros((4, 4))]]), []
-    for dt in (4e-3, 1e-3):
+    form = np.block([[np.zeros((4, 4)), np.eye(4)], [-np.eye(4), np.zeros((4, 4))]])
+    for dt in (8e-3, 4e-3, 2e-3, 1e-3, 5e-4):  # where in an increment an event falls matters, too: no ratio is steady
         found, events = whole_map(two_bodies(dt=dt), round(1.0 / dt))
         assert events == ["impact"] * 3
         assert np.linalg.det(found) == pytest.approx(1.0, abs=1e-8)
         whole = momentum @ found @ np.linalg.inv(momentum)
-        off.append(np.abs(whole.T @ form @ whole - form).max() / np.abs(found).max() ** 2)
-    assert off[1] < off[0] / 6.0 < 1e-3
+        assert np.abs(whole.T @ form @ whole - form).max() < (dt * np.abs(found).max()) ** 2
 
 
 def test_an_impact_takes_the_square_of_its_restitution_from_volumes():

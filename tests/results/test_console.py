@@ -74,10 +74,19 @@ def test_modes_are_listed() -> None:
 
 def test_summary() -> None:
     stream = io.StringIO()
-    totals = Totals(1, 40, 249, 0, 5e-7, 1e-3, 4.0, {"kinetic": 1.0, "external_work": 2.0}, {"taut": 2})
+    totals = Totals(1, 40, 249, 0, 5e-7, 1e-3, 0.25, 4.0, {"kinetic": 1.0, "external_work": 2.0}, {"taut": 2})
     ConsoleSink(with_outputs(), stream).summary(totals, "no convergence", 1.234, Path("x"), ["run.json"])
     text = stream.getvalue()
-    for part in ("NO CONVERGENCE", "40 in 1 step", "249", "external work 2", "2 taut", "1.23 s", "in x: run.json"):
+    for part in (
+        "NO CONVERGENCE",
+        "40 in 1 step",
+        "249",
+        "external work 2",
+        "numerical dissipation 0.25",
+        "2 taut",
+        "1.23 s",
+        "in x: run.json",
+    ):
         assert part in text
 
 
@@ -139,7 +148,9 @@ def test_tables_fit_100_columns(increments: int | None) -> None:
     sink.begin(StepStart(1, None, "DYNAMIC", 0.0, 1.0, increments))
     rows = make_rows(model, 1, 10**9, 10**9)
     sink.rows(replace(rows, time=rows.time * 1.2345678e-15, motion=-1e-20 * rows.motion))
-    totals = Totals(1, 10**9, 10**9, 10**9, 1e-100, 1e-100, 1.2345678e100, dict.fromkeys(ENERGIES, -1.23456e-100))
+    totals = Totals(
+        1, 10**9, 10**9, 10**9, 1e-100, 1e-100, -1.23456e-100, 1.2345678e100, dict.fromkeys(ENERGIES, -1.23456e-100)
+    )
     sink.summary(totals, "completed", 1e6, Path("results/long_name_of_a_deck"), ["long_name_of_a_file.csv"] * 9)
     assert max(map(len, stream.getvalue().splitlines())) <= 100
     assert "e-21" in stream.getvalue() and "U1(.." in stream.getvalue()

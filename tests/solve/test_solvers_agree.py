@@ -209,14 +209,15 @@ def test_every_deck_has_one_answer(path):
     """1e-9 of the largest displacement and equal counts; conjugate gradients only as exact as the deck asks for.
 
     Where a residual ends within round-off of its bound, one more solve may be taken: at most in one of 100 increments.
-    Runs that ask for less than round-off, and are told so, count as it falls.
+    Runs that ask for less than round-off, and are told so, count as it falls. Automatic increments follow what is
+    known of the error to those digits, and times differ, too.
     """
     reference = history_of(path, "SUPERLU")
     round_off = 1e-9 * np.ptp(reference.mesh.coordinates, axis=0).max()  # of what does not move
     size = max(float(np.abs(reference.u).max(initial=0.0)), round_off)
     for solver in ("AUTO", "CHAIN", "BAND", "CG"):
         history = history_of(path, solver)
-        bound = 1e-5 if solver == "CG" else 1e-9
+        bound = 1e-9 if solver != "CG" else 1e-5 if np.array_equal(history.time, reference.time) else 1e-4
         assert np.abs(history.u - reference.u).max(initial=0.0) <= bound * size, solver
         if solver != "CG" and not any("round-off only" in notice for notice in reference.notices):
             differing = history.iterations != reference.iterations
