@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,9 @@ LONGEST = (
     "solve/test_absurd_numbers.py", "sweeping/test_losses.py", "chaos/test_neighbour.py", "solve/test_fuzzed_runs.py",
 )  # fmt: skip
 """What takes longer than a fiftieth of all, the longest first."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
 
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
