@@ -48,7 +48,7 @@ def fits() -> bool:
         import numba  # noqa: F401
     except ImportError as error:
         raise CommandError(ABSENT.format(reason=error, suited=SUITED)) from error
-    from fem.compiled.plain.dispatchers import SAMPLES
+    from fem.compiled.plain.sample import SAMPLES
 
     try:
         from fem.compiled.build import make

@@ -3,8 +3,6 @@
 It needs nothing but numba's documented decorator. Answers are equal to round-off; a start takes about a second longer,
 as numba has to be imported, and calls are slower. So it is what remains where the installed numba does not fit
 ``translate``.
-
-A kernel of a few lines with what all kernels use: arrays, a group, numbers, an inner kernel and a called one.
 """
 
 from __future__ import annotations
@@ -13,9 +11,9 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 from numba.core import types
@@ -23,7 +21,6 @@ from numba.extending import typeof_impl
 
 import fem.lanes.boxes
 import fem.lanes.decisions  # noqa: F401  what kernels may do with lanes
-from fem.arrays import Floats
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign, kinds_of
 from fem.compiled.kinds import type_of
@@ -133,41 +130,3 @@ def call(kernel: Kernel, arguments: tuple[Any, ...]) -> Any:
     """Run it."""
     with kept_for(kinds_of(arguments)), nothing_lost():  # what our own machine code does not take is an error here, too
         return dispatcher(kernel)(*arguments)
-
-
-FAST = frozenset({"contract", "reassoc"})
-
-
-class Group(NamedTuple):
-    """Arrays that travel together, one of them missing."""
-
-    first: Floats
-    second: None = None
-
-
-@partial(Kernel, fast=FAST, inner=True, inline=True)
-def product(x: Floats, y: Floats) -> float:
-    """x.y"""
-    total = 0.0
-    for k in range(x.shape[0]):
-        total += x[k] * y[k]
-    return total
-
-
-@partial(Kernel, fast=FAST, inner=True, inline=False)
-def larger(x: float, y: float) -> tuple[float, bool]:
-    """The larger one; whether it is the first."""
-    return max(x, y), x > y
-
-
-@partial(Kernel, fast=FAST, inner=False, inline=True)
-def sample(x: Floats, group: Group, factor: float, number: int) -> tuple[float, bool]:
-    """The larger one of factor x.first and a number."""
-    found: tuple[float, bool] = larger(factor * product(x, group.first), number * 1.0)
-    return found
-
-
-ARRAY = ("array", "d", 1)
-GROUP = ("group", Group.__module__, Group.__qualname__, (ARRAY, "none"))
-SAMPLES = ((larger, ("float", "float")), (sample, (ARRAY, GROUP, "float", "int")))
-"""Kernels, and kinds of their arguments."""

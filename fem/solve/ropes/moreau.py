@@ -5,7 +5,7 @@ gradients of the lengths at (u + u1)/2; ropes that are at their length there pul
 
     M (v1 - v)/dt + f_dg(u, u1) + C vbar + G^T lambda = f_ext
     rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as in ``stepping.py``
-    planes  also friction along their tangents, as in ``stepping/friction.py``
+    planes  also friction along their tangents, as in ``stepping.py``
 
 Then u1 moves by the least K^-1 G1^T mu that brings every length back into its bound: that of what has pulled is kept.
 Impulses take dt lambda.(G vbar), never less than nothing; what the correction of positions puts in is taken from it
