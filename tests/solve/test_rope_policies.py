@@ -174,7 +174,7 @@ def test_tensions_are_interpolated_below_a_hundredth_of_an_increment(instant):
         noise = 1e6 * np.sin(1e6 * now) if 0.0 < now < 0.0049 else 0.0
         return np.array([now**2 - instant**2 + noise])
 
-    events._excess = excess
+    events.excess = excess
     step, which = events._first(0.0, 0.5)
     straight = instant**2 / 0.005  # of the chord up to a hundredth of the increment
     assert step == pytest.approx(straight if instant < 0.005 else instant, rel=1e-6) and which.all()
@@ -261,7 +261,7 @@ def test_taut_ropes_push_and_slack_ones_are_too_long_beyond_round_off(push, gap,
     for unit in (1e-6, 1.0, 1e6):
         active = bare(
             ActiveSet, length=np.full(2, unit), taut=np.array([True, False]), can_pull=ROPES,
-            _excess=lambda motion, unit=unit: np.array([push, gap * unit**2]),
+            excess=lambda motion, unit=unit: np.array([push, gap * unit**2]),
         )  # fmt: skip
         motion: Any = SimpleNamespace(force=np.array([unit]), reaction=np.zeros(1))
         assert (active._off(motion) > 0.0).tolist() == off
