@@ -14,8 +14,8 @@ import pytest
 pytest.importorskip("nicegui", reason="the page needs the extra app")
 
 from fem.app.data.deck import MOST_TEXT, read_deck_text
+from fem.app.door import Door, Key
 from fem.app.progress import last_row, progress_of
-from fem.app.server import Door, Key
 from fem.app.solver import Readers, Workplace
 from fem.app.views.outcome import _state_of
 from fem.files.own import read_record

@@ -1,0 +1,102 @@
+"""Who is let in to the page: whoever has the token of the address, and afterwards its cookie; no pages of other places.
+
+Other users of this computer reach its ports, and so does every page in this browser. As at Jupyter the address has a
+random token. The first visit trades it for a cookie, which scripts cannot read and browsers do not send along from
+other sites; all else (pages, files, scenes, the socket by either transport) is refused without the cookie. Cookies do
+not know ports, so requests that a page of another port makes are told by where the browser says they come from.
+Sources: RFC 6265bis, 5.2 (SameSite); RFC 6455, 10.2 (Origin); W3C, *Fetch Metadata Request Headers*.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+REFUSED = "fem: this page opens with the address that `fem app` printed when it began, with its token.\n"
+FOREIGN = "fem: a page of another place asks for this one.\n"
+OWN = {"", "same-origin", "none"}
+"""What a browser says of requests by this page, or by its user."""
+POLICY_VIOLATION = 1008
+INSIDE = """<!doctype html><meta charset="utf-8"><title>fem</title><script>location.replace(location.pathname)</script>
+<noscript>This page needs JavaScript.</noscript>"""
+"""Followed from within: a redirection would count as the visit of the site that led here, and get no cookie."""
+QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+
+
+class Key:
+    """A token, and the cookie bound to it; ``port`` names the cookie: two programs do not take each other's place."""
+
+    def __init__(self, port: int) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self.cookie = f"fem-app-{port}"
+        self._value = hmac.new(self.token.encode(), self.cookie.encode(), hashlib.sha256).hexdigest()
+
+    def is_in(self, query: bytes) -> bool:
+        """The token is in the query of an address."""
+        given = parse_qs(query.decode("latin-1")).get("token", [""])[0]
+        return hmac.compare_digest(given.encode(), self.token.encode())
+
+    def is_among(self, header: str) -> bool:
+        """The cookie is among those of a request."""
+        try:
+            found = SimpleCookie(header).get(self.cookie)
+        except CookieError:
+            return False
+        return found is not None and hmac.compare_digest(found.value.encode(), self._value.encode())
+
+    def trade(self) -> Response:
+        """Token for cookie."""
+        response = HTMLResponse(INSIDE, headers=QUIET)
+        response.set_cookie(self.cookie, self._value, httponly=True, samesite="strict")
+        return response
+
+
+class Door:
+    """Before all routes and the socket (ASGI)."""
+
+    def __init__(self, app: Any, key: Key) -> None:
+        self._app, self._key = app, key
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] not in ("http", "websocket"):  # start and end of the program
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if is_visit(scope) and self._key.is_in(scope["query_string"]):
+            await self._key.trade()(scope, receive, send)
+        elif not self._key.is_among(headers.get("cookie", "")):
+            await refuse(REFUSED, scope, receive, send)
+        elif is_foreign(scope["type"], headers):
+            await refuse(FOREIGN, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def is_visit(scope: Mapping[str, Any]) -> bool:
+    """The page itself is asked for."""
+    return bool(scope["type"] == "http" and scope["method"] == "GET" and scope["path"] == "/")
+
+
+def is_foreign(kind: str, headers: Headers) -> bool:
+    """Asked for by a page of another place. Browsers name the origin of every socket and of what changes something."""
+    origin = headers.get("origin")
+    if origin is not None:
+        return bool(urlsplit(origin).netloc != headers.get("host", ""))
+    return kind == "http" and headers.get("sec-fetch-site", "") not in OWN
+
+
+async def refuse(reason: str, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+    """With a reason, or by not opening the socket."""
+    if scope["type"] == "http":
+        await PlainTextResponse(reason, status_code=403, headers=QUIET)(dict(scope), receive, send)
+    else:
+        await receive()
+        await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": reason.strip()})
