@@ -29,7 +29,7 @@ from fem.files.whole import PART, GrowingFile, replace_file
 from fem.outlet import InterruptGuard
 from fem.pictures.folder import read_field, read_list
 from fem.solve.step_run import StepRun
-from fem.sweeping.table import SweepTable
+from fem.study.table import SweepTable
 from tests.files.test_own import DECK
 
 ROOT = Path(__file__).resolve().parents[1]

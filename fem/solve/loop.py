@@ -255,7 +255,7 @@ class Run:
             self.environment = replace(self.environment, supports=supports)
 
     def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
-        """A step that is ready to go; ``fem/chaos`` goes through the last one in its own way."""
+        """A step that is ready to go; ``fem/study`` goes through the last one in its own way."""
         step_run.run(procedure)
 
     def _stop(self) -> None:
