@@ -137,9 +137,10 @@ def test_buoyancy_ends_at_the_moving_surface():
 def test_a_current_flows_above_the_still_level_under_crests(shear):
     """0.5 rho D C |U| U of a bar along the crest, 1 above the still level, where the water of these waves rests."""
     ends = ((1.0, -2.0, 1.0), (1.0, 1.0, 1.0))
+    waves = "*WAVE, TYPE=AIRY, WAVE PERIOD, STRETCHING=NONE\n1.5, 8., 0., 1., 0.\n"
     text = BAR.replace("0.4, 0.1, 0., 0.", shear).format(
-        ends=ends, waves="*WAVE, TYPE=AIRY, WAVE PERIOD, STRETCHING=NONE\n1.5, 8., 0., 1., 0.\n", loads="BAR, FDD, 1., 0.3, 1.1",
-        bed=-20.0, mass=1000.0, supports="ALL, 1, 3", springs="", procedure="*DYNAMIC, DIRECT\n0.5, 8.",
+        ends=ends, waves=waves, loads="BAR, FDD, 1., 0.3, 1.1", bed=-20.0, mass=1000.0, supports="ALL, 1, 3",
+        springs="", procedure="*DYNAMIC, DIRECT\n0.5, 8.",
     )  # fmt: skip
     history = run_text(text)
     speed = 0.4 if "\n" not in shear else 0.5
