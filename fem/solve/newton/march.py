@@ -36,8 +36,8 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
-from fem.forces.bars.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars
-from fem.forces.bars.laws import RIGID, TABLE
+from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars
+from fem.forces.laws import RIGID, TABLE
 from fem.forces.values import bar_point
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import Diagonal
@@ -246,7 +246,11 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
             is_long = limits[LIMIT.snap] > 0.0 and dt > limits[LIMIT.front]
             if is_long and snaps(limits[LIMIT.snap], k, nodes, bars, loading, motion, work):
                 snapped = float(groups.SNAPPED)
-            flags, norm, scale = memory[MEMORY.closing_flags], memory[MEMORY.closing_norm], memory[MEMORY.closing_scale]
+            flags, norm, scale = (
+                memory[MEMORY.closing_flags],
+                memory[MEMORY.closing_norm],
+                memory[MEMORY.closing_scale],
+            )
             if limits[LIMIT.time_error] > 0.0:
                 verdict, remark = judge(scheme, limits, dt, problem, motion, work)
                 if verdict == groups.TOO_LONG:

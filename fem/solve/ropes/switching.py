@@ -16,7 +16,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH, RESTITUTION
+from fem.forces.bar import INV_LENGTH, RESTITUTION
 from fem.solve.increment import OneStep
 from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods.constraints import SAME_LENGTH, dense, multiply_transposed, over_independent
