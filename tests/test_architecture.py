@@ -23,7 +23,7 @@ ROOMS = {
     "model": set(),
     "lines": set(),
     "deck": {"model", "lines"},
-    "assembly": {"model", "forces"},
+    "assembly": {"compiled", "model", "forces"},
     "results": {"files", "model", "compiled"},
     "commands": {"files"},
     "pictures": {"files", "model", "results"},
