@@ -25,7 +25,7 @@ import numpy as np
 import fem
 from fem.arrays import Flags, Floats
 from fem.errors import CommandError, FemError
-from fem.forces.bars.bar import senses
+from fem.forces.bar import senses
 from fem.results.record import Event, SilentSink, StepStart
 from fem.solve.ropes.states import gaps_of
 from fem.solve.ropes.switching import Switched

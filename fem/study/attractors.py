@@ -18,7 +18,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import FemError, ModelError
-from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.bar import INV_LENGTH
 from fem.model import InitialCondition, Model
 from fem.results.history import History
 from fem.results.record import SilentSink

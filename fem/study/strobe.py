@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.assembly.constraints import Independent
+from fem.assembly.equations import Independent, expand
 from fem.errors import CommandError, ModelError, NoConvergence
-from fem.forces.equations import expand
 from fem.model import Model
 from fem.results.record import SilentSink, Sink
 from fem.solve.checkpoint import put_back, state_of_step
