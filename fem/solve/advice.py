@@ -13,7 +13,7 @@ from fem.forces.bars import bar
 from fem.forces.bars.laws import RIGID, TABLE
 from fem.forces.families import trouble_of
 from fem.model import Controls, Dynamic, Step
-from fem.model.snaps import FOLLOW, SHARE, expected_peaks, follows_snaps
+from fem.model.notices import FOLLOW, SHARE, expected_peaks, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
