@@ -12,7 +12,7 @@ from fem.deck.draft import Catenary, Draft
 from fem.deck.source import Mistake
 from fem.deck.surfaces import elevated
 from fem.deck.weighing import Bars
-from fem.lines.line import Line, LineError, Shape
+from fem.lines.hanging import Line, LineError, Shape
 from fem.lines.resting import Bottom, lay
 from fem.model import InitialCondition, Seabed, Static
 

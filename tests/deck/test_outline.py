@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import fem
 from fem.deck import catenary, deck_reader, lying, outline, read_deck
 from fem.deck.parameters import Course, Otherwise
-from fem.lines.line import LineError
+from fem.lines.hanging import LineError
 from tests.sweeping.swings import write_swing
 
 INPUTS = sorted(path for path in Path("inputs").glob("*.inp") if "*PARAMETER" in path.read_text())
