@@ -114,7 +114,9 @@ def test_a_sweep_whose_cluster_is_gone_says_so_and_goes_on_here(
     command = ["sweep", "swing.inp", "--vary", f"end=400:800:{POINTS}", "--quiet", "--output"]
     assert main([*command, "there", "--scheduler", cluster.address]) == 1
     errors = capfd.readouterr().err
-    assert errors.startswith(f"fem: error: the Dask scheduler at {cluster.address} {message}") and errors.count("\n") == 1
+    assert (
+        errors.startswith(f"fem: error: the Dask scheduler at {cluster.address} {message}") and errors.count("\n") == 1
+    )
     assert 1 < path.read_bytes().count(b"\n") <= POINTS
     for folder in ("there", "here"):
         assert main([*command, folder, "--workers", "1"]) == 0
