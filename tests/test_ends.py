@@ -21,7 +21,7 @@ from benchmarks.reliability import parts
 from benchmarks.reliability.trial import Trial
 from fem import run_files
 from fem.cli import main
-from fem.compiled.plain.choose import is_plain
+from fem.compiled.choice import is_plain
 from fem.compiled.workers import hand_out
 from fem.errors import MachineError, Stopped
 from fem.files.room import ROOM, Room

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Ints, distinct
-from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import (
     Environment,
@@ -22,9 +21,9 @@ from fem.assembly.environment import (
     winches_at,
 )
 from fem.assembly.supports import hold_idle
-from fem.assembly.system import System, absent, linearised
+from fem.assembly.system import System, absent, assemble, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
-from fem.forces.bars.bar import Bars
+from fem.forces.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
 from fem.model.winches import told_of_jump
 from fem.results.record import Event, Sink, StepStart
@@ -42,8 +41,8 @@ from fem.solve.clock import (
 )
 from fem.solve.increment import NO_WISHES, Marcher, Ready, Wishes
 from fem.solve.linear.choice import SOLVERS
-from fem.solve.newton import groups
 from fem.solve.newton.driver import Newton
+from fem.solve.newton.groups import ENERGY
 from fem.solve.outcome import acting_of
 from fem.solve.ropes import states
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
@@ -226,7 +225,7 @@ class Run:
         motion, now = self.progress.motion, np.array([self.progress.time])
         bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
         lost = energies_of(self.system, bars, elements, motion, thermal)
-        motion.energies[[groups.WORK, groups.DISSIPATED]] += lost.sum()  # of the work from outside, all leaves again
+        motion.energies[[ENERGY.work, ENERGY.dissipated]] += lost.sum()  # of the work from outside, all leaves again
         self.gone = self.gone.copy()
         self.gone[elements] = True
         self.take_out()

@@ -1,0 +1,134 @@
+"""Added mass: what water around bars weighs on their acceleration across themselves, and, where asked for, along.
+
+A bar of direction t, of which the part q1 - q0 is wet, drags along m (C_A (I - t t^T) + C_At t t^T) (q1 - q0),
+m = M rho pi D^2/4 L0, between its nodes by the MASS rule of its section (Abaqus/Aqua FI, Morison's inertia term). What
+water that accelerates in waves does to them is a force (``fluid``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel, inner_kernel
+from fem.forces.bar import SHARES
+from fem.forces.curves import Curves, distinct, gathered, value_at
+from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial
+from fem.forces.waves import WATER, Sea, elevation_near, flows, sea_of, wetted
+
+KINDS = ("FI", "ADDED MASS")
+# Entries of rows: the bar, the curve of its magnitude, 1 where forces are per current length
+BAR, MAGNITUDE, IS_CURRENT = 0, 1, 2
+# Entries of numbers: mass across and along for a magnitude of 1; L0; shares of it at a node, and between the nodes
+ACROSS, ALONG, LENGTH, DIAGONAL, OFF = 0, 1, 2, 3, 4
+NUMBERS = 5
+
+
+class AddedMass(NamedTuple):
+    """Bars with added mass, r rows.
+
+    rows (r, 3), numbers (r, NUMBERS): of the step;  elements (q,), ends (q, 2)  the bars that have it in any step,
+    their nodes, and shares (q, 2) of their MASS rules;  first: the number of their first pair, -1: it couples none
+    sea     what moves the surface: it has the axis that is up and the still level
+    """
+
+    rows: Ints
+    numbers: Floats
+    elements: Ints
+    ends: Ints
+    shares: Floats
+    first: int
+    curves: Curves
+    sea: Sea
+
+
+def assemble(model: Any, system: Any, pair: int, state: int) -> AddedMass:
+    """The bars that have added mass in any step, with those that are gone: all keep their places."""
+    elements, shares = model.reach.of(KINDS), np.zeros((len(system.family), 2))
+    for section in model.sections:
+        shares[system.elements_of(section.element_set)] = SHARES[section.mass_rule]
+    shares = shares[elements]
+    ends = np.ascontiguousarray(system.element_nodes[elements])
+    sea = sea_of(model, elements[:0], system.length0[system.bar_index[elements]], 0)
+    nothing, first = (np.zeros((0, 3), np.int64), np.zeros((0, NUMBERS))), pair if shares[:, 1].any() else -1
+    return AddedMass(*nothing, elements, ends, shares, first, gathered(()), sea)
+
+
+def in_step(own: AddedMass, system: Any, environment: Any) -> AddedMass:
+    """What acts in a step."""
+    flows = [flow for flow in environment.flows if flow.load.kind in KINDS]
+    curves = distinct(case.curve for flow in flows for case in flow.cases)
+    sea = own.sea
+    if any(flow.load.kind != "FI" for flow in flows):  # modes are those in still water
+        sea = sea._replace(ramps=sea.ramps[:0])
+    rows, numbers = [np.zeros((0, 3), np.int64)], [np.zeros((0, NUMBERS))]
+    length = system.length0[system.bar_index[own.elements]] * ~system.gone[own.elements]
+    for flow in flows:
+        load, width = flow.load, flow.diameter(system)[own.elements]
+        for case in flow.cases:
+            whole = case.field[own.elements, 0] * system.model.water.density * 0.25 * np.pi * width**2 * length
+            acts = np.flatnonzero(whole)
+            same = np.tile([curves[case.curve], int(load.is_current)], (len(acts), 1))
+            rows.append(np.column_stack([acts, same]))
+            of_bars = whole * load.added, whole * (load.added_along or 0.0), length, own.shares
+            numbers.append(np.column_stack(of_bars)[acts])
+    return own._replace(
+        rows=np.ascontiguousarray(np.concatenate(rows)),
+        numbers=np.concatenate(numbers),
+        curves=gathered(curves),
+        sea=sea,
+    )
+
+
+@inner_kernel
+def evaluate(trial: Trial, own: AddedMass, force: Floats, flow: Floats, tangent: Tangent) -> float:
+    """No force but inertia."""
+    return 0.0
+
+
+@called_kernel
+def mass(own: AddedMass, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
+    """That of all rows; blocks between nodes stand behind those of nodes."""
+    between = u.shape[0] // 3 + own.first
+    known, magnitude, sea = -1, 0.0, own.sea
+    for r in range(own.rows.shape[0]):
+        if own.rows[r, MAGNITUDE] != known:
+            known = own.rows[r, MAGNITUDE]
+            magnitude = value_at(own.curves, known, time)
+        i, j = own.ends[own.rows[r, BAR], 0], own.ends[own.rows[r, BAR], 1]
+        d = (
+            place[3 * j] + u[3 * j] - place[3 * i] - u[3 * i],
+            place[3 * j + 1] + u[3 * j + 1] - place[3 * i + 1] - u[3 * i + 1],
+            place[3 * j + 2] + u[3 * j + 2] - place[3 * i + 2] - u[3 * i + 2],
+        )
+        square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
+        zi, zj = place[3 * i + sea.up] + u[3 * i + sea.up], place[3 * j + sea.up] + u[3 * j + sea.up]
+        if sea.ramps.shape[0] > 0:
+            zi -= elevation_near(3 * i, time, place, u, sea)
+            zj -= elevation_near(3 * j, time, place, u, sea)
+        first, last, _ = wetted(WATER, zi, zj, sea.level)
+        size = magnitude * (last - first)
+        if own.rows[r, IS_CURRENT] == 1:
+            size *= math.sqrt(square) / own.numbers[r, LENGTH]
+        across = size * own.numbers[r, ACROSS]
+        along = (size * own.numbers[r, ALONG] - across) / square
+        for a in range(3):
+            for b in range(3):
+                value = (across if a == b else 0.0) + along * d[a] * d[b]
+                block[i, 3 * a + b] += own.numbers[r, DIAGONAL] * value
+                block[j, 3 * a + b] += own.numbers[r, DIAGONAL] * value
+                if own.first >= 0:
+                    block[between + own.rows[r, BAR], 3 * a + b] += own.numbers[r, OFF] * value
+
+
+def pairs_of(own: AddedMass) -> Ints:
+    """Nodes that it couples."""
+    return own.ends if own.first >= 0 else NO_PAIRS
+
+
+ADDED_MASS = Family(
+    "added mass", assemble, evaluate, None, pairs_of, wanted=flows, mass=mass, in_step=in_step, smooth=False
+)

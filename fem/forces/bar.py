@@ -1,0 +1,409 @@
+"""Two-node bars: whatever the strain, the law or the scheme, a bar hands over the same nine numbers.
+
+Force on node j (minus that on node i) and tangent block (+ on jj and ii, - on ij and ji):
+
+    force = (N/L0) p,     block = alpha p q^T + t I.
+
+Point evaluation (end of the increment): p = q = d1, t = N/L0.
+Secant evaluation (energy-conserving schemes): p = (d0 + d1)/2, q = d1, t = N/(2 L0); N = A sbar ebar.
+Geometrically linear: p = q = d_b, the base vector, t = 0.
+A rod keeps its length: N/L0 is the multiplier of the constraint g = E L0^2 = 0, q its gradient, alpha infinite and g a
+tenth number; a taut rope is a rod, a slack one a bar without modulus; the length of a stop counts negative: in contact
+it is a rod with - g and - q, whose multiplier pushes. A plane that a node does not enter is a linear stop, between the
+plane's node and that one, with d_b = L0 n; L0 is the size of the model. A linear solver finds the change of the
+multiplier, tau = alpha (q.(du_j - du_i) + g) with alpha = inf.
+Strains use the displacement difference w = u_j - u_i, E = (g + D.w + w.w/2)/L0^2, which keeps all digits; the gap
+g = (|D|^2 - L0^2)/2 of the reference position is 0 unless the bar has a rest length of its own.
+A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent makes q a mixture of d1 and v_j - v_i. In
+cables and struts it never turns the stress round (``laws.damped_fractions``). The secant one is eta (e1 - e0)/dt.
+Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
+
+Differences of nodal values, and forces back to the nodes, stand apart from the physics: these indirect accesses are all
+that keeps it from running on vectors of bars.
+
+Mass of a bar, per direction: three rules, m = rho A L0.
+
+LUMPED      m/2 diag(1, 1)     the default
+CONSISTENT  m/6 [2 1; 1 2]     exact slender rod
+ONE POINT   m/4 [1 1; 1 1]     mass at the centre of gravity (Code_Aster's MECABL2)
+
+Each is a fraction on the diagonal and a fraction off it; it never depends on the order in which a bar names its nodes.
+What depends on direction is added by families (``Family.mass``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.forces.laws import (
+    BILINEAR,
+    ENGINEERING,
+    GREEN,
+    LINEAR,
+    RIGID,
+    TABLE,
+    active_rise,
+    bilinear,
+    damped_fractions,
+    fraction,
+    measure,
+    releases,
+    table_point,
+    table_secant,
+)
+from fem.forces.protocol import Trial
+from fem.lanes.choose import common, some, where
+
+SHARES = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
+"""rule -> (diagonal, off-diagonal) fraction of the bar's mass."""
+
+
+@kernel
+def multiply_mass(diagonal: Floats, off: Floats, nodes: Ints, x: Floats, product: Floats) -> None:
+    """product = M x for the diagonal (3n,) and the coupling part (m,) (empty: none) of a mass or damping matrix."""
+    for dof in range(diagonal.shape[0]):
+        product[dof] = diagonal[dof] * x[dof]
+    for e in range(off.shape[0]):
+        coupling = off[e]
+        if some(coupling != 0.0):
+            i = 3 * nodes[e, 0]
+            j = 3 * nodes[e, 1]
+            for c in range(3):
+                product[i + c] += coupling * x[j + c]
+                product[j + c] += coupling * x[i + c]
+
+
+# Rows of Bars.constants
+REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT = 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+BASE, BASE_CONSTANT, BASE_SLOPE, COMPLIANCE, CONJUGATE, RESTITUTION, FRICTION = 13, 16, 17, 18, 19, 20, 21
+CONSTANTS = 22
+
+# Rows of ``Tangent.bar_tangent``: the nine numbers of a bar, and the constraint of a rod
+GEOMETRIC, ALPHA, P, Q, PULL, GAP = 0, 1, 2, 5, 8, 9
+LOST = GAP  # of a viscous bar, which is no rod: the part of its pull that does not come from stored energy
+STORED = 10
+STRIP = 256
+"""Bars evaluated in one go: their numbers stay in the fastest cache."""
+FEW = 8
+"""Fewer bars of a kind than this are evaluated one by one: vectors of them would stay empty."""
+
+
+class Bars(NamedTuple):
+    """All axial elements (T3D2, T2D2, SPRINGA, DASHPOTA).
+
+    nodes        (m, 2)          node indices i, j
+    kinds        (m, 2)          strain measure, law; bars of one kind stand together
+    blocks       (b, 5)          runs of one kind: measure, law, first and past-last bar, 1 where any is viscous
+    constants    (CONSTANTS, m)  row by row: D (3), 1/L0, area, modulus, r_plus, r_minus, S_0, viscosity
+                                 eta, starting tension,
+                                 first row and row count of a table, base vector (3), base constant (of bars that are
+                                 not LINEAR: the gap (|D|^2 - L0^2)/2 of the reference position), base slope,
+                                 volume over modulus (0 where there is no modulus), N/(A S) at the base,
+                                 restitution, coefficient of friction
+    table        (rows, 3)       elongation, force, energy of tabulated laws; None: there are none
+    off_mass     (m,)            coupling mass between the two nodes, per direction
+    off_damping  (m,)            coupling mass-proportional damping
+    rods         (r,)            those that keep their length
+    """
+
+    nodes: Ints
+    kinds: Ints
+    blocks: Ints
+    constants: Floats
+    table: Floats | None
+    off_mass: Floats
+    off_damping: Floats
+    rods: Ints
+
+
+class Kind(NamedTuple):
+    """What a run of bars has in common, and what is wanted of it; where these are literals the rest falls away.
+
+    tangent  False: only the force on node j, rows P of the first columns of ``bar_tangent``
+    """
+
+    measure: int
+    law: int
+    secant: bool
+    is_viscous: bool
+    tangent: bool
+
+
+@inner_kernel
+def sense(plus: float) -> float:
+    """How the length of a rod counts: -1 where it carries no tension (a stop), else 1."""
+    way: float = where(plus == 0.0, -1.0, 1.0)
+    return way
+
+
+def senses(bars: Bars, index: Ints) -> Floats:
+    """(r,) of the bars ``index``."""
+    return np.where(bars.constants[PLUS, index] == 0.0, -1.0, 1.0)
+
+
+@inner_kernel
+def evaluate_block(
+    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+) -> float:
+    """The nine numbers of the bars first..last of one kind, and their forces; returns the energy they store at u1.
+
+    Differences between nodes are taken beforehand and forces are added afterwards: inlined with literal kinds the rest
+    is branch-free and runs on vectors of bars.
+    """
+    kind, law, secant, is_viscous, tangent = which
+    at = first if tangent else 0
+    constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
+    take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, bar_tangent)
+    if secant:
+        take_differences(first, last, at, P, P + 1, P + 2, trial.u0, bars.nodes, bar_tangent)
+    if is_viscous:
+        take_differences(first, last, at, GEOMETRIC, ALPHA, PULL, trial.v1, bars.nodes, bar_tangent)
+    energy = 0.0
+    for number in range(last - first):
+        e, s = np.uintp(first + number), np.uintp(at + number)
+        inverse = constants[INV_LENGTH, e]
+        dx, dy, dz = constants[REF, e], constants[REF + 1, e], constants[REF + 2, e]
+        wx, wy, wz = bar_tangent[Q, s], bar_tangent[Q + 1, s], bar_tangent[Q + 2, s]
+        gap = 0.0
+        if kind == LINEAR:
+            dx, dy, dz = constants[BASE, e], constants[BASE + 1, e], constants[BASE + 2, e]
+            green1 = (dx * wx + dy * wy + dz * wz) * inverse * inverse
+            qx, qy, qz = dx, dy, dz
+        else:
+            gap = constants[BASE_CONSTANT, e]
+            green1 = (gap + dx * wx + dy * wy + dz * wz + 0.5 * (wx * wx + wy * wy + wz * wz)) * inverse * inverse
+            qx, qy, qz = dx + wx, dy + wy, dz + wz
+        px, py, pz = qx, qy, qz
+        green0 = green1
+        if secant:
+            ox, oy, oz = bar_tangent[P, s], bar_tangent[P + 1, s], bar_tangent[P + 2, s]
+            if kind == LINEAR:
+                green0 = (dx * ox + dy * oy + dz * oz) * inverse * inverse
+            else:
+                green0 = (gap + dx * ox + dy * oy + dz * oz + 0.5 * (ox * ox + oy * oy + oz * oz)) * inverse * inverse
+                px, py, pz = 0.5 * (qx + dx + ox), 0.5 * (qy + dy + oy), 0.5 * (qz + dz + oz)
+        e0, e1, slope1, slope, curvature = measure(
+            kind, green0, green1, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e]
+        )
+        area, young = constants[AREA, e], constants[YOUNG, e]
+        plus, minus = constants[PLUS, e], constants[MINUS, e]
+        active, t0, t1, way = 1.0, 1.0, 1.0, 1.0
+        if law == RIGID:
+            stress, modulus = 0.0, 0.0
+        elif law == TABLE:
+            length = 1.0 / inverse
+            row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
+            stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
+            modulus *= length
+            energy += table_point(e1 * length, row, rows, table)[2]
+        else:
+            shift = constants[STRESS0, e] - young * thermal[e]
+            t1 = young * e1 + shift
+            active = fraction(t1, plus, minus)
+            energy += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
+            if secant:
+                t0 = young * e0 + shift
+                stress, modulus = bilinear(t0, t1, young, plus, minus)
+            else:
+                stress, modulus = active * t1, 0.5 * active * young
+        rx, ry, rz, approach, drag, own = 0.0, 0.0, 0.0, 0.0, 0.0, stress
+        if is_viscous and secant:
+            eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
+            total = stress + eta * active_rise(t0, t1, rise, plus, minus)
+            soft = least * (0.5 * (t0 + t1) + eta * rise)
+            is_released = releases(total, soft, plus, minus)
+            stress = where(is_released, soft, total)
+            modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * active)
+        elif is_viscous:
+            rx, ry, rz = bar_tangent[GEOMETRIC, s], bar_tangent[ALPHA, s], bar_tangent[PULL, s]
+            approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
+            eta = constants[VISCOUS, e]
+            elastic, viscous = damped_fractions(t1, eta * slope1 * approach, eta, young * trial.onset, plus, minus)
+            drag = area * eta * viscous
+            if law == BILINEAR:
+                stress, modulus = elastic * t1, 0.5 * elastic * young
+        normal = area * stress * slope
+        stiffness = area * (modulus * slope1 * slope + stress * curvature)
+        half = 0.5
+        if not secant:
+            stiffness *= 2.0
+            half = 1.0
+        alpha = trial.weight * stiffness * inverse * inverse * inverse
+        if is_viscous and not secant:
+            viscosity = drag * slope1 * slope1
+            normal += viscosity * approach
+            inverse3 = trial.weight * inverse * inverse * inverse
+            along = alpha + inverse3 * viscosity * rate
+            across = 0.0
+            if kind != LINEAR:
+                along += inverse3 * drag * 4.0 * slope1 * curvature * approach
+                across = inverse3 * viscosity
+            qx, qy, qz = along * qx + across * rx, along * qy + across * ry, along * qz + across * rz
+            alpha = 1.0
+        if law == RIGID:
+            normal, alpha, way = trial.multiplier[e] / inverse, np.inf, sense(plus)
+            px, py, pz, qx, qy, qz = way * px, way * py, way * pz, way * qx, way * qy, way * qz
+            bar_tangent[GAP, s] = way * e1 / (inverse * inverse)
+        pull = normal * inverse
+        lost = (normal - area * own * slope) * inverse
+        if not tangent:
+            bar_tangent[P, s] = pull * px
+            bar_tangent[P + 1, s] = pull * py
+            bar_tangent[P + 2, s] = pull * pz
+            if is_viscous:
+                bar_tangent[Q, s] = lost * px
+                bar_tangent[Q + 1, s] = lost * py
+                bar_tangent[Q + 2, s] = lost * pz
+            continue
+        stiffening = 0.0
+        if kind != LINEAR:
+            starting = 0.0 if secant else constants[STARTING, e]  # inertia alone makes the secant tangent regular
+            stiffening = where(abs(normal) < 1e-6 * starting, starting * inverse, way * pull)
+        bar_tangent[GEOMETRIC, s] = trial.weight * half * stiffening
+        bar_tangent[ALPHA, s] = alpha
+        bar_tangent[P, s] = px
+        bar_tangent[P + 1, s] = py
+        bar_tangent[P + 2, s] = pz
+        bar_tangent[Q, s] = qx
+        bar_tangent[Q + 1, s] = qy
+        bar_tangent[Q + 2, s] = qz
+        bar_tangent[PULL, s] = pull
+        if is_viscous:
+            bar_tangent[LOST, s] = lost
+    add_forces(first, last, at, P, PULL if tangent else -1, bars.nodes, bar_tangent, force)
+    if is_viscous:
+        add_forces(first, last, at, P if tangent else Q, LOST if tangent else -1, bars.nodes, bar_tangent, flow)
+    return energy
+
+
+@inner_kernel
+def add_run(
+    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+) -> float:
+    """``evaluate_block`` for a run of bars of one kind, strip by strip."""
+    energy = 0.0
+    for start in range(first, last, STRIP):
+        energy += evaluate_block(which, start, min(start + STRIP, last), trial, bars, bar_tangent, force, flow)
+    return energy
+
+
+@inner_kernel
+def add_common(
+    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+) -> float:
+    """``add_run`` for a literal kind at the end of the increment, without viscosity: the compiler drops every branch.
+
+    Of few bars each is a loop of one, which it drops too: everything stays in registers.
+    """
+    if last - first >= FEW:
+        return add_run(which, first, last, trial, bars, bar_tangent, force, flow)
+    energy = 0.0
+    for e in range(first, last):
+        energy += evaluate_block(which, e, e + 1, trial, bars, bar_tangent, force, flow)
+    return energy
+
+
+@called_kernel
+def add_other(
+    which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
+) -> float:
+    """``add_run`` for all other kinds, which are told apart while it runs."""
+    energy: float = add_run(which, first, last, trial, bars, bar_tangent, force, flow)
+    return energy
+
+
+@kernel
+def evaluate_bars(trial: Trial, bars: Bars, tangent: bool, force: Floats, flow: Floats, bar_tangent: Floats) -> float:
+    """Internal force of all bars and their numbers; returns the energy stored at u1.
+
+    tangent       False (a literal): forces only, ``bar_tangent`` is room
+    force, flow   (3n,)        out, added to: all of it, and what does not come from the stored energy
+    bar_tangent   (STORED, m)  out: t, alpha, p, q (weighted), N/L0
+    """
+    secant, rate = trial.secant, trial.rate
+    blocks = bars.blocks
+    energy = 0.0
+    for b in range(blocks.shape[0]):
+        kind, law, first, last = blocks[b, 0], blocks[b, 1], blocks[b, 2], blocks[b, 3]
+        viscous = rate != 0.0 and blocks[b, 4] == 1
+        is_plain = law == BILINEAR and not secant and not viscous
+        if is_plain and kind == GREEN:
+            which = Kind(GREEN, BILINEAR, False, False, tangent)
+            energy += add_common(which, first, last, trial, bars, bar_tangent, force, flow)
+        elif is_plain and kind == ENGINEERING:
+            which = Kind(ENGINEERING, BILINEAR, False, False, tangent)
+            energy += add_common(which, first, last, trial, bars, bar_tangent, force, flow)
+        else:
+            which = Kind(kind, law, secant, viscous, tangent)
+            energy += add_other(which, first, last, trial, bars, bar_tangent, force, flow)
+    return energy
+
+
+# Indices that come out of arrays are unsigned: numba then has no negative ones to look after.
+ONE, TWO = np.uintp(1), np.uintp(2)
+
+
+@inner_kernel
+def take_differences(
+    first: int, last: int, at: int, row0: int, row1: int, row2: int, x: Floats, nodes: Ints, bar_tangent: Floats
+) -> None:
+    """x_j - x_i of the bars first..last into three rows of ``bar_tangent``, from column ``at`` on."""
+    for number in range(last - first):
+        e, s = np.uintp(first + number), np.uintp(at + number)
+        i = np.uintp(3 * nodes[e, 0])
+        j = np.uintp(3 * nodes[e, 1])
+        bar_tangent[row0, s] = x[j] - x[i]
+        bar_tangent[row1, s] = x[j + ONE] - x[i + ONE]
+        bar_tangent[row2, s] = x[j + TWO] - x[i + TWO]
+
+
+@inner_kernel
+def add_forces(
+    first: int, last: int, at: int, row: int, factor: int, nodes: Ints, bar_tangent: Floats, force: Floats
+) -> None:
+    """Add the forces of the bars first..last to those of their nodes j, subtract them from those of i.
+
+    They are the rows row, row + 1 and row + 2 of ``bar_tangent``, from column ``at`` on, times row ``factor`` (1 where
+    that is negative).
+    """
+    for number in range(last - first):
+        e, s = np.uintp(first + number), np.uintp(at + number)
+        i = np.uintp(3 * nodes[e, 0])
+        j = np.uintp(3 * nodes[e, 1])
+        pull = bar_tangent[factor, s] if factor >= 0 else 1.0
+        fx, fy, fz = pull * bar_tangent[row, s], pull * bar_tangent[row + 1, s], pull * bar_tangent[row + 2, s]
+        force[i] -= fx
+        force[i + ONE] -= fy
+        force[i + TWO] -= fz
+        force[j] += fx
+        force[j + ONE] += fy
+        force[j + TWO] += fz
+
+
+def blocks_of(kinds: Ints, constants: Floats) -> Ints:
+    """Runs of bars of one kind, (b, 5), as ``Bars.blocks`` holds them."""
+    if len(kinds) == 0:
+        return np.zeros((0, 5), np.int64)
+    (ends,) = (kinds[1:] != kinds[:-1]).any(axis=1).nonzero()
+    first, last = np.concatenate([[0], ends + 1]), np.concatenate([ends + 1, [len(kinds)]])
+    viscous = np.maximum.reduceat(constants[VISCOUS] != 0.0, first)
+    return np.ascontiguousarray(np.array([*kinds[first].T, first, last, viscous], np.int64).T)
+
+
+def bar_blocks(bar_tangent: Floats, rigid: float = 0.0) -> Floats:
+    """(m, 3, 3) tangent blocks alpha p q^T + t I from the numbers of the bars; ``rigid``: alpha of rods."""
+    alpha = np.where(np.isinf(bar_tangent[ALPHA]), rigid, bar_tangent[ALPHA])
+    blocks: Floats = np.einsum("e,ae,ce->eac", alpha, bar_tangent[P : P + 3], bar_tangent[Q : Q + 3])
+    return blocks + bar_tangent[GEOMETRIC, :, None, None] * np.eye(3)
+
+
+def rod_gradients(bars: Bars, bar_tangent: Floats, row: int = Q) -> tuple[Ints, Ints, Floats]:
+    """Rows, dofs and values of G (rods, 3n): p or q (``row``) of a rod at its second node, minus that at its first."""
+    values: Floats = bar_tangent[row : row + 3, bars.rods].T.ravel()
+    dofs = np.concatenate([(3 * bars.nodes[bars.rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
+    rows = np.tile(np.repeat(np.arange(len(bars.rods)), 3), 2)
+    return rows, dofs, np.concatenate([values, -values])

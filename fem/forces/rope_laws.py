@@ -1,0 +1,656 @@
+"""Bars with rope laws: their forces, which act along them, beside what stays with the bars (mass, length, fluid).
+
+Stress of a bar at the end of an increment, and what it remembers then.
+
+TABLE, without time: the quasi-static curve alone.
+PRONY: stress = E e + sum h_k, h_k' = E_k e' - h_k/time_k, solved exactly for a strain that goes straight from one end
+of the increment to the other: h1 = h0 exp(-z) + E_k (e1 - e0) (1 - exp(-z))/z, z = dt/time_k. Each stores h^2/(2 E_k).
+LAGGING: two springs in series, the slow one beside a dashpot. With the quasi-static strain q, at which the quasi-static
+curve Q has the mean stress, and the dynamic modulus K = a + b Q(q):
+
+    stress = Q(q) + K (e - q),    slow strain s = q - f(Q(q)),  f(Q) = ln(1 + b Q/a)/b,    viscosity s' = K (e - q)
+
+f is the strain of the fast spring under the mean stress, de = dQ/K. Stored: the area below Q, and Q (e - q) +
+K (e - q)^2/2. s1 - s0 = dt (t K1 (e1 - q1) + (1 - t) K0 (e0 - q0))/viscosity, with t = 1/(1 - exp(-z)) - 1/z, z = dt
+over the time of relaxation at the start: of second order, exact where Q is straight and b = 0, quiet where dt is long.
+Source: E. Falkenberg, V. Ahjem, L. Yang, Best practice for analysis of polyester rope mooring systems, OTC-27761
+(2017); Z. Wei, H. B. Bingham, Y. Shao, ESOMOOR D5.1 (2026); M. Hall, B. Duong, E. Lozon, IOWTC2023-119524.
+
+A slack rope: the material has no stress and its strain, more than that of the bar, goes its own way.
+
+The quasi-static curve: stress over strain, and what it remembers of the largest strain.
+
+SHIFTED: below the largest strain K the unloading curve U, through the origin, is shifted along the strain until it
+meets the loading curve F at K: stress U(x - p), U(K - p) = F(K); p(K) is the permanent strain. SCALED: the unloading
+curve is scaled in both directions: stress F(K) G((x - p)/(K - p)), p = ratio K. Reloading goes the same way back.
+What is stored is the area below the unloading curve; the rest of the area below F is lost while K grows:
+lost(K) = area of F up to K - area of the unloading curve up to K.
+Source: Abaqus 2016, Analysis User's Guide, 23.4.1 (uniaxial behaviour of fabrics).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.forces import bar
+from fem.forces.laws import LOG, MEASURES, measure, table_point, table_segment
+from fem.forces.protocol import TAKEN, Family, Tangent, Trial, component
+from fem.forces.springs import Curve, table_rows
+
+MEASURE, BASE, LAW, TENSION_ONLY = 0, 1, 2, 3
+"""Columns of ``RopeBars.kinds``."""
+STRAIGHT, ELASTIC, SHIFTED, SCALED = 0, 1, 2, 3
+"""BASE, the quasi-static curve: a modulus; a table; tables of loading and unloading, that shifted or scaled."""
+TABLE, PRONY, LAGGING = 0, 1, 2
+"""LAW: nothing but the base; with branches beside it; with a dynamic stiffness before it."""
+LOADING, UNLOADING, BRANCH, STATE = 0, 2, 4, 6
+"""Columns of ``RopeBars.places``: first and count of table rows (loading, unloading) and branches; first state."""
+INVERSE, AREA, GAP, ALONG, YOUNG, RATIO, SHAPE, CONSTANT, SLOPE, VISCOSITY, STARTING, FLOOR = 0, 1, 2, 3, *range(6, 14)
+INSTANT, THERE = 14, 15
+NUMBERS = 16
+"""Columns of ``RopeBars.numbers``: 1/L0, area, gap (|D|^2 - L0^2)/2 of the reference, D (3), modulus, permanent over
+largest strain, area below the scaled unloading curve, dynamic stiffness (3), starting tension, least modulus,
+that of sudden changes, 0 for a bar that is gone."""
+STRAIN, LARGEST, SLOW, LOST, STRESS, STORED, PULL = 0, 1, 2, 3, 4, 5, 6
+"""States: strain of the material (more than that of a slack bar), the largest of its quasi-static strains, the present
+one, energy lost and stored (over the volume) and stress; then the stress of each branch."""
+FAR = 1e3
+"""Strain of the row that stands for the last slope of a table that goes on."""
+
+
+class RopeBars(NamedTuple):
+    """q bars.
+
+    nodes (q, 2), elements (q,), kinds (q, 4), places (q, 7), numbers (q, NUMBERS): as the names of columns say
+    table (rows, 3)  strain, stress, energy;  branches (b, 2)  modulus, time;  start (s,) states at first
+    first            number of the first pair;  creeps: statics in which time passes (1, ``*VISCO``), or not
+    """
+
+    nodes: Ints
+    elements: Ints
+    kinds: Ints
+    places: Ints
+    numbers: Floats
+    table: Floats
+    branches: Floats
+    start: Floats
+    first: int
+    creeps: int
+
+
+class Prepared(NamedTuple):
+    """One material: its base and law, its modulus, ratio and shape, curves, branches, and dynamic stiffness."""
+
+    base: int
+    law: int
+    numbers: tuple[float, float, float]
+    loading: list[tuple[float, float, float]]
+    unloading: list[tuple[float, float, float]]
+    branches: Floats
+    dynamic: tuple[float, float, float]
+
+
+def series_of(material: Any) -> tuple[float, Floats]:
+    """Long-term modulus, and modulus and time (b, 2) of Maxwell branches beside it.
+
+    A Kelvin series, strain_k' = (stress/E_k - strain_k)/time_k behind a spring E_0, has the relaxation of such
+    branches: with v_k = (E_k time_k)^(-1/2) the rates are the eigenvalues of diag(1/time) + E_0 v v^T, symmetric, and
+    a branch of rate r and vector p has the modulus E_0^2 (p.v)^2/r. Stored energies are equal, too. Source: W. N.
+    Findley, J. S. Lai, K. Onaran, Creep and Relaxation of Nonlinear Viscoelastic Materials (1976), ch. 5.
+    """
+    law, instant, long_term = material.viscoelastic, material.instant_modulus, material.static_modulus
+    fraction, time = np.array(law.rows).T
+    if law.series == "PRONY":
+        return long_term, np.column_stack([fraction * instant, time])
+    v = np.sqrt(fraction / (instant * time))
+    rate, vectors = np.linalg.eigh(np.diag(1.0 / time) + instant * np.outer(v, v))
+    return long_term, np.column_stack([(instant * (v @ vectors)) ** 2 / rate, 1.0 / rate])
+
+
+def going_on(curve: Curve) -> Curve:
+    """With a last row far away, on the last slope."""
+    (s0, e0), (s1, e1) = curve[-2:]
+    return (*curve, (s1 + (s1 - s0) / (e1 - e0) * (FAR - e1), FAR))
+
+
+def prepared(material: Any) -> Prepared:
+    """Numbers of a material with a rope law."""
+    none, branches = list[tuple[float, float, float]](), np.zeros((0, 2))
+    given, lag, law = material.uniaxial, (0.0, 0.0, 0.0), TABLE
+    if material.dynamic is not None:
+        lag, law = (material.dynamic.constant, material.dynamic.slope, material.dynamic.viscosity), LAGGING
+    if given is None:
+        young = material.static_modulus
+        if material.viscoelastic is not None:
+            law, (young, branches) = PRONY, series_of(material)
+        return Prepared(STRAIGHT, law, (young, 0.0, 0.0), none, none, branches, lag)
+    loading = going_on(given.loading) if given.is_extended or material.dynamic else given.loading
+    if given.loading[0][1] >= 0.0 and not given.definition and material.compression_ratio == 1.0:
+        loading = (*((-stress, -strain) for stress, strain in loading[:0:-1]), *loading)
+    base, ratio, shape, unloading = of_unloading(given)
+    return Prepared(base, law, (0.0, ratio, shape), table_rows(loading), unloading, branches, lag)
+
+
+def of_unloading(given: Any) -> tuple[int, float, float, list[tuple[float, float, float]]]:
+    """Base, ratio, shape and unloading rows: as they are where shifted, else from 0 to 1 both ways."""
+    if given.definition == "SHIFTED CURVE":
+        return SHIFTED, 0.0, 0.0, table_rows(going_on(given.unloading))
+    if not given.definition:
+        return ELASTIC, 0.0, 0.0, []
+    (_, least), (stress, strain) = given.unloading[0], given.unloading[-1]
+    rows = table_rows(tuple((s / stress, (e - least) / (strain - least)) for s, e in given.unloading))
+    return SCALED, least / strain, rows[-1][2], rows
+
+
+def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
+    """All bars with rope laws; ``start`` is left open."""
+    found, kinds, places, numbers = list[Ints](), list[Ints](), list[Ints](), list[Floats]()
+    rows, branches = list[tuple[float, float, float]](), [np.zeros((0, 2))]
+    for section in model.sections:
+        material = model.materials[section.material]
+        elements = model.mesh.element_sets[section.element_set]
+        if not material.has_rope_law or not len(elements):
+            continue
+        ready, bars = prepared(material), system.bar_index[elements]
+        of_bars = system.bars.constants[:, bars]
+        counts = len(ready.loading), len(ready.unloading), len(ready.branches)
+        begin = len(rows), len(rows) + counts[0], sum(map(len, branches))
+        rows += ready.loading + ready.unloading
+        branches.append(ready.branches)
+        kind = MEASURES[section.strain], ready.base, ready.law, int(material.compression_ratio == 0.0)
+        place = begin[0], counts[0], begin[1], counts[1], begin[2], counts[2], 0
+        own = np.zeros((len(elements), NUMBERS))
+        own[:, INVERSE], own[:, GAP] = of_bars[bar.INV_LENGTH], of_bars[bar.BASE_CONSTANT]
+        own[:, AREA], own[:, THERE] = of_bars[bar.AREA], ~system.gone[elements]
+        own[:, ALONG : ALONG + 3] = of_bars[bar.REF : bar.REF + 3].T
+        own[:, YOUNG : VISCOSITY + 1], own[:, STARTING] = (*ready.numbers, *ready.dynamic), of_bars[bar.STARTING]
+        own[:, INSTANT] = of_bars[bar.YOUNG]
+        found.append(elements)
+        kinds.append(np.tile(kind, (len(elements), 1)))
+        places.append(np.tile(place, (len(elements), 1)))
+        numbers.append(own)
+    elements = np.concatenate([np.zeros(0, np.int64), *found])
+    all_places = np.concatenate([np.zeros((0, 7), np.int64), *places])
+    remembered = PULL + all_places[:, BRANCH + 1]
+    all_places[:, STATE] = state + np.cumsum(remembered) - remembered
+    return RopeBars(
+        np.ascontiguousarray(system.element_nodes[elements]),
+        elements,
+        np.concatenate([np.zeros((0, 4), np.int64), *kinds]),
+        all_places,
+        np.concatenate([np.zeros((0, NUMBERS)), *numbers]),
+        np.array(rows, float).reshape(-1, 3),
+        np.concatenate(branches),
+        np.zeros(int(remembered.sum())),
+        pair,
+        0,
+    )
+
+
+BELOW = 1_000_000
+"""Added to the number of a segment of the unloading curve."""
+
+
+@inner_kernel
+def strain_for(stress: float, first: int, count: int, table: Floats) -> float:
+    """Strain at which a rising curve has a stress; beyond the table its last one."""
+    low, high = first, first + count - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if table[middle, 1] <= stress:
+            low = middle
+        else:
+            high = middle
+    part = (stress - table[low, 1]) / (table[high, 1] - table[low, 1])
+    strain: float = table[low, 0] + min(part, 1.0) * (table[high, 0] - table[low, 0])
+    return strain
+
+
+@inner_kernel
+def set_strain(b: int, largest: float, own: RopeBars) -> float:
+    """Strain at which no quasi-static stress is left, after the largest strain."""
+    kind = own.kinds[b, BASE]
+    if kind < SHIFTED or largest <= 0.0:
+        return 0.0
+    if kind == SHIFTED:
+        stress = table_point(largest, own.places[b, LOADING], own.places[b, LOADING + 1], own.table)[0]
+        permanent: float = largest - strain_for(
+            stress, own.places[b, UNLOADING], own.places[b, UNLOADING + 1], own.table
+        )
+        return permanent
+    ratio: float = own.numbers[b, RATIO]
+    return ratio * largest
+
+
+@inner_kernel
+def recoverable(b: int, largest: float, stress: float, own: RopeBars) -> float:
+    """Energy stored where unloading begins, with that stress."""
+    first, count = own.places[b, UNLOADING], own.places[b, UNLOADING + 1]
+    if own.kinds[b, BASE] == SHIFTED:
+        energy: float = table_point(strain_for(stress, first, count, own.table), first, count, own.table)[2]
+        return energy
+    shape: float = own.numbers[b, SHAPE]
+    return stress * (largest - set_strain(b, largest, own)) * shape
+
+
+@inner_kernel
+def lost_so_far(b: int, largest: float, own: RopeBars) -> float:
+    """Energy over the volume that has been lost when the largest strain was reached."""
+    if own.kinds[b, BASE] < SHIFTED or largest <= 0.0:
+        return 0.0
+    stress, _, energy = table_point(largest, own.places[b, LOADING], own.places[b, LOADING + 1], own.table)
+    lost: float = energy - recoverable(b, largest, stress, own)
+    return lost
+
+
+@inner_kernel
+def quasi_static(b: int, x: float, largest: float, own: RopeBars) -> tuple[float, float, float, int]:
+    """Stress, slope and stored energy at a strain, and a number of the straight piece it lies on."""
+    kind, table = own.kinds[b, BASE], own.table
+    if kind == STRAIGHT:
+        young = own.numbers[b, YOUNG]
+        return young * x, young, 0.5 * young * x * x, 0
+    first, count = own.places[b, LOADING], own.places[b, LOADING + 1]
+    below = kind >= SHIFTED and x < largest
+    top, slope, energy = table_point(largest if below else x, first, count, table)
+    if kind < SHIFTED or not below:
+        piece = table_segment(x, first, count, table)
+        return top, slope, energy if kind < SHIFTED else recoverable(b, x, top, own) if x > 0.0 else 0.0, piece
+    first, count = own.places[b, UNLOADING], own.places[b, UNLOADING + 1]
+    permanent = set_strain(b, largest, own)
+    if largest <= 0.0 or x <= permanent:
+        return 0.0, 0.0, 0.0, -BELOW
+    if kind == SHIFTED:
+        stress, slope, energy = table_point(x - permanent, first, count, table)
+        return stress, slope, energy, BELOW + table_segment(x - permanent, first, count, table)
+    span = largest - permanent
+    share = (x - permanent) / span
+    stress, slope, energy = table_point(share, first, count, table)
+    return top * stress, top * slope / span, top * span * energy, BELOW + table_segment(share, first, count, table)
+
+
+@inner_kernel
+def green_strain(b: int, wx: float, wy: float, wz: float, own: RopeBars) -> float:
+    """Of a bar whose end 2 has moved by w against its end 1."""
+    along = own.numbers[b, ALONG] * wx + own.numbers[b, ALONG + 1] * wy + own.numbers[b, ALONG + 2] * wz
+    green: float = own.numbers[b, INVERSE] ** 2 * (own.numbers[b, GAP] + along + 0.5 * (wx * wx + wy * wy + wz * wz))
+    return green
+
+
+@kernel
+def rest_of(own: RopeBars, b: int, u: Floats, past: float) -> tuple[float, float, float, float, float, float]:
+    """States of a relaxed bar at displacement u that has borne the stress ``past``: STRAIN to STORED."""
+    i, j = 3 * own.nodes[b, 0], 3 * own.nodes[b, 1]
+    green = green_strain(b, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], own)
+    strain = measure(own.kinds[b, MEASURE], green, green, 0.0, 0.0)[1]
+    largest = max(strain, 0.0)
+    if own.kinds[b, BASE] >= SHIFTED and past > 0.0:
+        largest = max(largest, strain_for(past, own.places[b, LOADING], own.places[b, LOADING + 1], own.table))
+    if own.kinds[b, TENSION_ONLY] == 1 and own.kinds[b, LAW] != TABLE:
+        strain = max(strain, set_strain(b, largest, own))
+    stress, _, stored, _ = quasi_static(b, strain, largest, own)
+    return strain, largest, strain, 0.0, stress, stored
+
+
+@inner_kernel
+def faded(z: float) -> tuple[float, float, float]:
+    """exp(-z), (1 - exp(-z))/z and (1 - (1 - exp(-z))/z)/z of z >= 0; where nothing is left of a branch: z = inf."""
+    if z == math.inf:
+        return 0.0, 0.0, 0.0
+    if z < 1e-3:
+        rest = 0.5 - z * (1.0 / 6.0 - z * (1.0 / 24.0 - z * (1.0 / 120.0 - z / 720.0)))
+        mean = 1.0 - z * rest
+        return 1.0 - z * mean, mean, rest
+    mean = -math.expm1(-z) / z
+    return math.exp(-z), mean, (1.0 - mean) / z
+
+
+SMALL = 1e-6
+"""Below this fraction of the starting tension it is that which makes the tangent regular."""
+
+
+def assemble(model: Any, system: Any, pair: int, state: int) -> RopeBars:
+    """All bars with rope laws."""
+    own = gathered(model, system, pair, state)
+    own.start[:] = first_states(own, model, system, state)
+    return own
+
+
+def first_states(own: RopeBars, model: Any, system: Any, state: int) -> Floats:
+    """(s,) bars that have long been as they are at the start: displaced as given, relaxed, and loaded before."""
+    u = np.zeros(system.size)
+    for given in model.initial_conditions:
+        if given.kind == "DISPLACEMENT":
+            u[3 * system.nodes_of(given.target) + given.dof - 1] = given.value
+    past = np.zeros(len(system.family))
+    for section in model.sections:
+        law = model.materials[section.material].uniaxial
+        past[model.mesh.element_sets[section.element_set]] = law.largest if law else 0.0
+    start = np.zeros(len(own.start))
+    for index, element in enumerate(own.elements.tolist()):
+        first = own.places[index, STATE] - state
+        start[first : first + PULL] = rest_of(own, index, u, float(past[element]))
+    return start
+
+
+@called_kernel
+def evaluate(trial: Trial, own: RopeBars, force: Floats, flow: Floats, tangent: Tangent) -> float:
+    """Forces and tangents of all bars; the energy they store."""
+    energy = 0.0
+    for b in range(own.nodes.shape[0]):
+        energy += pull(b, trial, own, force, tangent)
+    return energy
+
+
+@inner_kernel
+def pull(b: int, trial: Trial, own: RopeBars, force: Floats, tangent: Tangent) -> float:
+    """One bar; writes its states. As ``bar.py`` has it, with the stress of a law in place of E e."""
+    n, u, u0 = own.numbers, trial.u1, trial.u0
+    if n[b, THERE] == 0.0:
+        return keep(b, trial, own)
+    i, j, inverse = 3 * own.nodes[b, 0], 3 * own.nodes[b, 1], n[b, INVERSE]
+    wx, wy, wz = u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2]
+    q = (n[b, ALONG] + wx, n[b, ALONG + 1] + wy, n[b, ALONG + 2] + wz)
+    green = green_strain(b, wx, wy, wz, own)
+    p, green0, half = q, green, 1.0
+    if trial.secant:
+        wx, wy, wz = u0[j] - u0[i], u0[j + 1] - u0[i + 1], u0[j + 2] - u0[i + 2]
+        p = 0.5 * (q[0] + n[b, ALONG] + wx), 0.5 * (q[1] + n[b, ALONG + 1] + wy), 0.5 * (q[2] + n[b, ALONG + 2] + wz)
+        green0, half = green_strain(b, wx, wy, wz, own), 0.5
+    strain0, strain1, slope1, slope, curvature = measure(own.kinds[b, MEASURE], green0, green, 0.0, 0.0)
+    dt, law = trial.time1 - trial.time0, own.kinds[b, LAW]
+    is_relaxed = trial.rate == 0.0 and dt > 0.0 and own.creeps == 0
+    if law == TABLE:
+        stress, modulus = without_time(b, strain1, trial, own)
+    elif law == PRONY:
+        stress, modulus = with_branches(b, strain0, strain1, dt, is_relaxed, trial, own)
+    else:
+        stress, modulus = behind(b, strain0, strain1, dt, is_relaxed, trial, own)
+    modulus = max(modulus, n[b, FLOOR])
+    area, volume = n[b, AREA], n[b, AREA] / inverse
+    normal = area * stress * slope
+    along = area * (modulus * slope1 * slope + stress * (curvature if trial.secant else 2.0 * curvature))
+    alpha = trial.weight * along * inverse * inverse * inverse
+    starting = 0.0 if trial.secant else n[b, STARTING]
+    is_idle = abs(normal) < SMALL * starting
+    across = trial.weight * half * inverse * (starting if is_idle else normal)
+    if is_idle and trial.rate == 0.0:  # statics finds the way out of the slack that a permanent strain has left
+        alpha = trial.weight * area * max(modulus, n[b, INSTANT]) * slope1 * slope1 * inverse * inverse * inverse
+    add(b, i, j, normal * inverse, alpha, across, p, q, own, force, tangent)
+    state = trial.state1
+    trial.power[TAKEN] += volume * (state[own.places[b, STATE] + LOST] - trial.state0[own.places[b, STATE] + LOST])
+    stored: float = volume * state[own.places[b, STATE] + STORED]
+    is_found = state[own.places[b, STATE] + LOST] == state[own.places[b, STATE] + LOST]
+    return stored if is_found else math.inf
+
+
+@inner_kernel
+def keep(b: int, trial: Trial, own: RopeBars) -> float:
+    """A bar that is gone: what it has lost stays in the books."""
+    first = own.places[b, STATE]
+    for s in range(first, first + PULL + own.places[b, BRANCH + 1]):
+        trial.state1[s] = trial.state0[s]
+    return 0.0
+
+
+@inner_kernel
+def add(
+    b: int, i: int, j: int, tension: float, alpha: float, across: float, p: tuple[float, float, float],
+    q: tuple[float, float, float], own: RopeBars, force: Floats, tangent: Tangent,
+) -> None:  # fmt: skip
+    """Tension p on node j, minus that on i; alpha p q^T + across I on jj and ii, minus that on ij and ji."""
+    block, cross, pair = tangent.block, tangent.cross, own.first + b
+    for a in range(3):
+        pa = component(p, a)
+        force[j + a] += tension * pa
+        force[i + a] -= tension * pa
+        if block.shape[0] == 0:
+            continue
+        for c in range(3):
+            qc = component(q, c)
+            slope = alpha * pa * qc + (across if a == c else 0.0)
+            block[i // 3, 3 * a + c] += slope
+            block[j // 3, 3 * a + c] += slope
+            cross[pair, 3 * a + c] -= slope
+            cross[pair, 9 + 3 * a + c] -= slope
+
+
+@called_kernel
+def values(own: RopeBars, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
+    """E, S, N, T as of any bar; the strain is that of the bar, the stress that of the last good increment."""
+    i, j = 3 * own.nodes[index, 0], 3 * own.nodes[index, 1]
+    green = green_strain(index, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], own)
+    kind: int = own.kinds[index, MEASURE]
+    stress: float = state[own.places[index, STATE] + STRESS]
+    _, strain, slope, _, _ = measure(kind, green, green, 0.0, 0.0)
+    stress *= own.numbers[index, THERE]
+    normal = own.numbers[index, AREA] * stress
+    row[0], row[1] = strain, stress
+    row[3] = normal * slope * math.sqrt(1.0 + 2.0 * green)
+    row[2] = row[3] if kind == LOG else normal
+
+
+def stored_in(own: RopeBars, index: int, u: Floats, state: Floats) -> float:
+    """Energy of one bar."""
+    numbers = own.numbers[index]
+    return float(numbers[AREA] / numbers[INVERSE] * state[own.places[index, STATE] + STORED])
+
+
+def trouble(own: RopeBars, system: Any, u: Floats, state: Floats) -> str:
+    """Which bar has not found its slow strain."""
+    for index, element in enumerate(own.elements.tolist()):
+        is_lost = np.isnan(state[own.places[index, STATE] + LOST])
+        if is_lost and np.isfinite(u.reshape(-1, 3)[own.nodes[index]]).all():
+            name = system.model.mesh.element_names[element]
+            return f"no strain is found by which element {name} lags behind (*DYNAMIC STIFFNESS) in this increment."
+    return ""
+
+
+def stiffest(own: RopeBars, place: Floats, u: Floats, dt: float) -> RopeBars:
+    """Those that are slack now are as stiff as at once."""
+    numbers = own.numbers.copy()
+    numbers[:, FLOOR] = np.where(own.kinds[:, TENSION_ONLY] == 1, numbers[:, INSTANT], 0.0)
+    return own._replace(numbers=numbers)
+
+
+ROPE_LAWS = Family(
+    "rope laws",
+    assemble,
+    evaluate,
+    values,
+    wanted=lambda model: any(material.has_rope_law for material in model.materials.values()),
+    pairs=lambda own: own.nodes,
+    states=lambda own: own.start,
+    elements=lambda own: own.elements,
+    in_step=lambda own, system, environment: own._replace(creeps=int(environment.creeps)),
+    smooth=False,
+    stiffest=stiffest,
+    size=lambda own: float((own.numbers[:, AREA] * own.numbers[:, INSTANT]).max(initial=0.0)),
+    stored=stored_in,
+    trouble=trouble,
+)
+
+
+CLOSE = 1e-6
+"""Ends of an increment as near as this, over their strains, have the mean of their stresses."""
+MOST = 200
+SETTLED = 1e-15
+
+
+@inner_kernel
+def remember(
+    first: int, strain: float, largest: float, slow: float, lost: float, stress: float, stored: float, trial: Trial
+) -> None:
+    """The states of a bar but those of its branches; lost: in this increment."""
+    state = trial.state1
+    state[first + STRAIN], state[first + LARGEST], state[first + SLOW] = strain, largest, slow
+    state[first + LOST] = trial.state0[first + LOST] + lost
+    state[first + STRESS], state[first + STORED] = stress, stored
+
+
+@inner_kernel
+def without_time(b: int, strain: float, trial: Trial, own: RopeBars) -> tuple[float, float]:
+    """TABLE: stress (secant: mean over the increment) and modulus."""
+    first = own.places[b, STATE]
+    before, largest = trial.state0[first + STRAIN], trial.state0[first + LARGEST]
+    stress, slope, stored, piece = quasi_static(b, strain, largest, own)
+    most = max(largest, strain)
+    lost = lost_so_far(b, most, own) - lost_so_far(b, largest, own) if most > largest else 0.0
+    remember(first, strain, most, 0.0, lost, stress, stored, trial)
+    if not trial.secant:
+        return stress, slope
+    earlier, _, had, piece0 = quasi_static(b, before, largest, own)
+    rise = strain - before
+    if piece == piece0 or abs(rise) <= CLOSE * (abs(strain) + abs(before)):
+        return 0.5 * (stress + earlier), 0.5 * slope
+    mean = (stored - had + lost) / rise
+    return mean, (stress - mean) / rise
+
+
+@inner_kernel
+def with_branches(
+    b: int, start: float, end: float, dt: float, is_relaxed: bool, trial: Trial, own: RopeBars
+) -> tuple[float, float]:
+    """PRONY: stress (secant: mean of both ends) and modulus; start, end: strains of the bar."""
+    first, place, count = own.places[b, STATE], own.places[b, BRANCH], own.places[b, BRANCH + 1]
+    young, before = own.numbers[b, YOUNG], trial.state0[first + STRAIN]
+    modulus, left = young, young * before
+    for k in range(count):
+        keep, mean, _ = faded(math.inf if is_relaxed else dt / own.branches[place + k, 1])
+        modulus += own.branches[place + k, 0] * mean
+        left += keep * trial.state0[first + PULL + k]
+    rise, slope = end - before, modulus
+    if own.kinds[b, TENSION_ONLY] == 1 and left + modulus * rise < 0.0:
+        rise, slope = -left / modulus, 0.0
+    strain = before + rise
+    stress = left + modulus * rise if slope != 0.0 else 0.0
+    stored, lost = 0.5 * young * strain * strain, 0.0
+    for k in range(count):
+        stiff, pull0 = own.branches[place + k, 0], trial.state0[first + PULL + k]
+        keep, mean, rest = faded(math.inf if is_relaxed else dt / own.branches[place + k, 1])
+        pull = keep * pull0 + stiff * mean * rise
+        trial.state1[first + PULL + k] = pull
+        stored += 0.5 * pull * pull / stiff
+        lost += rise * (pull0 * mean + stiff * rest * rise) - 0.5 * (pull - pull0) * (pull + pull0) / stiff
+    if trial.secant:
+        stress0 = trial.state0[first + STRESS]
+        lost = 0.5 * (stress0 + stress) * (end - start) - (stored - trial.state0[first + STORED])
+        remember(first, strain, 0.0, 0.0, lost, stress, stored, trial)
+        return 0.5 * (stress0 + stress), 0.5 * slope
+    remember(first, strain, 0.0, 0.0, lost, stress, stored, trial)
+    return stress, slope
+
+
+@inner_kernel
+def slow_strain(b: int, q: float, stress: float, own: RopeBars) -> float:
+    """Quasi-static strain less that of the fast spring under the mean stress."""
+    constant, slope = own.numbers[b, CONSTANT], own.numbers[b, SLOPE]
+    fast: float = stress / constant
+    if slope != 0.0 and stress > 0.0:
+        fast = math.log1p(slope * stress / constant) / slope
+    return q - fast
+
+
+@inner_kernel
+def stiffness_at(b: int, stress: float, own: RopeBars) -> tuple[float, float]:
+    """Dynamic modulus at a mean stress, and its derivative by it."""
+    if stress <= 0.0:
+        return own.numbers[b, CONSTANT], 0.0
+    return own.numbers[b, CONSTANT] + own.numbers[b, SLOPE] * stress, own.numbers[b, SLOPE]
+
+
+@inner_kernel
+def late_share(z: float) -> float:
+    """1/(1 - exp(-z)) - 1/z."""
+    if z < 1e-3:
+        return 0.5 + z / 12.0
+    return -1.0 / math.expm1(-z) - 1.0 / z
+
+
+@inner_kernel
+def drift(
+    b: int, q: float, end: float, largest: float, late: float, is_slack: bool, own: RopeBars
+) -> tuple[float, float]:
+    """Slow strain, less ``late`` times the stress of the dashpot, over q; and its derivative."""
+    stress, slope, _, _ = quasi_static(b, q, largest, own)
+    modulus, more = stiffness_at(b, stress, own)
+    value, rate = slow_strain(b, q, stress, own), 1.0 - slope / modulus
+    if is_slack:
+        return value + late * stress, rate + late * slope
+    return value - late * modulus * (end - q), rate + late * (modulus - more * slope * (end - q))
+
+
+@inner_kernel
+def solve_slow(
+    b: int, guess: float, end: float, largest: float, late: float, wanted: float, is_slack: bool, own: RopeBars
+) -> float:
+    """q where ``drift``, which rises, is as wanted: Newton between bounds; NaN where it is not found."""
+    low, high, q = -math.inf, math.inf, guess
+    for _ in range(MOST):
+        value, rate = drift(b, q, end, largest, late, is_slack, own)
+        if value < wanted:
+            low = q
+        else:
+            high = q
+        step = q + (wanted - value) / rate
+        if not low < step < high:
+            step = 0.5 * (low + high) if high - low < math.inf else step
+        if abs(step - q) <= SETTLED * (1e-3 + abs(q)) or high - low <= SETTLED * (1e-3 + abs(q)):
+            return step
+        q = step
+    return math.nan
+
+
+@inner_kernel
+def behind(
+    b: int, start: float, end: float, dt: float, is_relaxed: bool, trial: Trial, own: RopeBars
+) -> tuple[float, float]:
+    """LAGGING: stress (secant: mean of both ends) and modulus; start, end: strains of the bar.
+
+    Where q is not found it stays, and what is lost is NaN from there on: the run stops (``trouble``).
+    """
+    first, ropes = own.places[b, STATE], own.kinds[b, TENSION_ONLY] == 1
+    before, largest = trial.state0[first + STRAIN], trial.state0[first + LARGEST]
+    q0, stress0 = trial.state0[first + SLOW], trial.state0[first + STRESS]
+    mean, slope, stored0, _ = quasi_static(b, q0, largest, own)
+    stiff, _ = stiffness_at(b, mean, own)
+    q, chase, unfound = q0, 0.0, 0.0
+    if is_relaxed:
+        q, chase = (max(end, set_strain(b, max(largest, end), own)) if ropes else end), 1.0
+    elif dt > 0.0:
+        viscosity = own.numbers[b, VISCOSITY]
+        share = late_share(dt * stiff / (viscosity * (1.0 - slope / stiff)))
+        late = share * dt / viscosity
+        wanted = slow_strain(b, q0, mean, own) + (1.0 - share) * dt / viscosity * (stress0 - mean)
+        q = solve_slow(b, q0, end, largest, late, wanted, False, own)
+        if q != q:
+            q, unfound = q0, math.nan
+        held, rise, _, _ = quasi_static(b, q, largest, own)
+        fast, more = stiffness_at(b, held, own)
+        if ropes and held + fast * (end - q) < 0.0:
+            q = solve_slow(b, q, end, largest, late, wanted, True, own)
+            if q != q:
+                q, unfound = q0, math.nan
+        else:
+            chase = late * fast / (1.0 - rise / fast + late * (fast - more * rise * (end - q)))
+    most = max(largest, q)
+    mean, slope, stored, _ = quasi_static(b, q, most, own)
+    stiff, more = stiffness_at(b, mean, own)
+    ahead = end - q
+    stress, modulus = mean + stiff * ahead, stiff + (slope + more * slope * ahead - stiff) * chase
+    if ropes and (stress < 0.0 or (is_relaxed and end < q)):
+        ahead, stress, modulus = -mean / stiff, 0.0, 0.0
+    stored += mean * ahead + 0.5 * stiff * ahead * ahead
+    had = trial.state0[first + STORED]
+    if is_relaxed and not trial.secant:
+        lost = lost_so_far(b, most, own) - lost_so_far(b, largest, own) + had - stored0
+    else:
+        along = end - start if trial.secant else q + ahead - before
+        lost = 0.5 * (stress0 + stress) * along - (stored - had)
+    remember(first, q + ahead, most, q, lost + unfound, stress, stored, trial)
+    return (0.5 * (stress0 + stress), 0.5 * modulus) if trial.secant else (stress, modulus)

@@ -1,0 +1,441 @@
+"""Lines that run, as arrays, and their law: what a line of natural length L does that is l long.
+
+With s = l/L and the strain e(s) of its section, all measures are functions of s alone:
+
+    t = E e + S_0,   r = r_plus or r_minus,   W = A L w(s),   w = r t^2/(2 E),   w' = r t e',   w'' = r (E e'^2 + t e'')
+    T = dW/dl = A w',   dT/dl = A w''/L,   dT/dL = - s A w''/L,   dW/dL = A (w - s w')
+
+dW/dL, - (T + T^2/(2 E A)) for ENGINEERING, is what line that comes in brings with it. s - 1 = (x + D - L)/L keeps its
+digits, x being the elongation from the distance D of the reference position.
+
+How a line shares itself out between its legs, and what it pulls with: winches, pulleys, friction on these.
+
+A rope over a pulley without friction pulls alike on both sides: it is one line of length l1 + l2. With friction mu
+both legs keep what they have while T1/T2 lies within exp(-mu phi) and exp(mu phi), phi being the angle the rope turns
+by (capstan, Euler-Eytelwein); else ds passes until it stands on the limit. Where a tension is negative its limit is
+turned round, so that one of the two is always nearer to zero. A winch that keeps a tension gives the length that has
+it, as far as its speed allows. Lengths are found by iterations with a bound: ``is_settled`` puts the answer into the
+laws again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from fem.arrays import Floats, Ints, Vector
+from fem.compiled import called_kernel, inner_kernel
+from fem.forces.curves import Curves
+from fem.forces.laws import GREEN, LOG, bilinear, fraction, log_ratio
+
+# Columns of Lines.numbers
+FIRST_LEG, DISTANCE, REST = 0, 6, 8
+AREA, YOUNG, PLUS, MINUS, STRESS0, STARTING, FRICTION, DENSITY, KNOWN, DIES = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19
+NUMBERS = 20
+# What a line remembers: natural lengths of its legs, what has come into them but by the curves of winches, dW/dL
+# (NaN: lengths have not been found, and the run stops), T,
+# rates of the lengths, of which time that is, and u of its nodes, where these weigh
+LENGTH, HAULED, BROUGHT, PULL, RATE, CLOCK, MOVED = 0, 2, 4, 6, 8, 10, 11
+REMEMBERED = 20
+NOTHING = -1
+LEAST_LENGTH, LEAST_LEG = 0.1, 1e-3
+"""Fractions of the natural length at the start: below them there is no line to speak of."""
+TURNS = 120
+"""Bound of iterations for one number, which take less than ten but beside kinks; those are halved out in as many."""
+
+CLOSE = 1e-12
+"""The last step of an iteration that goes on in round-off, over its number."""
+
+
+class Lines(NamedTuple):
+    """q lines of one leg (bars that a winch names) or two (ropes over pulleys).
+
+    elements (q,)
+    nodes    (q, 3)  its end, the pulley (of a bar: its other end), the end beyond (of a bar: -1)
+    pairs    (q,)    its first pair: end and pulley, pulley and other end, both ends
+    first            of its states
+    measure  (q,)    strain
+    numbers  (q, NUMBERS)  reference vectors from the pulley to both ends (2 x 3), their lengths, natural lengths of
+                     both legs; area, modulus, r_plus, r_minus, S_0, starting tension, friction, mass per natural
+                     length, the mass that the model gives to either end already, 1 where it may not get too short
+    spans    (q, 4)  its first and past-last row of ``turns``, and of ``pulls``
+    turns    (r, 2)  leg and curve of what a winch gives, changes (r,) of the length for the value 1
+    control  (q, 2)  leg that is kept at a tension (-1: none), and the curve of that;  wanted (q, 2): for the value 1,
+                     and the speed it may take
+    pulls    (g,)    curves of accelerations of gravity, fields (g, 3) for the value 1
+    """
+
+    elements: Ints
+    nodes: Ints
+    pairs: Ints
+    first: int
+    measure: Ints
+    numbers: Floats
+    spans: Ints
+    turns: Ints
+    changes: Floats
+    control: Ints
+    wanted: Floats
+    pulls: Ints
+    fields: Floats
+    curves: Curves
+
+
+class Leg(NamedTuple):
+    """A straight piece from the pulley: vector to its end, length, elongation, and length in the reference position."""
+
+    d: Vector
+    length: float
+    longer: float
+    distance: float
+
+
+@inner_kernel
+def leg_of(k: int, number: int, u: Floats, own: Lines) -> Leg:
+    """Leg 0 or 1 of line k."""
+    i, p, column = 3 * own.nodes[k, 2 * number], 3 * own.nodes[k, 1], FIRST_LEG + 3 * number
+    rx, ry, rz = own.numbers[k, column], own.numbers[k, column + 1], own.numbers[k, column + 2]
+    wx, wy, wz = u[i] - u[p], u[i + 1] - u[p + 1], u[i + 2] - u[p + 2]
+    dx, dy, dz = rx + wx, ry + wy, rz + wz
+    length, distance = math.sqrt(dx * dx + dy * dy + dz * dz), own.numbers[k, DISTANCE + number]
+    longer = (2.0 * (rx * wx + ry * wy + rz * wz) + wx * wx + wy * wy + wz * wz) / (length + distance)
+    return Leg((dx, dy, dz), length, longer, distance)
+
+
+@inner_kernel
+def both(one: Leg, other: Leg) -> Leg:
+    """A rope that runs freely is as long as both legs."""
+    return Leg(one.d, one.length + other.length, one.longer + other.longer, one.distance + other.distance)
+
+
+@inner_kernel
+def stretch(leg: Leg, natural: float) -> float:
+    """s - 1."""
+    return (leg.longer + (leg.distance - natural)) / natural
+
+
+@inner_kernel
+def strain_at(k: int, h: float, own: Lines) -> tuple[float, float, float]:
+    """e, e', e'' at s = 1 + h."""
+    if own.measure[k] == GREEN:
+        return h + 0.5 * h * h, 1.0 + h, 1.0
+    if own.measure[k] == LOG:
+        return math.log1p(h), 1.0 / (1.0 + h), -1.0 / ((1.0 + h) * (1.0 + h))
+    return h, 1.0, 0.0
+
+
+@inner_kernel
+def stress_at(k: int, h: float, own: Lines) -> tuple[float, float]:
+    """Strain and stress at s = 1 + h."""
+    strain = strain_at(k, h, own)[0]
+    trial = own.numbers[k, YOUNG] * strain + own.numbers[k, STRESS0]
+    return strain, fraction(trial, own.numbers[k, PLUS], own.numbers[k, MINUS]) * trial
+
+
+@inner_kernel
+def law_at(k: int, h: float, own: Lines) -> tuple[float, float, float]:
+    """A w, A w', A w'' at s = 1 + h."""
+    strain, slope, bend = strain_at(k, h, own)
+    area, young = own.numbers[k, AREA], own.numbers[k, YOUNG]
+    trial = young * strain + own.numbers[k, STRESS0]
+    active = area * fraction(trial, own.numbers[k, PLUS], own.numbers[k, MINUS])
+    return (
+        0.5 * active * trial * trial / young, active * trial * slope, active * (young * slope * slope + trial * bend)
+    )  # fmt: skip
+
+
+@inner_kernel
+def brought_at(k: int, h: float, own: Lines) -> float:
+    """dW/dL at s = 1 + h."""
+    stored, pull, _ = law_at(k, h, own)
+    return stored - (1.0 + h) * pull
+
+
+@inner_kernel
+def stretch_for(k: int, pull: float, own: Lines) -> float:
+    """h at which the line pulls so hard, by Newton's method; a line that would have to push is just not slack.
+
+    Where it is not found (LOG: no line pulls harder than E A/e), that of a straight law: ``is_settled`` reports it.
+    """
+    area, young, stress0 = own.numbers[k, AREA], own.numbers[k, YOUNG], own.numbers[k, STRESS0]
+    first: float = (pull / (area * own.numbers[k, PLUS]) - stress0) / young
+    h, step = first, math.inf
+    for _ in range(TURNS):
+        if not h > -1.0:
+            return first
+        _, now, slope = law_at(k, h, own)
+        if slope == 0.0:
+            return h
+        step = (pull - now) / slope
+        h += step
+        if abs(step) <= 1e-16 * (1.0 + abs(h)):
+            return h
+    return h if abs(step) <= CLOSE * (1.0 + abs(h)) else first
+
+
+@inner_kernel
+def secant_pull(k: int, h0: float, h1: float, own: Lines) -> tuple[float, float]:
+    """(A w1 - A w0)/(s1 - s0) and its derivative by s1."""
+    young, stress0 = own.numbers[k, YOUNG], own.numbers[k, STRESS0]
+    e0, _, _ = strain_at(k, h0, own)
+    e1, slope1, _ = strain_at(k, h1, own)
+    stress, modulus = bilinear(
+        young * e0 + stress0, young * e1 + stress0, young, own.numbers[k, PLUS], own.numbers[k, MINUS]
+    )
+    rise, bend = 1.0, 0.0
+    if own.measure[k] == GREEN:
+        rise, bend = 1.0 + 0.5 * (h0 + h1), 0.5
+    if own.measure[k] == LOG:
+        phi, phi_slope = log_ratio((h1 - h0) / (1.0 + h0))
+        rise, bend = phi / (1.0 + h0), phi_slope / ((1.0 + h0) * (1.0 + h0))
+    area = own.numbers[k, AREA]
+    return area * stress * rise, area * (modulus * slope1 * rise + stress * bend)
+
+
+SETTLED = 1e-11
+"""What pulls of an answer may be off by, over the forces that the round-off of lengths belongs to."""
+
+
+class Wish(NamedTuple):
+    """What a winch wants: the pull in leg ``leg`` (-1: nothing), by ``most`` more or less of length."""
+
+    leg: int
+    pull: float
+    most: float
+
+
+class Answer(NamedTuple):
+    """Of both legs: pull T and natural length L, their derivatives by l1, l2 and phi.
+
+    hauled  what a winch that keeps a tension has added to its leg;  passed: what leg 1 has got from leg 2
+    """
+
+    t1: float
+    t2: float
+    length1: float
+    length2: float
+    hauled: float
+    passed: float
+    t11: float
+    t12: float
+    t1f: float
+    t21: float
+    t22: float
+    t2f: float
+    l11: float
+    l12: float
+    l1f: float
+    l21: float
+    l22: float
+    l2f: float
+
+
+class Run(NamedTuple):
+    """Of one leg: pull, dT/dl, -dT/dL."""
+
+    pull: float
+    stiff: float
+    give: float
+
+
+@inner_kernel
+def pull_of(k: int, leg: Leg, natural: float, own: Lines) -> Run:
+    """A leg of a natural length."""
+    h = stretch(leg, natural)
+    _, pull, slope = law_at(k, h, own)
+    return Run(pull, slope / natural, (1.0 + h) * slope / natural)
+
+
+@inner_kernel
+def hauled_by(k: int, leg: Leg, natural: float, wish: Wish, own: Lines) -> tuple[float, float]:
+    """What a winch adds to the natural length, and the derivative of that by l: 0 where its speed is the limit."""
+    if wish.leg < 0 or own.numbers[k, AREA] == 0.0:
+        return 0.0, 0.0
+    each = 1.0 / (1.0 + stretch_for(k, wish.pull, own))
+    change = leg.length * each - natural
+    if abs(change) > wish.most:
+        return math.copysign(wish.most, change), 0.0
+    return change, each
+
+
+@inner_kernel
+def one_leg(k: int, leg: Leg, natural: float, wish: Wish, own: Lines) -> Answer:
+    """A bar that a winch names."""
+    hauled, more = hauled_by(k, leg, natural, wish, own)
+    length = natural + hauled
+    run = pull_of(k, leg, length, own)
+    pull, stiff = run.pull, run.stiff
+    if more > 0.0:
+        pull, stiff = wish.pull, 0.0
+    return Answer(
+        pull, 0.0, length, 0.0, hauled, 0.0, stiff, 0.0, 0.0, 0.0, 0.0, 0.0, more, 0.0, 0.0, 0.0, 0.0, 0.0
+    )  # fmt: skip
+
+
+@inner_kernel
+def free_rope(k: int, one: Leg, other: Leg, natural: float, wish: Wish, own: Lines) -> Answer:
+    """Without friction: each leg has the part of the length that it is long."""
+    whole = both(one, other)
+    answer = one_leg(k, whole, natural, wish, own)
+    length, stiff, more = answer.length1, answer.t11, answer.l11
+    first, second, each = one.length / whole.length, other.length / whole.length, length / whole.length
+    return Answer(
+        answer.t1, answer.t1, length * first, length * second, answer.hauled, 0.0,
+        stiff, stiff, 0.0, stiff, stiff, 0.0,
+        each * second + more * first, (more - each) * first, 0.0, (more - each) * second, each * first + more * second,
+        0.0,
+    )  # fmt: skip
+
+
+@inner_kernel
+def exchanged(answer: Answer) -> Answer:
+    """The same with the legs in the other order."""
+    return Answer(
+        answer.t2, answer.t1, answer.length2, answer.length1, answer.hauled, -answer.passed,
+        answer.t22, answer.t21, answer.t2f, answer.t12, answer.t11, answer.t1f,
+        answer.l22, answer.l21, answer.l2f, answer.l12, answer.l11, answer.l1f,
+    )  # fmt: skip
+
+
+@inner_kernel
+def limit_over(pull: float, grip: float) -> float:
+    """The most that one leg may pull where the other pulls so hard; grip: exp(mu phi)."""
+    return pull * grip if pull >= 0.0 else pull / grip
+
+
+@called_kernel
+def length_that_holds(k: int, one: Leg, other: Leg, least: float, whole: float, grip: float, own: Lines) -> float:
+    """L1 at which leg 1 just holds: T1(L1) = limit over T2(whole - L1), by Newton's method between two bounds.
+
+    Beyond a kink (a leg gets slack) every other turn halves what lies between these. ``is_settled`` says whether it is.
+    """
+    low = max(least, 0.0)
+    high = whole * one.length / (one.length + other.length)  # there both pull alike
+    length = low if low > 0.0 else 0.5 * high
+    for _ in range(TURNS):
+        first, second = pull_of(k, one, length, own), pull_of(k, other, whole - length, own)
+        excess = first.pull - limit_over(second.pull, grip)
+        if excess > 0.0:
+            low = length
+        else:
+            high = length
+        slope = first.give + second.give * (grip if second.pull >= 0.0 else 1.0 / grip)
+        following = length + excess / slope if slope > 0.0 else 0.5 * (low + high)
+        if not low <= following <= high:
+            following = 0.5 * (low + high)
+        if abs(following - length) <= 4e-16 * whole:
+            return following
+        length = following
+    return length
+
+
+@inner_kernel
+def towards_first(
+    k: int, one: Leg, other: Leg, have: float, whole: float, hauled: float, phi: float, own: Lines
+) -> Answer:
+    """Leg 1 pulls too hard, or has no length: it gets some."""
+    steep = own.numbers[k, FRICTION]
+    grip = math.exp(steep * phi)
+    length = length_that_holds(k, one, other, have, whole, grip, own)
+    first, second = pull_of(k, one, length, own), pull_of(k, other, whole - length, own)
+    positive = second.pull >= 0.0
+    factor = grip if positive else 1.0 / grip
+    turn = (steep if positive else -steep) * factor * second.pull
+    soft = first.give + factor * second.give
+    each = 1.0 / soft if soft > 0.0 else 0.0
+    d1, d2, df = first.stiff * each, -factor * second.stiff * each, -turn * each
+    return Answer(
+        first.pull, second.pull, length, whole - length, hauled, length - have,
+        first.stiff - first.give * d1, -first.give * d2, -first.give * df,
+        second.give * d1, second.stiff + second.give * d2, second.give * df,
+        d1, d2, df, -d1, -d2, -df,
+    )  # fmt: skip
+
+
+@inner_kernel
+def with_friction(
+    k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, wish: Wish, own: Lines
+) -> Answer:
+    """A rope that rubs, and a winch at leg 1 that may keep its pull as far as its speed allows.
+
+    have  natural lengths before that, and before anything passes
+    """
+    steep, hauled = own.numbers[k, FRICTION], 0.0
+    grip = math.exp(steep * phi)
+    if wish.leg >= 0 and own.numbers[k, AREA] > 0.0:
+        pull, each = wish.pull, 1.0 / (1.0 + stretch_for(k, wish.pull, own))
+        length, second, length2 = one.length * each, pull_of(k, other, have2, own), have2
+        t2, t22, t2f, l22, l2f = second.pull, second.stiff, 0.0, 0.0, 0.0
+        over = second.pull > limit_over(pull, grip)
+        if over or pull > limit_over(second.pull, grip):
+            t2 = pull * grip if over else pull / grip
+            h = stretch_for(k, t2, own)
+            l22 = 1.0 / (1.0 + h)
+            t22, t2f, length2 = 0.0, (steep if over else -steep) * t2, other.length * l22
+            l2f = -length2 * l22 * t2f / law_at(k, h, own)[2]
+        passed = have2 - length2
+        hauled = length - have1 - passed
+        if abs(hauled) <= wish.most:
+            return Answer(
+                pull, t2, length, length2, hauled, passed, 0.0, 0.0, 0.0, 0.0, t22, t2f, each, 0.0, 0.0, 0.0, l22, l2f
+            )  # fmt: skip
+        hauled = math.copysign(wish.most, hauled)
+        have1 += hauled
+    over1 = have1 <= 0.0
+    if have1 > 0.0 and have2 > 0.0:
+        first, second = pull_of(k, one, have1, own), pull_of(k, other, have2, own)
+        over1 = first.pull > limit_over(second.pull, grip)
+        if not (over1 or second.pull > limit_over(first.pull, grip)):
+            return Answer(
+                first.pull, second.pull, have1, have2, hauled, 0.0, first.stiff, 0.0, 0.0, 0.0, second.stiff, 0.0,
+                0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+            )  # fmt: skip
+    whole = have1 + have2
+    if over1:
+        return towards_first(k, one, other, have1, whole, hauled, phi, own)
+    return exchanged(towards_first(k, other, one, have2, whole, hauled, phi, own))
+
+
+@inner_kernel
+def answer_of(k: int, one: Leg, other: Leg, have1: float, have2: float, phi: float, wish: Wish, own: Lines) -> Answer:
+    """Line k with the natural lengths that winches by curves have left in its legs."""
+    if own.nodes[k, 2] < 0:
+        return one_leg(k, one, have1, wish, own)
+    if own.numbers[k, FRICTION] == 0.0:
+        return free_rope(k, one, other, have1 + have2, wish, own)
+    is_second = wish.leg == 1
+    answer = with_friction(
+        k,
+        other if is_second else one,
+        one if is_second else other,
+        have2 if is_second else have1,
+        have1 if is_second else have2,
+        phi,
+        wish,
+        own,
+    )
+    return exchanged(answer) if is_second else answer
+
+
+@inner_kernel
+def is_settled(k: int, one: Leg, other: Leg, phi: float, wish: Wish, answer: Answer, own: Lines) -> bool:
+    """Pulls are those of the lengths, and none is beyond its limit over the other: iterations have ended well."""
+    rubs = own.nodes[k, 2] >= 0 and own.numbers[k, FRICTION] > 0.0
+    if not rubs and wish.leg < 0:
+        return True  # nothing has been looked for
+    if not rubs:
+        line = both(one, other) if own.nodes[k, 2] >= 0 else one
+        return is_pull(k, answer.t1, answer.t1, line, answer.length1 + answer.length2, own)
+    grip = math.exp(own.numbers[k, FRICTION] * phi)
+    over1, over2 = min(answer.t1, limit_over(answer.t2, grip)), min(answer.t2, limit_over(answer.t1, grip))
+    fits = is_pull(k, answer.t1, over1, one, answer.length1, own)
+    return fits and is_pull(k, answer.t2, over2, other, answer.length2, own)
+
+
+@inner_kernel
+def is_pull(k: int, pull: float, allowed: float, leg: Leg, natural: float, own: Lines) -> bool:
+    """A leg of a natural length pulls so hard, and no harder than allowed; False where one of them is NaN."""
+    run, numbers = pull_of(k, leg, natural, own), own.numbers
+    size = numbers[k, AREA] * (numbers[k, YOUNG] + abs(numbers[k, STRESS0])) + abs(pull) + abs(run.give * natural)
+    fits: bool = abs(run.pull - pull) <= SETTLED * size and abs(pull - allowed) <= SETTLED * size
+    return fits

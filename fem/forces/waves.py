@@ -1,0 +1,277 @@
+"""Water and wind: how fast they flow at a height, which part of a bar is in them, how waves move the water at nodes.
+
+Waves are evaluated once an increment, at the places that its start foresees.
+
+Formulas: ``model/surroundings``. The place is x + dt v + dt^2 a/2, where forces act: to second order, and known
+during the increment, so that no iteration asks for waves and no tangent has their gradient. What was found for a node
+is kept with its place and time among the states, and found anew only where these are others: it follows from them
+alone, whatever was asked before.
+
+Phases are counted in turns: what is left of them after whole quarters is exact. Sine, cosine and decay with depth are
+their Taylor series, to round-off: without calls the loop over regular waves runs on vectors, 2 ns for a wave and node.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel, inner_kernel
+from fem.forces.protocol import Trial
+
+WATER, WIND, INERTIA, STILL_WATER = 0, 1, 2, 3
+"""What acts: a stream of water, of wind, the acceleration of the water, or water at rest, wherever the bar is, that
+resists in proportion to speed: what bounds increments of EXPLICIT."""
+
+
+class Streams(NamedTuple):
+    """Of a model: the axis that is up and the still level;
+    profile (z, 4) elevation and velocity of the current, elevation rising, at least one row;
+    along, across (3,) speed of the wind at the reference height, as two vectors; that height and the power of the law
+    """
+
+    up: int
+    level: float
+    profile: Floats
+    along: Floats
+    across: Floats
+    reference: float
+    power: float
+
+
+@inner_kernel
+def velocity(
+    medium: int, z: float, first: float, second: float, streams: Streams
+) -> tuple[float, float, float, float, float, float]:
+    """Velocity at height z, and its derivative by z.
+
+    first, second  amplitudes; of the current the first counts (the second is that of waves)
+    """
+    if medium == WIND:
+        height, factor, slope = (z - streams.level) / streams.reference, 1.0, 0.0
+        if streams.power != 0.0:
+            factor = height**streams.power if height > 0.0 else 0.0
+            slope = streams.power * factor / (z - streams.level) if height > 0.0 else 0.0
+        x = first * streams.along[0] + second * streams.across[0]
+        y = first * streams.along[1] + second * streams.across[1]
+        w = first * streams.along[2] + second * streams.across[2]
+        return factor * x, factor * y, factor * w, slope * x, slope * y, slope * w
+    profile, k, last = streams.profile, 0, streams.profile.shape[0] - 1
+    while k < last and profile[k + 1, 0] < z:
+        k += 1
+    if k == last or z <= profile[0, 0]:
+        return first * profile[k, 1], first * profile[k, 2], first * profile[k, 3], 0.0, 0.0, 0.0
+    inverse = 1.0 / (profile[k + 1, 0] - profile[k, 0])
+    share = (z - profile[k, 0]) * inverse
+    x, dx = profile[k, 1], profile[k + 1, 1] - profile[k, 1]
+    y, dy = profile[k, 2], profile[k + 1, 2] - profile[k, 2]
+    w, dw = profile[k, 3], profile[k + 1, 3] - profile[k, 3]
+    x, y, w, steep = first * (x + share * dx), first * (y + share * dy), first * (w + share * dw), first * inverse
+    return x, y, w, steep * dx, steep * dy, steep * dw
+
+
+def flows(model: Any) -> bool:
+    """A deck asks for forces of water or wind somewhere."""
+    return bool(model.reach.flows)
+
+
+@inner_kernel
+def wetted(medium: int, zi: float, zj: float, level: float) -> tuple[float, float, float]:
+    """The part [q0, q1] of the way from i to j that is in the medium, and how it moves.
+
+    The last: 0, all or nothing of it; 1, q1 is at the surface; -1, q0 is.
+    """
+    starts, ends = zi <= level, zj <= level
+    if medium == STILL_WATER:
+        return 0.0, 1.0, 0.0
+    if medium == WIND:
+        starts, ends = zi >= level, zj >= level
+    if starts and ends:
+        return 0.0, 1.0, 0.0
+    if not (starts or ends):
+        return 0.0, 0.0, 0.0
+    share = (level - zi) / (zj - zi)
+    return (0.0, share, 1.0) if starts else (share, 1.0, -1.0)
+
+
+TURN = 2.0 * math.pi
+# Rows of trains: turns by the two level coordinates, turns by time, turns at the start; k, exp(-2 k h),
+# a omega/(1 - exp(-2 k h)), a, omega, cosine and sine of the direction
+ALONG_X, ALONG_Y, BY_TIME, AT_START, NUMBER, FLOOR, SPEED, AMPLITUDE, OMEGA, COSINE, SINE = range(11)
+# States of a node: 1 where the rest is known, time and place it is known for, elevation, velocity, acceleration
+IS_KNOWN, TIME, PLACE, ELEVATION, VELOCITY, ACCELERATION, REMEMBERED = 0, 1, 2, 5, 6, 9, 12
+VERTICAL, WHEELER, NONE = 0, 1, 2
+STRETCHINGS = ("VERTICAL", "WHEELER", "NONE")
+DEEP = 40.0
+"""k times the depth at which nothing is left of a wave: exp(-40) is 4e-18."""
+
+
+class Sea(NamedTuple):
+    """Regular waves, c of them in g spans with a ramp each, none: there are no waves.
+
+    trains (11, c), k rising in each span;  spans (g, 2) first and last + 1;  ramps (g,)
+    nodes  (p,) where the water is asked for;  first: of their states
+    up, side: the axis that is up, 1 or -1 by which the other level coordinate counts;  level, depth
+    reach  height from the still level beyond which no bar of a node meets the surface
+    stretching: VERTICAL, WHEELER, NONE
+    """
+
+    trains: Floats
+    spans: Ints
+    ramps: Floats
+    nodes: Ints
+    first: int
+    up: int
+    side: float
+    level: float
+    depth: float
+    reach: float
+    stretching: int
+
+
+def sea_of(model: Any, nodes: Ints, length: Floats, first: int) -> Sea:
+    """The waves of a model; nodes: where forces ask for them; length (q,) of bars, which they may double."""
+    found, up = model.sea, model.mesh.up
+    omega, k, amplitude, phase, b, ramp = found[np.lexsort((found[:, 1], found[:, 5]))].T
+    ramps, starts = np.unique(ramp, return_index=True)
+    spans = np.column_stack([starts, np.append(starts, len(k))[1:]]).astype(np.int64)
+    level, depth = (model.water.level, model.water.level - model.water.seabed) if model.water else (0.0, 0.0)
+    trains = np.array([
+        k * np.cos(b) / TURN, k * np.sin(b) / TURN, omega / TURN, phase / TURN, k, np.exp(-2.0 * k * depth),
+        np.divide(amplitude * omega, -np.expm1(-2.0 * k * depth)), amplitude, omega, np.cos(b), np.sin(b),
+    ])  # fmt: skip
+    how = STRETCHINGS.index(model.waves[0].stretching) if model.waves else VERTICAL
+    asked = nodes if len(k) else nodes[:0]
+    side, reach = 1.0 if up == 2 else -1.0, float(amplitude.sum() + 2.0 * length.max(initial=0.0))
+    return Sea(np.ascontiguousarray(trains), spans, ramps, asked, first, up, side, level, depth, reach, how)
+
+
+@called_kernel
+def foresee(trial: Trial, sea: Sea) -> None:
+    """The water at all nodes, as the equilibrium of the increment has it, into their states."""
+    time, ahead = 0.5 * (trial.time0 + trial.time1) if trial.secant else trial.time1, trial.ahead
+    state = trial.state1
+    for p in range(sea.nodes.shape[0]):
+        at, dof = sea.first + REMEMBERED * p, 3 * sea.nodes[p]
+        is_known = state[at + IS_KNOWN] == 1.0 and state[at + TIME] == time
+        for axis in range(3):
+            move = trial.u0[dof + axis] + ahead * (trial.v0[dof + axis] + 0.5 * ahead * trial.a0[dof + axis])
+            place = trial.place[dof + axis] + move
+            is_known = is_known and state[at + PLACE + axis] == place
+            state[at + PLACE + axis] = place
+        if not is_known:
+            state[at + IS_KNOWN], state[at + TIME] = 1.0, time
+            write_motion(at, sea, state)
+
+
+@inner_kernel
+def write_motion(at: int, sea: Sea, state: Floats) -> None:
+    """Elevation, velocity and acceleration of the water at the time and place that stand before them."""
+    time, x, z = state[at + TIME], state[at + PLACE], state[at + PLACE + sea.up] - sea.level
+    y = sea.side * state[at + PLACE + 3 - sea.up]
+    eta = elevation(time, x, y, sea) if sea.stretching == WHEELER or z > -sea.reach else 0.0
+    height = (z - eta) * sea.depth / (sea.depth + eta) if sea.stretching == WHEELER else z
+    height = max(min(height, 0.0), -sea.depth)
+    for k in range(VELOCITY, REMEMBERED):
+        state[at + k] = 0.0
+    state[at + ELEVATION] = eta
+    if sea.stretching == NONE and z > 0.0:
+        return
+    for g in range(sea.ramps.shape[0]):
+        first, last = sea.spans[g, 0], sea.spans[g, 1]
+        while last > first and sea.trains[NUMBER, last - 1] * height < -DEEP:
+            last -= 1
+        ux, uy, uz, ax, ay, az = motion_of(first, last, time, x, y, height, sea.trains)
+        grown, rate = rising(time, sea.ramps[g])
+        state[at + VELOCITY] += grown * ux
+        state[at + VELOCITY + 3 - sea.up] += sea.side * grown * uy
+        state[at + VELOCITY + sea.up] += grown * uz
+        state[at + ACCELERATION] += grown * ax + rate * ux
+        state[at + ACCELERATION + 3 - sea.up] += sea.side * (grown * ay + rate * uy)
+        state[at + ACCELERATION + sea.up] += grown * az + rate * uz
+
+
+@inner_kernel
+def motion_of(
+    first: int, last: int, time: float, x: float, y: float, height: float, trains: Floats
+) -> tuple[float, float, float, float, float, float]:
+    """Velocity and acceleration that regular waves first to last - 1 make, ramps apart; height <= 0."""
+    ux, uy, uz, ax, ay, az = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for c in range(first, last):
+        turns = trains[ALONG_X, c] * x + trains[ALONG_Y, c] * y - trains[BY_TIME, c] * time + trains[AT_START, c]
+        cosine, sine = on_circle(turns)
+        top = decay(trains[NUMBER, c] * height)
+        bottom = trains[FLOOR, c] / top
+        level, upwards = trains[SPEED, c] * (top + bottom), trains[SPEED, c] * (top - bottom)
+        u, a = level * cosine, level * trains[OMEGA, c] * sine
+        ux += trains[COSINE, c] * u
+        uy += trains[SINE, c] * u
+        uz += upwards * sine
+        ax += trains[COSINE, c] * a
+        ay += trains[SINE, c] * a
+        az -= upwards * trains[OMEGA, c] * cosine
+    return ux, uy, uz, ax, ay, az
+
+
+@inner_kernel
+def elevation(time: float, x: float, y: float, sea: Sea) -> float:
+    """Of the surface above (x, y); y: the other level coordinate, with its sign."""
+    trains, total = sea.trains, 0.0
+    for g in range(sea.ramps.shape[0]):
+        part = 0.0
+        for c in range(sea.spans[g, 0], sea.spans[g, 1]):
+            turns = trains[ALONG_X, c] * x + trains[ALONG_Y, c] * y - trains[BY_TIME, c] * time + trains[AT_START, c]
+            part += trains[AMPLITUDE, c] * on_circle(turns)[0]
+        total += part * rising(time, sea.ramps[g])[0]
+    return total
+
+
+@inner_kernel
+def elevation_near(dof: int, time: float, place: Floats, u: Floats, sea: Sea) -> float:
+    """Of the surface above the node whose first dof is given; 0 where it cannot come to the node."""
+    z, side = place[dof + sea.up] + u[dof + sea.up] - sea.level, dof + 3 - sea.up
+    if abs(z) > sea.reach:
+        return 0.0
+    return elevation(time, place[dof] + u[dof], sea.side * (place[side] + u[side]), sea)
+
+
+@inner_kernel
+def rising(time: float, ramp: float) -> tuple[float, float]:
+    """Factor of waves that rise as (1 - cos)/2 until the ramp is over, and its rate."""
+    if time >= ramp:
+        return 1.0, 0.0
+    part = math.pi * max(time, 0.0) / ramp
+    return 0.5 * (1.0 - math.cos(part)), 0.5 * math.pi / ramp * math.sin(part)
+
+
+@inner_kernel
+def on_circle(turns: float) -> tuple[float, float]:
+    """Cosine and sine: series to x^16 and x^15 within an eighth of a turn of the next quarter."""
+    quarters = math.floor(4.0 * turns + 0.5)
+    x = TURN * (turns - 0.25 * quarters)
+    y = x * x
+    s = x * (1 - y / 6 * (1 - y / 20 * (1 - y / 42 * (1 - y / 72 * (1 - y / 110 * (1 - y / 156 * (1 - y / 210)))))))
+    c = 1 - y / 90 * (1 - y / 132 * (1 - y / 182 * (1 - y / 240)))
+    c = 1 - y / 2 * (1 - y / 12 * (1 - y / 30 * (1 - y / 56 * c)))
+    turned = quarters & 3
+    cosine, sine = (s, c) if turned & 1 else (c, s)
+    return (-cosine if turned == 1 or turned == 2 else cosine), (-sine if turned >= 2 else sine)
+
+
+@inner_kernel
+def decay(x: float) -> float:
+    """exp(x) of x <= 0, not below exp(-DEEP): 64th power of the series about -20/64."""
+    d = (max(x, -DEEP) + 0.5 * DEEP) / 64.0
+    y = 1 + d / 7 * (1 + d / 8 * (1 + d / 9 * (1 + d / 10 * (1 + d / 11 * (1 + d / 12)))))
+    y = 1 + d * (1 + d / 2 * (1 + d / 3 * (1 + d / 4 * (1 + d / 5 * (1 + d / 6 * y)))))
+    y *= math.exp(-0.5 * DEEP / 64.0)
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    y *= y
+    return y
