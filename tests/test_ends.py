@@ -266,6 +266,7 @@ def test_deck_names_in_any_bytes(here: Path, name: bytes) -> None:
 
 # ------------------------------------------------------------------------------------------ all of it, from outside
 @pytest.mark.skipif(sys.platform != "linux", reason="signals and file systems of Linux")
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts.PARTS)
 def test_reliability_in_short(part: str, capsys) -> None:
     if part == "cache" and is_plain():

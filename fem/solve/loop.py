@@ -25,7 +25,7 @@ from fem.assembly.system import System, absent, assemble, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
-from fem.model.winches import told_of_jump
+from fem.model.notices import told_of_jump
 from fem.results.record import Event, Sink, StepStart
 from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
