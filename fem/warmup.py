@@ -21,7 +21,7 @@ from fem.results.digits import NUMBER, lines
 from fem.results.record import SilentSink
 from fem.solve.increment import Wishes
 from fem.solve.loop import solve
-from fem.study.growth import tangent_growth
+from fem.study.growth import TangentGrowth
 
 MOTION = "*DYNAMIC, DIRECT\n0.01, 0.02\n"
 DECK = f"""*NODE, NSET=ALL
@@ -104,7 +104,7 @@ def wanted_units() -> Collection[Job]:
         for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):
             solve(parse_deck(text), SilentSink())
         for text in (DECK, ROPE):
-            tangent_growth(parse_deck(text), 1)
+            TangentGrowth(parse_deck(text), 1).follow()
     return wanted
 
 

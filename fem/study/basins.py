@@ -20,7 +20,6 @@ from fem.study.points import make_grid
 from fem.study.row import layout_of
 from fem.study.sections import SAME
 from fem.study.sweep import Plan, Sweep, carry_out, computed, make_plan, sweep_as_asked
-from fem.study.table import sweep_folder
 
 MOST = 100
 """Attractors that are told from each other."""
@@ -67,15 +66,12 @@ def basins(
     ([1, 1], 'rest')
     """
 
-    def ask(model: Model) -> Settling:
-        return settling_of(model, period, transient, cycles, tolerance, again)
-
-    plan = make_plan(deck, make_grid(grid), parameters, False, ask)
-    layout = plan.layout
-    own = output and sweep_folder(output, plan.model, plan.identity, layout.kind, layout.figures, force)
+    asked = {"period": period, "transient": transient, "cycles": cycles, "tolerance": tolerance, "again": again}
+    plan = make_plan(deck, make_grid(grid), parameters, False, partial(settling_of, **asked))
+    own = plan.folder(output, force) if output else None
     with own or nullcontext():
         compute = partial(computed, plan, workers=workers, scheduler=scheduler)
-        found = basins_in(carry_out(plan, own or None, compute, False), plan)
+        found = basins_in(carry_out(plan, own, compute, False), plan)
         if own:
             write_basins(found, own.path, plan.model)
     return found
@@ -83,10 +79,8 @@ def basins(
 
 def basins_as_asked(options: Namespace) -> int:
     """``fem basins``."""
-
-    def ask(model: Model) -> Settling:
-        again = options.error == "sample"
-        return settling_of(model, options.period, options.transient, options.cycles, options.tolerance, again)
+    names = ("period", "transient", "cycles", "tolerance")
+    asked = {name: getattr(options, name) for name in names} | {"again": options.error == "sample"}
 
     def draw(sweep: Sweep, folder: Path, plan: Plan) -> None:
         found = basins_in(sweep, plan)
@@ -96,7 +90,7 @@ def basins_as_asked(options: Namespace) -> int:
             if found.what_dt_does:
                 print(as_note(found.what_dt_does))
 
-    return sweep_as_asked(options, ask, draw)
+    return sweep_as_asked(options, partial(settling_of, **asked), draw)
 
 
 def settling_of(

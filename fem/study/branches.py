@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ from fem.model import Model
 from fem.runner import load
 from fem.study.orbit import LEADING, UNSTABLE, Direction, Family, Orbit, correct, happened, tangent
 from fem.study.points import Grid, make_grid
+from fem.study.question import Study
 from fem.study.sections import check_column, moving_most
 from fem.study.strobe import Move
 
@@ -365,7 +366,7 @@ class Orbits(Columns):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class Search(Study):
     """How orbits are looked for.
 
     period     of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
@@ -381,11 +382,6 @@ class Search:
     what: str = ""
     depth: int = 1
     kind: ClassVar[str] = "orbits"
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """For the record."""
-        return {f"orbits {each.name}": getattr(self, each.name) for each in fields(self)}
 
     def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Grid | None) -> Orbits:
         """All of them."""

@@ -12,12 +12,11 @@ from typing import Any
 import fem
 from fem.errors import CommandError, FemError, lacks
 from fem.study.lanes.run import can_run_in_lanes
+from fem.study.question import Answer, Job
 from fem.study.workers import (
     COMPILE_SECONDS,
     FEWEST,
-    Answer,
     Block,
-    Job,
     Lost,
     blocks,
     likely_seconds,

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,10 @@ from fem.results.run_record import COMPLETED
 from fem.runner import load, verdict_of
 from fem.study import growth, neighbour
 from fem.study.growth import TangentGrowth
-from fem.study.neighbour import NEVER, TwoGrowth, size_of
+from fem.study.neighbour import TwoGrowth
+from fem.study.question import Question, Row
 from fem.study.sections import LONGEST, SAME, strobe
-from fem.study.trajectory import halved, has_equal_increments, lasting
+from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, size_of
 
 PERIODS, MOST = 400, 8
 """Periods of the drive to which a positive exponent is followed, and how many times the record at most."""
@@ -364,8 +365,8 @@ def beyond_bar(difference: Floats, error: Floats) -> Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class Lyapunov:
-    """How exponents are found; also the question of a sweep.
+class Lyapunov(Question):
+    """How exponents are found.
 
     time       length of the last step, None: the deck's own
     count      how many exponents, the largest first
@@ -383,7 +384,6 @@ class Lyapunov:
     again: str = "none"
     kind: ClassVar[str] = "lyapunov"
     figures: ClassVar[tuple[str, ...]] = ("exponents.png",)
-    counts: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -394,11 +394,6 @@ class Lyapunov:
             raise CommandError(f"the transient is a fraction of the time from 0 to below 1, not {self.transient:g}")
         if self.again not in AGAIN:
             raise CommandError(f"there is no error {self.again!r}; there are {', '.join(AGAIN)}")
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What makes two sweeps the same."""
-        return {f"lyapunov {each.name}": getattr(self, each.name) for each in fields(self)}
 
     def columns(self) -> list[str]:
         """``chaotic``: 1, 0, or empty where the motion has not settled or dt decides."""
@@ -446,8 +441,8 @@ class Lyapunov:
         doubt = "" if found.is_chaotic is None else doubt_at(found, other)
         return replace(found, is_chaotic=None, verdict=doubt) if doubt else found
 
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """A row of a sweep."""
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
+        """As ``Question``; a run at dt/2 that fails leaves the exponents of the first one."""
         verdict, found = COMPLETED, None
         try:
             found = self.exponents(model)
@@ -456,7 +451,7 @@ class Lyapunov:
         except Exception as error:
             verdict = verdict_of(error)
         if found is None:
-            return verdict, (math.nan,) * len(self.columns()), None
+            return verdict, self.empty_row(), None
         numbers = np.concatenate([found.values, found.errors, found.dt_errors]).tolist()
         chaotic = math.nan if found.is_chaotic is None else int(found.is_chaotic)
         return verdict, (chaotic, *numbers[: len(self.columns()) - 1]), None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from fem.files.own import Names, OwnFolder
 from fem.files.whole import lines_of, replace_file
 from fem.model import Model
 from fem.pictures.style import save_png
-from fem.results.console import as_note, in_lines, say
+from fem.results.console import as_note, in_lines
 from fem.results.frames import says_si
 from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.runner import load
 from fem.study.branches import Orbits, Search
-from fem.study.continuation import WAY, Continuation, continue_folder, follow_plan, followed
+from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
 from fem.study.figures import (
     bifurcation,
@@ -33,25 +33,17 @@ from fem.study.figures import (
     picture,
 )
 from fem.study.points import read_vary
+from fem.study.question import Study
 from fem.study.row import EXTREMES, LIFE, SCATTER, Record
 from fem.study.scatter import life_of, read_scatter, write_lives
 from fem.study.sections import Sections
-from fem.study.sweep import Plan, Sweep, carry_out, first_of
+from fem.study.sweep import Plan, Sweep, carry_out, report_failures
 
 if TYPE_CHECKING:
     from fem.study.attractors import Basins
 
 
-class Asked(Protocol):
-    """A question with a name and settings."""
-
-    kind: ClassVar[str]
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-
-
-def folder_of(options: Namespace, model: Model, asked: Asked, names: Sequence[str]) -> OwnFolder:
+def folder_of(options: Namespace, model: Model, asked: Study, names: Sequence[str]) -> OwnFolder:
     """``--output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
     folder = options.output or RESULTS / f"{deck_name(model)}_{asked.kind}_one"
     record = f"{asked.kind}.json"
@@ -60,7 +52,7 @@ def folder_of(options: Namespace, model: Model, asked: Asked, names: Sequence[st
     return own
 
 
-def begin_anew(own: OwnFolder, model: Model, asked: Asked, found: Mapping[str, Any] | None = None) -> None:
+def begin_anew(own: OwnFolder, model: Model, asked: Study, found: Mapping[str, Any] | None = None) -> None:
     """Say whose the folder is, and what was found, then remove what an earlier start left in it."""
     deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
     replace_file(own.path / own.record, as_json({"deck": deck | dict(asked.settings), **(found or {}), **own.about()}))
@@ -223,20 +215,16 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
 def write_continuation(options: Namespace) -> int:
     """The table as a sweep has it, ``points.csv`` (a row for each point of a section), ``continue.png``."""
     asked = Continuation(options.period, options.transient, options.points, options.what, options.method)
-    values, parameters = read_vary(options.vary), dict(options.parameters)
-    asked = asked.decided(first_of(options.deck, parameters, values))
-    plan = follow_plan(options.deck, values, options.back, parameters, asked)
-    own = continue_folder(options.output, plan, options.force)
-    with own:
-        found = carry_out(plan, own, lambda missing: followed(plan, asked, own.path, missing), not options.quiet)
+    plan = follow_plan(options.deck, read_vary(options.vary), options.back, dict(options.parameters), asked)
+    asked = plan.layout
+    with plan.folder(options.output, options.force) as own:
+        found = carry_out(plan, own, partial(followed, plan, own.path), not options.quiet)
         names = [WAY, found.names[1], "n", asked.what or "value"]
         write_table(own.path / asked.figures[0], names, tidy_points(found, asked.points))
         save_png(both_ways(found, asked, says_si(plan.model.heading)), own.path / asked.figures[1])
     if not options.quiet:
         print(f"           and {', '.join(asked.figures[:2])}")
-    if failures := found.failures():
-        say(f"fem: error: {failures}", sys.stderr)
-    return 3 if failures else 0
+    return report_failures(found)
 
 
 def write_orbits(options: Namespace) -> int:

@@ -26,6 +26,7 @@ from fem.results.schedule import printed_in_step, union
 from fem.runner import drive, verdict_of
 from fem.solve.increment import Wishes
 from fem.study.lanes.run import march_together
+from fem.study.question import Question, Row
 
 KINDS = {"e": "EL", "n": "NODE"}
 STATISTICS = "mean", "std", "min", "max", "Tz"
@@ -180,7 +181,7 @@ KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Question):
     """What the rows of a sweep tell of: labels of printed nodes and elements, (step, mode) of natural frequencies;
     numbers over time that are recorded.
     """
@@ -211,8 +212,7 @@ class Layout:
         recorded = self.record.columns() if self.record else []
         return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded]
 
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """One run; whatever goes wrong in it is its verdict."""
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
         sink = RowSink(model, self)
         collected = HistorySink(model) if history else None
         verdict = COMPLETED
@@ -223,11 +223,8 @@ class Layout:
             verdict = verdict_of(error)
         return verdict, sink.row(), collected.history() if collected else None
 
-    def together(
-        self, models: Sequence[Model], points: Sequence[int], may_compile: bool
-    ) -> dict[int, tuple[int | float, ...]]:
-        """Rows of those models that march well as lanes."""
-        found: dict[int, tuple[int | float, ...]] = {}
+    def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
+        found: dict[int, Row] = {}
         if self.record and self.record.is_derived():
             return found
         for marched in march_together(models, may_compile=may_compile):
@@ -326,7 +323,7 @@ class RowSink(TotalsSink):
         pairs = zip(modes.number.tolist(), modes.frequency.tolist(), strict=True)
         self._frequencies |= {(modes.step, mode): frequency for mode, frequency in pairs}
 
-    def row(self) -> tuple[int | float, ...]:
+    def row(self) -> Row:
         """Values in the order of ``Layout.columns``; NaN where there is none."""
         totals = self.totals
         is_begun = bool(totals.energies)
@@ -338,7 +335,7 @@ class RowSink(TotalsSink):
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
 
 
-def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[tuple[int | float, ...]]:
+def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[Row]:
     """``RowSink.row`` of models that marched a whole step side by side, by lane; ``rows`` as ``Marched`` has them."""
     watch = Watch(model, layout, rows.kinetic.shape[1:])
     watch.begin(rows.step)

@@ -15,13 +15,12 @@ from fem.arrays import Floats
 from fem.errors import CommandError, FemError
 from fem.model import Dynamic, Model, shortened
 from fem.model.notices import held_dofs
-from fem.results.history import History
 from fem.results.record import Rows, SilentSink
-from fem.results.run_record import COMPLETED
 from fem.results.schedule import Schedule
-from fem.runner import load, verdict_of
+from fem.runner import load
 from fem.solve.increment import Wishes
 from fem.solve.loop import solve
+from fem.study.question import Question, Row
 from fem.study.trajectory import lasting
 
 CYCLES, POINTS, TRACK = 400, 128, 16
@@ -212,8 +211,8 @@ class SectionSink(SilentSink):
 
 
 @dataclass(frozen=True, slots=True)
-class Sections:
-    """How sections are taken; also the question of a sweep, whose rows make a bifurcation diagram.
+class Sections(Question):
+    """How sections are taken; the rows of a sweep make a bifurcation diagram.
 
     period  time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     cycles  periods in all;  points: of the section, at their end
@@ -236,7 +235,6 @@ class Sections:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What makes two sweeps the same."""
         return {f"section {each.name}": getattr(self, each.name) for each in fields(self)}
 
     def columns(self) -> list[str]:
@@ -255,15 +253,11 @@ class Sections:
         solve(model, sink, Wishes(fields=False))
         return sink.section()
 
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """A row of a sweep."""
-        try:
-            section = self.section(model)
-            what = self.what or moving_most(model, [section])
-            values, track = section.forces.get(what) or (section.of(what), section.motion_of(what))
-        except Exception as error:
-            return verdict_of(error), (0, *[math.nan] * (self.points + 2)), None
-        return COMPLETED, (section.period, float(track.min()), float(track.max()), *values.tolist()), None
+    def row(self, model: Model, point: int) -> Row:
+        section = self.section(model)
+        what = self.what or moving_most(model, [section])
+        values, track = section.forces.get(what) or (section.of(what), section.motion_of(what))
+        return (section.period, float(track.min()), float(track.max()), *values.tolist())
 
 
 def sections(

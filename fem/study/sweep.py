@@ -26,9 +26,10 @@ from fem.results.history import History
 from fem.results.run_record import COMPLETED, deck_name
 from fem.runner import load, verdict_of
 from fem.study.points import Cases, Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
+from fem.study.question import Answer, Job, Question
 from fem.study.row import Layout, Record, layout_of, prints_alike
 from fem.study.table import RECORD, TABLE, SweepTable, cells_of, sweep_folder
-from fem.study.workers import Answer, Job, Question, no_answer, on_this_machine
+from fem.study.workers import on_this_machine
 
 NAMED_FAILURES = 3
 Asker = Callable[[Model], Question]
@@ -172,12 +173,16 @@ def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Dr
     draw  writes what else belongs to the table into its folder
     """
     plan = make_plan(options.deck, points_of(options), dict(options.parameters), False, ask)
-    own = sweep_folder(options.output, plan.model, plan.identity, plan.layout.kind, plan.layout.figures, options.force)
-    with own:
+    with plan.folder(options.output, options.force) as own:
         compute = partial(computed, plan, workers=options.workers, scheduler=options.scheduler)
         found = carry_out(plan, own, compute, not options.quiet)
         if draw is not None:
             draw(found, own.path, plan)
+    return report_failures(found)
+
+
+def report_failures(found: Sweep) -> int:
+    """Name on stderr what failed; the exit code."""
     if failures := found.failures():
         say(f"fem: error: {failures}", sys.stderr)
     return 3 if failures else 0
@@ -202,6 +207,10 @@ class Plan:
     history: bool
     notices: list[str]
     unread: list[Answer] = field(default_factory=list)
+
+    def folder(self, output: str | Path | None, force: bool) -> OwnFolder:
+        """Where table and figures go; ``output`` as ``sweep_folder`` has it."""
+        return sweep_folder(output, self.model, self.identity, self.layout.kind, self.layout.figures, force)
 
 
 def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) -> Model:
@@ -304,7 +313,7 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
             if isinstance(error, DeckError):
                 problem = error.problems[0]
                 verdict = f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
-            plan.unread.append(no_answer(point, plan.layout, verdict))
+            plan.unread.append(Answer(point, verdict, plan.layout.empty_row()))
             continue
         is_new, last = last is None or not prints_alike(model, last), model
         if is_new and not others and plan.ask(model) != plan.layout:

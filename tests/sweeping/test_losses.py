@@ -17,8 +17,9 @@ from fem.deck import parse_deck
 from fem.files.own import Names, Origin, OwnFolder
 from fem.results.run_record import COMPLETED
 from fem.study import workers
+from fem.study.question import Answer, Job
 from fem.study.table import LOST, RECORD, SUMS, TABLE, SweepTable
-from fem.study.workers import Answer, Block, Crew, Job, Lost, crew, spread
+from fem.study.workers import Block, Crew, Lost, crew, spread
 from tests.sweeping.swings import SWING, write_swing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")

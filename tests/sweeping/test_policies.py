@@ -10,8 +10,8 @@ import pytest
 
 from fem.deck import parse_deck
 from fem.study import workers
+from fem.study.question import Answer, Job
 from fem.study.row import layout_of
-from fem.study.workers import Answer, Job
 from tests.sweeping.swings import SWING
 
 MODEL = parse_deck(SWING)
