@@ -124,7 +124,7 @@ class Worker:
         self.process.join()
 
 
-class Crew:
+class ProcessTeam:
     """A team of processes, started together; one that died is replaced when its turn comes."""
 
     def __init__(self, count: int) -> None:
@@ -148,9 +148,9 @@ class Crew:
 
 
 @contextmanager
-def crew(count: int) -> Iterator[Crew]:
+def process_team(count: int) -> Iterator[ProcessTeam]:
     """``count`` processes that end with this one, whichever way it ends."""
-    team = Crew(count)
+    team = ProcessTeam(count)
     try:
         for _ in range(count):
             team.workers.append(Worker())
@@ -180,7 +180,7 @@ def ending(code: int | None) -> str:
 
 
 def serve(pipe: Connection) -> None:
-    """A process of the crew: blocks come in, answers go out, until the other end is closed."""
+    """A process of the process_team: blocks come in, answers go out, until the other end is closed."""
     for name in ("SIGINT", "SIGHUP"):  # the parent answers those
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -264,7 +264,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         if measured:
             work = blocks(jobs, left, count, measured)
             if min(count, left) > 1 and measured * left > START_UP:
-                with crew(min(count, left)) as team:
+                with process_team(min(count, left)) as team:
                     yield from spread(team, (Block(part, in_lanes=True) for part in work))
             else:
                 yield from (solve_block(part, True) for part in work)
@@ -273,7 +273,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         is_cold = number == 0 and is_first_start()
         seconds = 0.0 if is_cold else measured or likely_seconds(job.model)
         if min(count, left) > 1 and seconds * left > START_UP:
-            with crew(min(count, left)) as team:
+            with process_team(min(count, left)) as team:
                 yield from spread(team, map(Block, blocks(chain([job], jobs), left, count, seconds)))
             return
         began = time.perf_counter()
