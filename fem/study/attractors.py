@@ -278,7 +278,6 @@ class Attractor:
     share: float
 
     def __str__(self) -> str:
-        """In words."""
         kind = self.kind if self.period in (0, 1) else f"{self.kind} of period {self.period}"
         turning = f", {self.turns:+d} turns" if self.turns else ""
         return f"{self.number}: {kind}{turning}, {100.0 * self.share:.3g} % of the starts"
@@ -321,54 +320,54 @@ class Basins:
         return share + (": take smaller increments" if moved else "") if count else ""
 
 
-def look_at(asked: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:
+def look_at(study: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:
     """Follow a motion on it for a period of its own: from the point of its section that is in the row of a start, else
     (other nodes move, too, or what acts is not periodic) from that start. ``not met again``: neither comes back there.
     """
-    period, point = int(row["period"]), np.array([row[f"{name}_point"] for name in asked.state])
-    its, scale, kind, turned, points = tuple(asked.state), asked.scale(model), "not met again", 0, point[None]
-    for begun, before in ((at_point(asked, model, point), 0), (model, int(row["cycles"]))):
+    period, point = int(row["period"]), np.array([row[f"{name}_point"] for name in study.state])
+    its, scale, kind, turned, points = tuple(study.state), study.scale(model), "not met again", 0, point[None]
+    for begun, before in ((at_point(study, model, point), 0), (model, int(row["cycles"]))):
         try:
-            found, track = followed(asked, begun, before, period or WINDOW)
+            found, track = followed(study, begun, before, period or WINDOW)
         except FemError:
             continue
         if not period:
             kind, points = "aperiodic", found
             break
-        if (np.abs(found - point) / scale).max(axis=1).min() <= 2.0 * asked.tolerance:
+        if (np.abs(found - point) / scale).max(axis=1).min() <= 2.0 * study.tolerance:
             points, turned = found, turns(track, model.mesh.legs[0])
-            rests = np.ptp(track, axis=0).max(initial=0.0) <= asked.tolerance * scale[0]
+            rests = np.ptp(track, axis=0).max(initial=0.0) <= study.tolerance * scale[0]
             kind = "rotation" if turned else "rest" if rests else "oscillation"
             break
     return Attractor(number, period, kind, turned, its, points, share)
 
 
-def at_point(asked: Settling, model: Model, point: Floats) -> Model:
+def at_point(study: Settling, model: Model, point: Floats) -> Model:
     """The model started in a point of a section."""
-    places = model.mesh.coordinates[[model.mesh.nodes_of(label)[0] for label in asked.labels]].ravel()
+    places = model.mesh.coordinates[[model.mesh.nodes_of(label)[0] for label in study.labels]].ravel()
     states = zip(("DISPLACEMENT", "VELOCITY"), np.split(point - np.append(places, 0.0 * places), 2), strict=True)
     conditions = [
         InitialCondition(kind, label, value, axis)
         for kind, values in states
-        for (label, axis), value in zip(product(asked.labels, (1, 2, 3)), values.tolist(), strict=True)
+        for (label, axis), value in zip(product(study.labels, (1, 2, 3)), values.tolist(), strict=True)
     ]
     return replace(model, initial_conditions=(*model.initial_conditions, *conditions))
 
 
-def followed(asked: Settling, model: Model, before: int, count: int) -> tuple[Floats, Floats]:
+def followed(study: Settling, model: Model, before: int, count: int) -> tuple[Floats, Floats]:
     """After so many cycles: the points (count, c) of the next ones, and the way of all nodes (k, n, 3) through them."""
-    length, every = strobe(model, asked.period)
+    length, every = strobe(model, study.period)
     trajectory = Trajectory(lasting(model, (before + count) * length), SilentSink())
     trajectory.open()
     advance_to(trajectory.last, trajectory.progress.increment + before * every)
-    chosen = [int(trajectory.system.nodes_of(label)[0]) for label in asked.labels]
+    chosen = [int(trajectory.system.nodes_of(label)[0]) for label in study.labels]
     points, tracks = [], [places_of(trajectory)]
     for _ in range(count):
         for part in np.diff(np.unique(np.linspace(0, every, min(PARTS, every) + 1).astype(int))).tolist():
             advance_to(trajectory.last, trajectory.progress.increment + part)
             tracks.append(places_of(trajectory))
         motion = trajectory.progress.motion
-        points.append(asked.point(model, motion.u, motion.v, chosen))
+        points.append(study.point(model, motion.u, motion.v, chosen))
     return np.array(points), np.array(tracks)
 
 

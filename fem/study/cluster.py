@@ -44,7 +44,6 @@ class Cluster:
         self.seen = time.monotonic()
 
     def submit(self, block: Block) -> None:
-        """To the scheduler."""
         self.pending[self.client.submit(Block.solve, block, pure=False, retries=RETRIES)] = block
 
     def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
@@ -151,5 +150,4 @@ def checked_threads(client: Any, scheduler: str) -> int:
 
 
 def version_here() -> str:
-    """The version on a worker."""
     return fem.__version__

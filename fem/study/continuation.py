@@ -43,7 +43,7 @@ KEPT = "state.npz"
 
 
 class Taut(SectionSink):
-    """A section, and in which share of the increments after the transient each rope and stop pulled or pushed."""
+    """A section, and in which fraction of the increments after the transient each rope and stop pulled or pushed."""
 
     ropes = np.zeros(0, np.int64)
 
@@ -63,7 +63,7 @@ class Taut(SectionSink):
             self.count += len(tension)
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """The mean of all; NaN: there are none."""
         return float(self.pulling.mean() / self.count) if len(self.ropes) else math.nan
 
@@ -141,7 +141,7 @@ class Continuation(Question):
         section = sink.section()
         what = self.what or sections.moving_most(model, [section])
         values, track = section.of(what), section.motion_of(what)
-        numbers = section.period, float(track.min()), float(track.max()), sink.share
+        numbers = section.period, float(track.min()), float(track.max()), sink.fraction
         return (*numbers, *self._exponent(grown, self.transient * strobe.period), *values.tolist()), end
 
     def _nudged(self, strobe: Strobe, start: State | None) -> State:
@@ -162,13 +162,13 @@ class Continuation(Question):
 
 
 def follow_plan(
-    deck: str | Path, values: Grid, back: bool, parameters: Mapping[str, float], asked: Continuation
+    deck: str | Path, values: Grid, back: bool, parameters: Mapping[str, float], study: Continuation
 ) -> Plan:
     """A plan whose first axis is the way; CommandError where not exactly one parameter is varied."""
-    asked = asked.decided(first_of(deck, parameters, values))
+    study = study.decided(first_of(deck, parameters, values))
     if len(values.names) != 1:
         raise CommandError("a continuation varies one parameter")
-    plan = make_plan(deck, values, parameters, False, lambda _: asked)
+    plan = make_plan(deck, values, parameters, False, lambda _: study)
     grid = Grid((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *values.values))
     columns = [WAY if name == "point" else name for name in plan.identity["columns"]]
     columns[:1] = ["point", WAY]
@@ -179,8 +179,8 @@ def follow_plan(
 
 def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[list[Answer], None, None]:
     """Answers in the order of the motion, up and then down, from the last state that is kept."""
-    asked = plan.layout
-    assert isinstance(asked, Continuation)
+    study = plan.question
+    assert isinstance(study, Continuation)
     count = int(np.count_nonzero(plan.grid.columns()[WAY] > 0.0))
     order = [*range(count), *reversed(range(count, len(plan.grid)))]
     done, state = kept_state(folder, order, set(missing)) if missing else (len(order), None)
@@ -190,9 +190,9 @@ def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[l
         try:
             model = plan.read({**plan.fixed, **values})
         except Exception as error:
-            verdict, row = verdict_of(error), asked.empty_row()
+            verdict, row = verdict_of(error), study.empty_row()
         else:
-            verdict, row, state = asked.follow(model, state)
+            verdict, row, state = study.follow(model, state)
         yield [Answer(point, verdict, row)]
         if folder is not None and state is not None:
             content = io.BytesIO()
@@ -249,8 +249,8 @@ def continuation(
     >>> found["period"].tolist()
     [1, 1, 1, 1]
     """
-    asked = Continuation(period, transient, points, what, method, nudge)
-    plan = follow_plan(deck, make_grid(grid), back, parameters or {}, asked)
+    study = Continuation(period, transient, points, what, method, nudge)
+    plan = follow_plan(deck, make_grid(grid), back, parameters or {}, study)
     own = None if output is None else plan.folder(output, force)
     with own or nullcontext():
         return carry_out(plan, own, partial(followed, plan, own.path if own else None), False)

@@ -126,8 +126,8 @@ def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
         panel.fill_between(x, known - error, known + error, color=line.get_color(), alpha=0.2, lw=0)
         if is_open.any():
             look: dict[str, Any] = {"fmt": "x", "color": line.get_color(), "ms": 6, "lw": 0.6}
-            at, told = (x[is_open], y[is_open], error[is_open]), f"{label}: no verdict" if label else "no verdict"
-            panel.errorbar(*at, label=told, **look)
+            at, name = (x[is_open], y[is_open], error[is_open]), f"{label}: no verdict" if label else "no verdict"
+            panel.errorbar(*at, label=name, **look)
         if "error_dt_1" in sweep:
             finer = y + sweep["error_dt_1"][rows]
             panel.plot(x, finer, "o", mfc="none", mec=line.get_color(), ms=6, label="at dt/2" if place == 0 else None)
@@ -136,26 +136,26 @@ def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
     return figure
 
 
-def bifurcation(sweep: Sweep, asked: Sections, is_si: bool) -> Figure:
+def bifurcation(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
     """Points of the sections against the last parameter that was varied."""
     figure, [[panel]] = panels(1, "Stroboscopic section", height=3.2)
     for place, (label, rows) in enumerate(families(sweep.parameters)):
         x = sweep[sweep.names[-1]][rows]
-        points = np.array([sweep[f"point_{n}"][rows] for n in range(1, asked.points + 1)])
+        points = np.array([sweep[f"point_{n}"][rows] for n in range(1, study.points + 1)])
         look: dict[str, Any] = {"ms": 2, "mew": 0, "color": OKABE_ITO[place % len(OKABE_ITO)]}
         panel.plot(np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", label=label or None, **look)
-    finish(panel, sweep.names[-1], with_unit(asked.what, is_si))
+    finish(panel, sweep.names[-1], with_unit(study.what, is_si))
     return figure
 
 
-def peaks(sweep: Sweep, asked: Sections, is_si: bool) -> Figure:
+def peaks(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
     """Range over the last periods against the last parameter that was varied: a response curve over a frequency."""
     figure, [[panel]] = panels(1, "Least and greatest value over the last periods", height=3.2)
     for place, (label, rows) in enumerate(families(sweep.parameters)):
         x = sweep[sweep.names[-1]][rows]
         line = curve(panel, x, sweep["greatest"][rows], place, label or None, marker=".", ms=5)
         panel.plot(x, sweep["least"][rows], ".-", ms=5, lw=line.get_linewidth(), color=line.get_color())
-    finish(panel, sweep.names[-1], with_unit(asked.what, is_si))
+    finish(panel, sweep.names[-1], with_unit(study.what, is_si))
     return figure
 
 
@@ -166,7 +166,6 @@ def with_unit(what: str, is_si: bool) -> str:
 
 
 def finish(panel: Axes, x: str, y: str) -> None:
-    """Labels, grid, legend."""
     panel.set(xlabel=x, ylabel=y)
     tidy(panel)
     legend_beside(panel)
@@ -227,21 +226,21 @@ def labelled(name: str, is_si: bool) -> str:
 WAYS = ((1.0, "up", {"marker": "o", "ms": 3.5, "mfc": "none"}), (-1.0, "down", {"marker": ".", "ms": 3}))
 
 
-def both_ways(sweep: Sweep, asked: Continuation, is_si: bool) -> Figure:
+def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
     """Section, range, period, share of time that ropes are taut, exponent: up and down."""
     shown = ["section", "range", "period"]
     shown += ["taut"] if np.isfinite(sweep["taut"]).any() else []
     shown += ["exponent"] if np.isfinite(sweep["exponent"]).any() else []
     figure, axes = panels(len(shown), "Followed up and down", height=2.4)
-    unit = unit_of("length/time" if asked.what.startswith("V") else "length", is_si)
+    unit = unit_of("length/time" if study.what.startswith("V") else "length", is_si)
     labels = {
-        "section": f"{asked.what} [{unit}]",
+        "section": f"{study.what} [{unit}]",
         "range": f"its least and greatest\nin the last periods [{unit}]",
         "period": "period of the motion\n(0: aperiodic)",
         "taut": "share of increments\nin which ropes pull",
         "exponent": f"largest exponent\n[{unit_of('1/time', is_si)}]",
     }
-    points = np.array([sweep[f"point_{n}"] for n in range(1, asked.points + 1)])
+    points = np.array([sweep[f"point_{n}"] for n in range(1, study.points + 1)])
     several = {"section": points, "range": np.array([sweep["least"], sweep["greatest"]])}
     for place, (way, label, mark) in enumerate(WAYS):
         rows = sweep["way"] == way

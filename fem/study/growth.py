@@ -50,7 +50,6 @@ class Varied(StepRun):
             self.events.tell_instant = self.jumped
 
     def perturb(self, count: int) -> None:
-        """Begin with ``count`` random perturbations."""
         self.refuse(count)
         self._begin(count)
         if self.events:

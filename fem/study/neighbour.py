@@ -120,12 +120,10 @@ class Pair:
 
     @property
     def time(self) -> float:
-        """Both are at."""
         return self.first.progress.time
 
     @property
     def is_finished(self) -> bool:
-        """The step is over."""
         return self.first.last.clock.is_finished
 
     @property
@@ -136,7 +134,6 @@ class Pair:
 
     @property
     def distance(self) -> float:
-        """Of the two states."""
         here, there = self.first.progress.motion, self.second.progress.motion
         return float(np.hypot(np.linalg.norm(there.u - here.u) / UNIT, np.linalg.norm(there.v - here.v)))
 

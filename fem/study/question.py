@@ -71,12 +71,12 @@ class Job:
 
     point: int
     model: Model
-    layout: Question
+    question: Question
     history: bool = False
 
     def solve(self) -> Answer:
         """The answer of a run of its own."""
-        return Answer(self.point, *self.layout.solve(self.model, self.point, self.history))
+        return Answer(self.point, *self.question.solve(self.model, self.point, self.history))
 
 
 @dataclass(frozen=True, slots=True)

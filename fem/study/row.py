@@ -44,8 +44,8 @@ class Record:
 
     CommandError: names that are none, one of two constants.
 
-    >>> asked = fem.Record("T_e16", step=2, start=20.0, slope=3.0, constant=1e18)
-    >>> found = fem.sweep("inputs/sea_state.inp", {"Hs": [1.0, 3.0]}, record=asked)
+    >>> study = fem.Record("T_e16", step=2, start=20.0, slope=3.0, constant=1e18)
+    >>> found = fem.sweep("inputs/sea_state.inp", {"Hs": [1.0, 3.0]}, record=study)
     >>> found["T_e16_max"].round(-1).tolist()
     [32190.0, 32310.0]
     """
@@ -144,7 +144,6 @@ class Recorder:
                 self._indices = {**self._indices, name: int(np.flatnonzero(labels == label)[0])}
 
     def add(self, rows: Rows) -> None:
-        """Some increments."""
         late = rows.time >= self._record.start
         if not self._indices or not late.any():
             return
@@ -282,7 +281,6 @@ class Watch:
             self._chosen[kind] = here, there
 
     def add(self, rows: Rows) -> None:
-        """Some increments."""
         values = {"NODE": rows.of_nodes(self._model), "EL": rows.of_elements(self._model)}
         for kind, quantity, found in self._kept:
             indices, here = self._chosen[kind]

@@ -75,7 +75,6 @@ class Section:
 
 
 def columns_of(labels: Iterable[int]) -> tuple[str, ...]:
-    """Of the states of nodes."""
     return tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
 
 

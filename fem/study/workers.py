@@ -47,7 +47,7 @@ def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
     if not wanted:
         return {}
     models, points = [job.model for job in wanted], [job.point for job in wanted]
-    rows = wanted[0].layout.together(models, points, may_compile)
+    rows = wanted[0].question.together(models, points, may_compile)
     return {points[n]: Answer(points[n], COMPLETED, row) for n, row in rows.items()}
 
 
@@ -65,7 +65,6 @@ class Block:
     losses: int = 0
 
     def solve(self) -> list[Answer]:
-        """What a worker does."""
         return solve_block(self.jobs, self.in_lanes, self.may_compile)
 
 
@@ -107,7 +106,6 @@ class Worker:
             self.pipe.send(block)
 
     def take(self) -> list[Answer] | Lost:
-        """What came of the block."""
         self.block = None
         try:
             answer: list[Answer] | Lost = self.pipe.recv()
@@ -132,7 +130,6 @@ class ProcessTeam:
         self.workers: list[Worker] = []
 
     def submit(self, block: Block) -> None:
-        """To a process without one."""
         idle = next(worker for worker in self.workers if worker.block is None)
         if not idle.process.is_alive():
             self.workers.remove(idle)
@@ -167,7 +164,6 @@ def process_team(count: int) -> Iterator[ProcessTeam]:
 
 
 def lost_by(error: BaseException) -> Lost:
-    """Why, in a line."""
     return Lost(" ".join(f"{type(error).__name__}: {error}".split())[:200])
 
 
@@ -180,7 +176,7 @@ def ending(code: int | None) -> str:
 
 
 def serve(pipe: Connection) -> None:
-    """A process of the process_team: blocks come in, answers go out, until the other end is closed."""
+    """A process of the team: blocks come in, answers go out, until the other end is closed."""
     for name in ("SIGINT", "SIGHUP"):  # the parent answers those
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -355,6 +351,6 @@ def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
                 ready.extendleft(Block((job,), losses=alone) for job in reversed(block.jobs))
             else:
                 verdict = DIED.format(why=outcome.why)
-                yield [Answer(job.point, verdict, job.layout.empty_row()) for job in block.jobs]
+                yield [Answer(job.point, verdict, job.question.empty_row()) for job in block.jobs]
             if losses >= MOST_LOSSES:
                 raise FemError(GONE.format(count=losses, why=outcome.why))

@@ -61,7 +61,6 @@ class Sample(NamedTuple):
 
     @property
     def supports(self) -> Supports:
-        """Prescribed dofs."""
         return self.environment.supports
 
 
@@ -220,7 +219,6 @@ def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
 
 
 def empty(array: Floats) -> Any:
-    """Packs of an array's shape."""
     return zeros(*array.shape, WIDTH, known=array.ndim)
 
 

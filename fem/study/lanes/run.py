@@ -279,7 +279,6 @@ def coefficients_of(row: Floats, options: Ints) -> Coefficients:
 
 @inner_kernel
 def of_block(b: int, problem: Problem) -> Problem:
-    """The part of block b."""
     nodes, bars, springs = problem.nodes, problem.bars, problem.springs
     mass, damping, place, mask = at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.mask
     directed, artificial = at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b)
@@ -293,7 +292,6 @@ def of_block(b: int, problem: Problem) -> Problem:
 
 @inner_kernel
 def loading_of(b: int, loading: Loading) -> Loading:
-    """The part of block b."""
     curve = min(b, loading.factors.shape[0] - 1)
     vectors, gravity, weighted = at(loading.vectors, b), loading.is_gravity, loading.weighted[curve]
     dofs, factors, start = loading.support_dofs, loading.factors[curve], loading.support_start[b]
