@@ -25,8 +25,10 @@ from fem.solve.advice import (
     snap_notice,
     soft_bottom_notice,
 )
+from fem.solve.breaks import break_off, tell_broken
 from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
+from fem.solve.energy_watch import EnergyWatch
 from fem.solve.increment import Marcher, OneRun, Ready, WatchedRopes
 from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
@@ -51,8 +53,6 @@ from fem.solve.statics.riks import FACTOR, MOST_OF_AN_ARC, ArcClock, no_arc
 from fem.solve.statics.stability import instability_notice, refuse_mechanism
 from fem.solve.statics.unrestrained import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, loading_at, record
-from fem.solve.watch.breaks import break_off, tell_broken
-from fem.solve.watch.energy import EnergyWatch
 
 if TYPE_CHECKING:
     from fem.solve.ropes.active import ActiveSet

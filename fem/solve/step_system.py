@@ -22,8 +22,7 @@ from fem.solve.linear.choice import NO_TREE, UNSYMMETRIC, Choice, choose_solver
 from fem.solve.newton import groups
 from fem.solve.newton.groups import LIMIT, ROW, Loading, Motion, Nodes, Passage, Problem, Record, Ropes, Scratch, room
 from fem.solve.rods.waiting import PINNED
-from fem.solve.schemes import Coefficients, Scheme
-from fem.solve.schemes.coefficients import keeps_energy
+from fem.solve.schemes import Coefficients, Scheme, keeps_energy
 
 if TYPE_CHECKING:
     from fem.solve.linear.sparse.direct import DirectSolver

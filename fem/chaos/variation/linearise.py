@@ -47,7 +47,7 @@ from fem.solve.newton.march import eliminate, march
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
 from fem.solve.rods.solve import ROUND_OFF
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 from fem.solve.statics.riks import Arc
 
 # Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, a room for what is

@@ -11,7 +11,7 @@ from fem.solve.linear.tangent import add_product
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Nodes, Passage, Problem, Scratch
 from fem.solve.rods.project import acceleration_system, couple_masses, mass_blocks, mass_system, velocity_gaps
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 
 @inner_kernel

@@ -34,7 +34,7 @@ from fem.solve.rods.project import (
     velocity_gaps,
 )
 from fem.solve.rods.solve import POOR, ROUND_OFF, TOWARDS, accumulate, keep, leave_rest, open_again, restore
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 
 class Start(NamedTuple):
