@@ -33,7 +33,7 @@ ROOMS = {
     "post": {"commands", "files", "model", "pictures"},
     "notebooks": {"deck", "files", "model", "pictures", "results", "runner"},
     "reports": {"files", "model", "pictures", "results"},
-    "sweeping": {
+    "study": {
         "assembly",
         "commands",
         "compiled",
@@ -47,21 +47,6 @@ ROOMS = {
         "results",
         "runner",
         "solve",
-    },
-    "chaos": {"commands", "compiled", "files", "forces", "model", "pictures", "results", "runner", "solve", "sweeping"},
-    "branches": {
-        "assembly",
-        "chaos",
-        "commands",
-        "deck",
-        "files",
-        "forces",
-        "model",
-        "pictures",
-        "results",
-        "runner",
-        "solve",
-        "sweeping",
     },
     "app": {"checking", "commands", "deck", "files", "model", "pictures", "results", "tools"},
 }

@@ -29,7 +29,7 @@ from fem.files.whole import PART, GrowingFile, replace_file
 from fem.outlet import InterruptGuard
 from fem.pictures.folder import read_field, read_list
 from fem.solve.step_run import StepRun
-from fem.sweeping.table import SweepTable
+from fem.study.table import SweepTable
 from tests.files.test_own import DECK
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -266,6 +266,7 @@ def test_deck_names_in_any_bytes(here: Path, name: bytes) -> None:
 
 # ------------------------------------------------------------------------------------------ all of it, from outside
 @pytest.mark.skipif(sys.platform != "linux", reason="signals and file systems of Linux")
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts.PARTS)
 def test_reliability_in_short(part: str, capsys) -> None:
     if part == "cache" and is_plain():

@@ -84,7 +84,9 @@ def test_decks_of_rods_say_so(body):
 
 @pytest.mark.parametrize("body", ["bar", "point"])
 def test_decks_of_rods_are_read(body):
-    fem.parse_deck(deck_text(Pendulum(**UNEQUAL, body=body)))
+    model = fem.parse_deck(deck_text(Pendulum(**UNEQUAL, body=body)))
+    assert all(model.materials[section.material].is_inextensible for section in model.sections)
+    assert model.mesh == elastic(body=body).mesh
 
 
 def test_an_elastic_bar_swings_with_the_period_of_a_slender_rod(tmp_path, monkeypatch, capsys):
