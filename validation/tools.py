@@ -17,8 +17,7 @@ import fem
 from fem.chaos.exponents import Lyapunov
 from fem.pendulums.description import Pendulum
 from fem.pendulums.write import deck_text
-from fem.results.record import Rows, SilentSink
-from fem.solve.increment import Wishes
+from fem.runs.record import Rows, SilentSink, Wishes
 from fem.solve.loop import solve
 from fem.sweeping.grid import make_grid
 from fem.sweeping.sweep import Sweep, carry_out, computed, make_plan

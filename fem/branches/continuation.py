@@ -21,13 +21,13 @@ from fem.chaos.neighbour import SEED, two_growth
 from fem.chaos.sections import SectionSink
 from fem.chaos.verdict import BATCHES, rates
 from fem.errors import CommandError
-from fem.files.own import OwnFolder
-from fem.files.whole import replace_file
+from fem.files import replace_file
 from fem.model import Model
-from fem.results.history import History
-from fem.results.record import Rows
-from fem.results.run_record import COMPLETED
 from fem.runner import verdict_of
+from fem.runs.history import History
+from fem.runs.own import OwnFolder
+from fem.runs.record import Rows
+from fem.runs.run_record import COMPLETED
 from fem.solve.ropes.states import ropes_of
 from fem.sweeping.block import Answer
 from fem.sweeping.grid import Grid, make_grid

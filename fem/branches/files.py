@@ -15,13 +15,13 @@ from fem.branches.continuation import WAY, Continuation, continue_folder, follow
 from fem.branches.orbits import Orbits, Search
 from fem.chaos.figures import phase_plane
 from fem.chaos.files import begin_anew, folder_of, tidy_points, write_table
-from fem.files.whole import lines_of, replace_file
+from fem.deck import read_model
+from fem.files import lines_of, replace_file
 from fem.model import Model
-from fem.pictures.style import OKABE_ITO, legend_beside, panels, save_png, tidy
-from fem.results.console import as_note, say
-from fem.results.frames import says_si, unit_of
-from fem.results.run_record import RESULTS, deck_name
-from fem.runner import load
+from fem.runs.console import as_note, say
+from fem.runs.frames import says_si, unit_of
+from fem.runs.run_record import RESULTS, deck_name
+from fem.show.style import OKABE_ITO, legend_beside, panels, save_png, tidy
 from fem.sweeping.grid import read_vary
 from fem.sweeping.sweep import Sweep, carry_out, first_of
 
@@ -49,7 +49,7 @@ def write_orbits(options: Namespace) -> int:
     """``orbits.csv`` and ``orbits.png``; without ``--vary`` also the motion, ``orbit.csv``."""
     asked = Search(options.period, options.multiple, options.transient, options.what, options.depth)
     grid = read_vary(options.vary) if options.vary else None
-    model = load(options.deck, dict(options.parameters))
+    model = read_model(options.deck, dict(options.parameters))
     options.output = options.output or RESULTS / f"{deck_name(model)}_{asked.kind}"
     names = ("orbits.csv", "orbits.png", "orbit.csv")
     with folder_of(options, model, asked, names) as own:

@@ -25,7 +25,7 @@ from fem.chaos import sections
 from fem.chaos.sections import Section, SectionSink
 from fem.errors import NoConvergence
 from fem.model import Model
-from fem.results.record import Event, StepStart
+from fem.runs.record import Event, StepStart
 from fem.solve.linear.sparse.factors import solve_dense
 
 SHARP, GOOD = 1e-11, 1e-8

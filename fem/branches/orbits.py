@@ -15,10 +15,9 @@ from fem.branches.branch import BRANCH, DOUBLING, Point, Walk, switched
 from fem.branches.orbit import LEADING, Direction, Family, Orbit, correct
 from fem.branches.strobe import Move
 from fem.chaos.sections import check_column, moving_most
-from fem.deck import deck_reader
+from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, NoConvergence
 from fem.model import Model
-from fem.runner import load
 from fem.sweeping.grid import Grid, make_grid
 
 REACHED = 1e-6
@@ -112,7 +111,7 @@ class Search:
     def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Grid | None) -> Orbits:
         """All of them."""
         if grid is None:
-            model = load(deck, parameters)
+            model = read_model(deck, parameters)
             check_column(model, self.what)
             first = self.first(Family(lambda _: model, "", 1.0, self.period, self.multiple), 0.0)
             still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
@@ -137,7 +136,7 @@ class Search:
 
     def follow(self, deck: str | Path, parameters: Mapping[str, float], name: str, values: tuple[float, ...]) -> Orbits:
         """Branch after branch, those that begin on others after them."""
-        model = load(deck, parameters)
+        model = read_model(deck, parameters)
         check_column(model, self.what)
         spellings = {known.upper(): known for known in model.parameters}
         if name.upper() not in spellings:

@@ -21,7 +21,7 @@ from fem.chaos.variation.saltation import project
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.equations import expand
 from fem.model import Model
-from fem.results.record import SilentSink, Sink
+from fem.runs.record import SilentSink, Sink
 from fem.solve.checkpoint import put_back, state_of_step
 from fem.solve.loop import errors_told
 from fem.solve.rods.constraints import dense, over_independent

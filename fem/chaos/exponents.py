@@ -16,11 +16,12 @@ from fem.chaos.growth import TangentGrowth
 from fem.chaos.neighbour import TwoGrowth
 from fem.chaos.trajectory import halved, lasting
 from fem.chaos.verdict import APART, BATCHES, Followed, Settled, course_of, judge, rates
+from fem.deck import read_model
 from fem.errors import CommandError
 from fem.model import Model
-from fem.results.history import History
-from fem.results.run_record import COMPLETED
-from fem.runner import load, verdict_of
+from fem.runner import verdict_of
+from fem.runs.history import History
+from fem.runs.run_record import COMPLETED
 
 METHODS = ("tangent", "two")
 TRANSIENT = 0.2
@@ -203,6 +204,6 @@ def lyapunov(
     >>> found.is_chaotic
     True
     """
-    model = load(deck, parameters)
+    model = read_model(deck, parameters)
     asked = Lyapunov(time, exponents, method, every, transient, again)
     return asked.with_dt_errors(model, asked.exponents(model))

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fem.arrays import Flags, Floats
-from fem.pictures.style import OKABE_ITO, curve, legend_beside, panels, tidy
-from fem.results.frames import unit_of
+from fem.runs.frames import unit_of
+from fem.show.style import OKABE_ITO, curve, legend_beside, panels, tidy
 
 if TYPE_CHECKING:
     from fem.chaos.sections import Section, Sections

@@ -13,14 +13,14 @@ from fem.chaos.exponents import Lyapunov, beyond_bar
 from fem.chaos.figures import bifurcation, convergence, exponents_against, peaks, phase_plane
 from fem.chaos.sections import Sections
 from fem.chaos.verdict import running_rates
-from fem.files.own import Names, OwnFolder
-from fem.files.whole import lines_of, replace_file
+from fem.deck import read_model
+from fem.files import lines_of, replace_file
 from fem.model import Model
-from fem.pictures.style import save_png
-from fem.results.console import as_note, in_lines
-from fem.results.frames import says_si
-from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
-from fem.runner import load
+from fem.runs.console import as_note, in_lines
+from fem.runs.frames import says_si
+from fem.runs.own import Names, OwnFolder
+from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
+from fem.show.style import save_png
 from fem.sweeping.sweep import Sweep
 
 ROWS = 200
@@ -29,7 +29,7 @@ ROWS = 200
 
 def write_exponents(options: Namespace, asked: Lyapunov) -> int:
     """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``."""
-    model = load(options.deck, dict(options.parameters))
+    model = read_model(options.deck, dict(options.parameters))
     names = ("convergence.csv", "convergence.png")
     with folder_of(options, model, asked, names) as own:
         folder = own.path
@@ -53,7 +53,7 @@ def write_exponents(options: Namespace, asked: Lyapunov) -> int:
 
 def write_section(options: Namespace, asked: Sections) -> int:
     """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
-    model = load(options.deck, dict(options.parameters))
+    model = read_model(options.deck, dict(options.parameters))
     with folder_of(options, model, asked, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
         section = asked.section(model)

@@ -13,7 +13,7 @@ from fem.chaos.variation.saltation import accelerate, arrivals, cross, flow, ort
 from fem.errors import CommandError
 from fem.forces.families import massive_ones, rough_ones
 from fem.model import Model
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.increment import Marcher, WatchedRopes
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Record, Ropes

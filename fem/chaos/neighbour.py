@@ -23,7 +23,7 @@ from fem.arrays import Floats
 from fem.chaos.trajectory import Trajectory
 from fem.errors import CommandError
 from fem.model import Model
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import gaps, multiply
 from fem.solve.rods.start import solve_saddle

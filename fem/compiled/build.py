@@ -13,9 +13,9 @@ from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign
 from fem.compiled.kinds import result_letters, returned, type_of
 from fem.compiled.native import entry_module
-from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
 from fem.compiled.translate import BODY, NEEDS, Part, contexts, translated, type_of_default
+from fem.files import turn
 
 OURS = "fem_"
 

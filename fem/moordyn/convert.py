@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fem.arrays import Say
-from fem.files.whole import write_new
+from fem.files import write_new
 from fem.moordyn.deck import MEANT, Chain, chains_of, deck_text, nodes_of, used
 from fem.moordyn.read import Moorings, read
 from fem.moordyn.water import bottom_of, water_of

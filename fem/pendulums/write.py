@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fem.files.whole import write_new
+from fem.files import write_new
 from fem.pendulums.description import BODIES, QUANTITIES, Pendulum, body_of, per_link
 
 

@@ -29,8 +29,8 @@ from fem.forces.families import states_in
 from fem.model import Amplitude, FluidLoad, Model
 from fem.model.curves import Constant, Follow, Ramp
 from fem.model.reach import Reach
-from fem.results.record import Frame, SilentSink
-from fem.results.schedule import NEVER
+from fem.runs.record import Frame, SilentSink
+from fem.runs.schedule import NEVER
 from fem.solve.increment import OneRun, OneStep
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
 from fem.solve.statics.riks import settled

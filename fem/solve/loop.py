@@ -27,8 +27,8 @@ from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bars.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
 from fem.model.winches import told_of_jump
-from fem.results.record import Event, Sink, StepStart
-from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
+from fem.runs.record import NO_WISHES, Event, Sink, StepStart, Wishes
+from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import (
@@ -40,7 +40,7 @@ from fem.solve.clock import (
     goes_by_convergence,
     refuse_endless,
 )
-from fem.solve.increment import NO_WISHES, Marcher, Ready, Wishes
+from fem.solve.increment import Marcher, Ready
 from fem.solve.linear.choice import SOLVERS
 from fem.solve.newton import groups
 from fem.solve.newton.driver import Newton

@@ -14,8 +14,8 @@ from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Static, Step
 from fem.model.steps import MOST_INCREMENTS
 from fem.model.swings import coarse_swing
-from fem.results.record import Event, StepStart
-from fem.results.schedule import Schedule
+from fem.runs.record import Event, StepStart
+from fem.runs.schedule import Schedule
 from fem.solve import start
 from fem.solve.advice import (
     automatic_notice,

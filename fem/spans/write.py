@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fem.errors import CommandError
-from fem.files.whole import write_new
+from fem.files import write_new
 from fem.spans.description import AXES, MEASURES, STILL, Section, Span, read_record
 from fem.spans.description import section as of_catalogue
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fem.model import Model
-from fem.results.history import History
-from fem.results.run_record import COMPLETED
+from fem.runs.history import History
+from fem.runs.run_record import COMPLETED
 
 
 class Question(Protocol):

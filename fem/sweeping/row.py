@@ -11,12 +11,11 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.model import Frequency, Model
 from fem.model.quantities import ENERGIES, QUANTITIES, Quantity
-from fem.results.history import History, HistorySink
-from fem.results.record import Modes, Rows, StepStart
-from fem.results.run_record import COMPLETED, Timing, TotalsSink
-from fem.results.schedule import printed_in_step, union
 from fem.runner import drive, verdict_of
-from fem.solve.increment import Wishes
+from fem.runs.history import History, HistorySink
+from fem.runs.record import Modes, Rows, StepStart, Wishes
+from fem.runs.run_record import COMPLETED, Timing, TotalsSink
+from fem.runs.schedule import printed_in_step, union
 from fem.sweeping.recorded.record import Record, Recorder
 from fem.sweeping.together.run import march_together
 

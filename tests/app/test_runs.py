@@ -21,8 +21,8 @@ from fem.app.solver import Workplace, verdict_of
 from fem.cli import main
 from fem.pendulums.description import Pendulum
 from fem.pendulums.write import deck_text
-from fem.pictures.folder import open_results
-from fem.results.run_record import COMPLETED, INTERRUPTED
+from fem.runs.read import open_results
+from fem.runs.run_record import COMPLETED, INTERRUPTED
 from tests.waiting import PATIENCE, wait_for
 
 

@@ -14,7 +14,7 @@ from fem.chaos.trajectory import Trajectory
 from fem.chaos.variation.linearise import DA, DF, DU, DV
 from fem.cli import main
 from fem.errors import CommandError
-from fem.results.record import Event, SilentSink
+from fem.runs.record import Event, SilentSink
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 ROPE, CRADLE = INPUTS / "string_pendulum_rope.inp", INPUTS / "cradle.inp"

@@ -13,7 +13,7 @@ from fem.chaos.trajectory import Trajectory
 from fem.chaos.variation.linearise import DA, DU, DV
 from fem.chaos.variation.saltation import consistent
 from fem.errors import CommandError
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.ropes.watched import copy_of
 from fem.solve.start import small_or_sparse_mass
 

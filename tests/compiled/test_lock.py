@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from fem import errors as notices
 from fem.compiled.plain.choose import is_plain
-from fem.compiled.safe import notices
-from fem.compiled.safe.lock import NAME, turn
+from fem.files import TURNS, turn
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLDS = """
@@ -107,7 +107,7 @@ def test_a_turn_within_a_turn(tmp_path: Path) -> None:
 def test_where_there_can_be_no_lock_nobody_waits(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "cache"
     if kind == "a folder":
-        (folder / NAME).mkdir(parents=True)
+        (folder / TURNS).mkdir(parents=True)
     else:
         tmp_path.joinpath("cache").touch()  # nothing can be made in a file
     began = time.monotonic()

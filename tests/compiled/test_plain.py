@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from fem import errors as notices
 from fem.compiled import compiler, folder
 from fem.compiled.plain import choose
-from fem.compiled.safe import notices
 from fem.errors import CommandError
 
 ROOT = Path(__file__).resolve().parents[2]

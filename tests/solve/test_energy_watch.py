@@ -9,7 +9,7 @@ import pytest
 
 import fem
 from fem.chaos.trajectory import Trajectory
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.newton import groups
 from tests.decks import chain, run_text
 

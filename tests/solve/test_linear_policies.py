@@ -11,8 +11,7 @@ from scipy.sparse import csc_array
 
 import fem
 from fem.compiled.kernel import rehearsal
-from fem.results.record import SilentSink
-from fem.solve.increment import Wishes
+from fem.runs.record import SilentSink, Wishes
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import invert
 from fem.solve.linear.ordering import find_tree

@@ -21,11 +21,11 @@ from fem.chaos.attractors.orbits import Attractor, Basins, look_at
 from fem.chaos.attractors.settling import Settling
 from fem.chaos.sections import SAME
 from fem.errors import CommandError
-from fem.files.whole import lines_of, replace_file
+from fem.files import lines_of, replace_file
 from fem.model import Model
-from fem.pictures.style import OKABE_ITO, TITLE, save_png
-from fem.results.console import as_note
-from fem.results.frames import says_si, unit_of
+from fem.runs.console import as_note
+from fem.runs.frames import says_si, unit_of
+from fem.show.style import OKABE_ITO, TITLE, save_png
 from fem.sweeping.grid import make_grid
 from fem.sweeping.row import layout_of
 from fem.sweeping.sweep import Plan, Sweep, carry_out, computed, make_plan, sweep_as_asked

@@ -14,7 +14,7 @@ from fem.chaos.sections import strobe
 from fem.chaos.trajectory import Trajectory, lasting
 from fem.errors import FemError
 from fem.model import InitialCondition, Model
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.sweeping.sweep import Sweep
 
 PARTS = 64

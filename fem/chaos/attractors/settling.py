@@ -22,10 +22,10 @@ from fem.chaos.trajectory import Trajectory, halved, lasting
 from fem.errors import ModelError
 from fem.forces.bars.bar import INV_LENGTH
 from fem.model import Model
-from fem.results.history import History
-from fem.results.record import SilentSink
-from fem.results.run_record import COMPLETED
 from fem.runner import verdict_of
+from fem.runs.history import History
+from fem.runs.record import SilentSink
+from fem.runs.run_record import COMPLETED
 from fem.solve.rods.constraints import SAME_LENGTH
 from fem.solve.ropes.states import ropes_of
 from fem.sweeping.together.pack import follow_one_curve

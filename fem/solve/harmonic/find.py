@@ -12,7 +12,7 @@ from fem.forces.bars.bar import PULL, P
 from fem.forces.equations import expand
 from fem.forces.families import FAMILIES, FIRST
 from fem.model import SteadyState
-from fem.results.record import Response
+from fem.runs.record import Response
 from fem.solve.harmonic.small import Small, small_motions
 from fem.solve.harmonic.solve import MOST, Acting, answer_at, largest
 from fem.solve.harmonic.superposed import superposed

@@ -11,7 +11,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.bars.bar import FRICTION, INV_LENGTH, senses
-from fem.results.record import Event
+from fem.runs.record import Event
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.driver import iterate

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fem.commands.arguments import add_sweep
-from fem.post.command import add_curve, add_window
+from fem.show.post import add_curve, add_window
 
 if TYPE_CHECKING:
     from fem.sweeping.recorded.record import Record
@@ -62,7 +62,7 @@ def write_extremes(
     """The figure, and what a scatter diagram makes of the table."""
     import numpy as np
 
-    from fem.pictures.style import save_png
+    from fem.show.style import save_png
     from fem.sweeping.recorded.scatter import extremes, life_of, read_scatter, write_lives
     from fem.sweeping.row import EXTREMES, LIFE, SCATTER
 

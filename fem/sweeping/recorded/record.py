@@ -13,11 +13,9 @@ from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.model import Model, Perturbation
 from fem.model.quantities import QUANTITIES, RECORDED
-from fem.post.rainflow import count_cycles, damage
-from fem.post.series import Series, missing, number_of
-from fem.post.stats import crossing_period
-from fem.results.record import Rows
-from fem.results.schedule import printed_in_step
+from fem.runs.record import Rows
+from fem.runs.schedule import printed_in_step
+from fem.show.series import Series, count_cycles, crossing_period, damage, missing, number_of
 
 KINDS = {"e": "EL", "n": "NODE"}
 STATISTICS = "mean", "std", "min", "max", "Tz"

@@ -16,9 +16,9 @@ from matplotlib.figure import Figure
 
 from fem.arrays import Flags, Floats
 from fem.errors import CommandError
-from fem.files.whole import lines_of, replace_file
-from fem.pictures.style import curve, legend_beside, panels, tidy
-from fem.results.frames import si_unit
+from fem.files import lines_of, replace_file
+from fem.runs.frames import si_unit
+from fem.show.style import curve, legend_beside, panels, tidy
 from fem.sweeping.table import cells_of
 
 PROBABILITY, OCCURRENCES = "probability", "occurrences"

@@ -20,8 +20,8 @@ from fem.forces.springs import Springs
 from fem.lanes.arrays import Fixed
 from fem.lanes.choose import local
 from fem.model import Dynamic, Model
-from fem.results.record import Rows
-from fem.results.schedule import Schedule
+from fem.runs.record import Rows
+from fem.runs.schedule import Schedule
 from fem.solve.clock import expected_increments
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CHAINS, DONE, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
