@@ -46,8 +46,8 @@ def deck(strain: str, increments: int) -> str:
 def evaluation() -> dict[str, float]:
     """Evaluation of all bars, by strain measure and by scheme."""
     import fem
-    from fem.assembly.build import assemble
-    from fem.forces.bars.bar import STORED, evaluate_bars
+    from fem.assembly.system import assemble
+    from fem.forces.bar import STORED, evaluate_bars
 
     found = {}
     for strain in STRAINS:

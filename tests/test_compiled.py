@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fem
+from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel, is_compiled, kernel, shared_kernel
 from fem.compiled import store as units
 from fem.compiled.build import build
@@ -20,7 +21,6 @@ from fem.compiled.kinds import kind_of_type, type_of
 from fem.compiled.plain.choose import is_plain
 from fem.compiled.store import symbol_of
 from fem.compiled.workers import build_all
-from fem.forces.equations import Equations, condense, expand
 from fem.runs.record import SilentSink, Wishes
 from fem.solve.loop import solve
 from fem.solve.newton.evaluate import combine

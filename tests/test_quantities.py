@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.assembly.build import assemble
+from fem.assembly.system import assemble
 from fem.forces.values import element_values
 from fem.model.quantities import ELEMENTAL, NODAL, QUANTITIES, RECORDED, Quantity, Values
 from fem.runner import run_to_files

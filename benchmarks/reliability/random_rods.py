@@ -26,7 +26,7 @@ import fem
 from fem.arrays import Flags, Floats
 from fem.branches.strobe import State, Strobe
 from fem.errors import CommandError, FemError
-from fem.forces.bars.bar import senses
+from fem.forces.bar import senses
 from fem.runs.record import Event, SilentSink, StepStart
 from fem.solve.ropes.states import gaps_of
 from fem.solve.ropes.switching import Switched

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.forces.bars import bar
+from fem.forces import bar
 from fem.model import Model
 
 CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).swapaxes(1, 2)

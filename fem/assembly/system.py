@@ -1,4 +1,7 @@
-"""The assembled model: everything about elements that does not change from step to step, as arrays."""
+"""The assembled model: everything about elements that does not change from step to step, as arrays.
+
+It is made in one pass over the mesh, then over the properties of each element set.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.bodies import Body
-from fem.forces.bars import bar
-from fem.forces.bars.bar import Bars
-from fem.forces.bars.blocks import blocks_of
-from fem.forces.bars.laws import BILINEAR
-from fem.forces.bars.strain import GREEN, LINEAR, MEASURES
-from fem.forces.families import FAMILIES, FIRST, Groups, acting, massive_ones, write_masses
-from fem.forces.springs import Springs
-from fem.model import Expansion, Model
+from fem.assembly.bodies import Body, bodies_of, planes_of
+from fem.errors import ModelError
+from fem.forces import bar
+from fem.forces.bar import CONSTANTS, SHARES, Bars, blocks_of
+from fem.forces.families import FAMILIES, FIRST, Groups, acting, are_viscous, massive_ones, write_masses
+from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LINEAR, MEASURES, RIGID, TABLE
+from fem.forces.springs import Curve, Springs, table_rows
+from fem.model import BarSection, Dashpot, Expansion, Model, Spring
+from fem.model.mesh import AXIAL
+from fem.model.properties import carried_by
+from fem.model.surroundings import growth_of
 
 BAR_FAMILY, SPRING_FAMILY, MASS_FAMILY, PULLEY_FAMILY = 0, 1, 2, -1
 """``PULLEY_FAMILY``: ropes over pulleys, until their family has taken them."""
@@ -245,3 +250,285 @@ def first_masses(families: tuple[Any, ...], system: System, pairs: Ints, state: 
     block, size = np.zeros((len(system.labels) + couples * len(pairs), 9)), system.size
     write_masses(families, 0.0, system.coordinates.reshape(size), np.zeros(size), state, block)
     return block
+
+
+def assemble(model: Model, gone: Flags | None = None, shed: Flags | None = None) -> System:
+    """Arrays of a model without the elements that are gone (k,), in places that do not depend on these.
+
+    shed  (c,) which of its nonstructural masses are off
+
+    ModelError where a bar has no length.
+    """
+    builder = _Builder(model, gone, shed)
+    for section in model.sections:
+        builder.add_section(section)
+    for spring in model.springs:
+        builder.add_spring(spring, spring.stiffness, 0.0, spring.table)
+    for dashpot in model.dashpots:
+        builder.add_spring(dashpot, 0.0, dashpot.coefficient)
+    for point in model.masses:
+        builder.add_mass(model.mesh.element_sets[point.element_set], point.mass, point.alpha)
+    builder.add_initial_stress()
+    return builder.system()
+
+
+def family_of(kind: str) -> int:
+    """Of elements of a kind."""
+    known = {"MASS": MASS_FAMILY, "PULLEY": PULLEY_FAMILY}
+    return BAR_FAMILY if kind in AXIAL else known.get(kind, SPRING_FAMILY)
+
+
+class _Builder:
+    """Arrays in the making; bars in element order until ``system`` sorts them by kind."""
+
+    def __init__(self, model: Model, gone: Flags | None, shed: Flags | None) -> None:
+        mesh = model.mesh
+        self.model, self.mesh = model, mesh
+        count, total = len(mesh.node_labels), sum(len(block.labels) for block in mesh.blocks)
+        self.labels = mesh.element_labels
+        self.gone = np.zeros(total, np.bool_) if gone is None else gone.copy()
+        self.shed = np.zeros(len(model.nonstructural), np.bool_) if shed is None else shed
+        self.index = {label: index for index, label in enumerate(self.labels.tolist())}
+        self.family = np.zeros((total, 2), np.int64)
+        self.nodes = mesh.element_nodes
+        self.planar = np.zeros(count, np.bool_)
+        numbers = [family_of(block.kind) for block in mesh.blocks]
+        self.family[:, 0] = np.repeat(numbers, [len(block.labels) for block in mesh.blocks])
+        for family in set(numbers):
+            chosen = self.family[:, 0] == family
+            self.family[chosen, 1] = np.arange(np.count_nonzero(chosen))
+        self.planar[self.nodes[mesh.is_of("T2D2")]] = True
+        self.axial = np.flatnonzero(self.family[:, 0] == BAR_FAMILY)
+        links = np.array(model.links, np.int64).reshape(-1, 2)
+        self.ends = np.concatenate([self.nodes[self.axial], links])
+        self.constants, self.kinds = self._geometry()
+        if model.planes:
+            self._add_planes()
+        self._set_rest_lengths()
+        self.mass, self.damping = np.zeros(count), np.zeros(count)
+        self.off_mass, self.off_damping = np.zeros(len(self.ends)), np.zeros(len(self.ends))
+        self.element_mass, self.element_damping, self.volume = np.zeros(total), np.zeros(total), np.zeros(total)
+        self.ruled = np.zeros(total, np.bool_)
+        springs = int(np.count_nonzero(self.family[:, 0] == SPRING_FAMILY))
+        self.dofs = np.full((springs, 2), -1, np.int64)
+        self.spring_constants = np.zeros((springs, 4))
+        self.table: list[tuple[float, float, float]] = []
+        self.expansions: list[tuple[Ints, Expansion]] = []
+
+    def _geometry(self) -> tuple[Floats, Ints]:
+        """Constants with reference vectors and lengths filled in, and kinds, of the axial elements."""
+        nodes = self.ends
+        vector = self.mesh.coordinates[nodes[:, 1]] - self.mesh.coordinates[nodes[:, 0]]
+        with np.errstate(over="ignore"):
+            length = np.sqrt((vector**2).sum(axis=1))
+        is_length = (length > 0.0) & np.isfinite(length)
+        if not is_length.all():
+            wrong = int(is_length.argmin())
+            what = "no length: its two nodes are at the same place" if length[wrong] == 0.0 else "no finite length"
+            raise ModelError(f"{self._name(wrong)} has {what}")
+        constants = np.zeros((CONSTANTS, len(nodes)))
+        constants[bar.REF : bar.REF + 3] = vector.T
+        constants[bar.INV_LENGTH] = 1.0 / length
+        constants[bar.AREA] = 1.0
+        constants[bar.PLUS] = constants[bar.MINUS] = 1.0
+        constants[bar.BASE : bar.BASE + 3] = vector.T
+        constants[bar.BASE_SLOPE] = 1.0
+        kinds = np.zeros((len(nodes), 2), np.int64)
+        kinds[:, 0] = ENGINEERING
+        kinds[len(self.axial) :] = (GREEN, RIGID)  # *MPC: rods without mass, behind the elements
+        return constants, kinds
+
+    def _add_planes(self) -> None:
+        """Stops between planes and nodes, behind all other bars."""
+        ends, constants = planes_of(self.model)
+        kinds = np.tile([LINEAR, RIGID], (len(ends), 1))
+        self.ends, self.kinds = np.concatenate([self.ends, ends]), np.concatenate([self.kinds, kinds])
+        self.constants = np.concatenate([self.constants, constants], axis=1)
+
+    def _set_rest_lengths(self) -> None:
+        """L0 of the bars that have one of their own, and the gap of their reference position."""
+        for rest in self.model.rest_lengths:
+            sets, target = self.mesh.element_sets, rest.target
+            chosen = self._bars_of(sets[target] if isinstance(target, str) else np.array([self.index[target]]))[1]
+            length = 1.0 / self.constants[bar.INV_LENGTH, chosen]
+            self.constants[bar.BASE_CONSTANT, chosen] = 0.5 * (length - rest.length) * (length + rest.length)
+            self.constants[bar.INV_LENGTH, chosen] = 1.0 / rest.length
+
+    def _bars_of(self, elements: Ints) -> tuple[Ints, Ints]:
+        """Those of some elements that are bars, and their indices among these."""
+        bars = elements[self.family[elements, 0] == BAR_FAMILY]
+        return bars, self.family[bars, 1]
+
+    def _carried(self) -> Floats:
+        """(k,) mass per natural length that grows on the elements, or that they carry."""
+        length = np.zeros(len(self.labels))
+        length[self.axial] = 1.0 / self.constants[bar.INV_LENGTH, : len(self.axial)]
+        there = [mass for mass, is_off in zip(self.model.nonstructural, self.shed, strict=True) if not is_off]
+        return growth_of(self.mesh, self.model.growths)[1] + carried_by(self.mesh, there, length)
+
+    def _name(self, index: int) -> str:
+        if index < len(self.axial):
+            return f"element {self.mesh.element_names[self.axial[index]]}"
+        first, second = self.mesh.node_names[self.ends[index]]
+        what = "*MPC LINK" if self.kinds[index, 0] == GREEN else "*STOP PLANE"
+        return f"{what} of nodes {first} and {second}"
+
+    def add_section(self, section: BarSection) -> None:
+        """Stiffness, mass and damping of a set of bars."""
+        elements, chosen = self._bars_of(self.mesh.element_sets[section.element_set])
+        material = self.model.materials[section.material]
+        young = 0.0 if material.is_inextensible else material.instant_modulus
+        if young is None:
+            raise ModelError(f"material {material.name} has no *ELASTIC modulus")
+        constants = self.constants
+        constants[bar.AREA, chosen] = section.area
+        constants[bar.YOUNG, chosen] = young
+        constants[bar.PLUS, chosen] = material.tension_ratio
+        constants[bar.MINUS, chosen] = material.compression_ratio
+        constants[bar.VISCOUS, chosen] = material.beta * young
+        constants[bar.STARTING, chosen] = section.starting_tension
+        constants[bar.RESTITUTION, chosen] = material.restitution
+        self.ruled[elements] = material.has_rope_law
+        self.kinds[chosen] = (GREEN, RIGID) if material.is_inextensible else (MEASURES[section.strain], BILINEAR)
+        self.volume[elements] = ~self.gone[elements] * section.area / constants[bar.INV_LENGTH, chosen]
+        bar_mass = material.density * self.volume[elements]
+        if self.model.growths or self.model.nonstructural:
+            bar_mass += ~self.gone[elements] * self._carried()[elements] / constants[bar.INV_LENGTH, chosen]
+        self.element_mass[elements], self.element_damping[elements] = bar_mass, material.alpha * bar_mass
+        diagonal, off = SHARES[section.mass_rule]
+        for end in range(2):
+            np.add.at(self.mass, self.nodes[elements, end], diagonal * bar_mass)
+            np.add.at(self.damping, self.nodes[elements, end], material.alpha * diagonal * bar_mass)
+        self.off_mass[chosen] = off * bar_mass
+        self.off_damping[chosen] = material.alpha * off * bar_mass
+        if material.expansion is not None:
+            self.expansions.append((chosen, material.expansion))
+
+    def add_spring(self, item: Spring | Dashpot, stiffness: float, coefficient: float, table: Curve = ()) -> None:
+        """Springs (with a table: nonlinear) and dashpots, axial or between dofs."""
+        elements = self.mesh.element_sets[item.element_set]
+        chosen, nodes = self.family[elements, 1], self.nodes[elements]
+        new = table_rows(table) if table else []
+        first, rows = len(self.table) if new else 0, len(new)
+        self.table += new
+        for end, dof in enumerate(item.dofs):
+            self.dofs[chosen, end] = 3 * nodes[:, end] + dof - 1
+        if item.dofs:
+            self.spring_constants[chosen] = np.outer(~self.gone[elements], (stiffness, coefficient, first, rows))
+        else:
+            self._set_axial(chosen, stiffness, coefficient)
+            self.kinds[chosen, 1] = TABLE if rows else BILINEAR
+            self.constants[bar.FIRST, chosen], self.constants[bar.COUNT, chosen] = first, rows
+
+    def _set_axial(self, chosen: Ints, stiffness: float, coefficient: float) -> None:
+        """An axial spring or dashpot is a bar of unit area with engineering strain: N = k (l - L0) + c dl/dt."""
+        length = 1.0 / self.constants[bar.INV_LENGTH, chosen]
+        self.constants[bar.YOUNG, chosen] = stiffness * length
+        self.constants[bar.VISCOUS, chosen] = coefficient * length
+        self.kinds[chosen] = (ENGINEERING, BILINEAR)
+
+    def add_mass(self, elements: Ints, mass: float, alpha: float) -> None:
+        """Point masses with mass-proportional damping."""
+        masses = mass * ~self.gone[elements]
+        self.element_mass[elements], self.element_damping[elements] = masses, alpha * masses
+        np.add.at(self.mass, self.nodes[elements, 0], masses)
+        np.add.at(self.damping, self.nodes[elements, 0], alpha * masses)
+
+    def add_initial_stress(self) -> None:
+        """S_0 of the bars that initial conditions name."""
+        for condition in self.model.initial_conditions:
+            if condition.kind == "STRESS":
+                elements = self.mesh.elements_of(condition.target)
+                chosen = self.family[elements, 1]
+                rigid = chosen[self.kinds[chosen, 1] == RIGID]
+                ruled = self.ruled[elements]
+                if ruled.any() and condition.value != 0.0:
+                    name = self._name(int(np.searchsorted(self.axial, elements[ruled][0])))
+                    raise ModelError(f"{name} has a rope law: in place of an initial stress give it a *REST LENGTH")
+                if len(rigid) and condition.value != 0.0:
+                    raise ModelError(f"{self._name(int(rigid[0]))} keeps its length: it takes no initial stress")
+                self.constants[bar.STRESS0, chosen] = condition.value
+
+    def _refuse_overflow(self) -> None:
+        """ModelError where a stiffness or a mass is no usable number."""
+        constants = self.constants
+        with np.errstate(over="ignore", invalid="ignore"):
+            stiffness = constants[bar.AREA] * constants[bar.YOUNG] * constants[bar.INV_LENGTH] ** 2
+            usable = np.isfinite(stiffness) & np.isfinite(constants).all(axis=0)
+        if not usable.all():
+            name = self._name(int(np.argmin(usable)))
+            raise ModelError(f"{name}: its length, area, modulus or stress is too large to compute with")
+        if not np.isfinite(self.mass).all():
+            raise ModelError("the mass of a node is too large to compute with: look at densities, areas and *MASS")
+
+    def _bars(self, table: Floats) -> Bars:
+        """Bars sorted into runs of one kind; the elements' indices follow."""
+        self._refuse_overflow()
+        young = self.constants[bar.YOUNG]
+        volume = self.constants[bar.AREA] / self.constants[bar.INV_LENGTH]
+        self.constants[bar.COMPLIANCE] = np.divide(volume, young, out=np.zeros(len(young)), where=young != 0.0)
+        order = np.lexsort((self.kinds[:, 0], self.kinds[:, 1]))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        self.family[self.axial, 1] = rank[self.family[self.axial, 1]]
+        self.expansions = [(rank[chosen], law) for chosen, law in self.expansions]
+        kinds, constants = self.kinds[order], np.ascontiguousarray(self.constants[:, order])
+        coupled = bool(self.off_mass.any())
+        return Bars(
+            nodes=np.ascontiguousarray(self.ends[order]),
+            kinds=kinds,
+            blocks=blocks_of(kinds, constants),
+            constants=constants,
+            table=table,
+            off_mass=self.off_mass[order] if coupled else np.zeros(0),
+            off_damping=self.off_damping[order] if coupled else np.zeros(0),
+            rods=np.flatnonzero(kinds[:, 1] == RIGID),
+        )
+
+    def system(self) -> System:
+        """The finished arrays."""
+        model, mesh = self.model, self.mesh
+        table = np.array(self.table, float).reshape(-1, 3)
+        bars = self._bars(table)
+        is_bar = self.family[:, 0] == BAR_FAMILY
+        bar_index = np.where(is_bar, self.family[:, 1], -1)
+        bars = absent(bars, bar_index[is_bar & self.gone])
+        crossing = np.flatnonzero((self.dofs[:, 1] >= 0) & (self.dofs[:, 0] // 3 != self.dofs[:, 1] // 3))
+        pair = np.full(len(self.dofs), -1, np.int64)
+        pair[crossing] = np.arange(len(crossing))
+        springs = Springs(self.dofs, self.spring_constants, table, pair)
+        terms = (equation.terms for equation in model.equations)
+        equations = tuple(tuple((3 * node + dof - 1, factor) for node, dof, factor in each) for each in terms)
+        return with_families(
+            System(
+                model=model,
+                coordinates=np.ascontiguousarray(mesh.coordinates, float),
+                labels=mesh.node_names,
+                bars=bars,
+                springs=springs,
+                families=None,
+                is_passive=True,
+                has_flow=are_viscous(bars, springs),
+                pairs=np.ascontiguousarray(self.dofs[crossing] // 3),
+                state=np.zeros(0),
+                touching=np.zeros((0, 2), np.int64),
+                mass=self.mass,
+                directed_mass=np.zeros((0, 9)),
+                damping=self.damping,
+                family=self.family,
+                bar_index=bar_index,
+                element_nodes=self.nodes,
+                element_labels=mesh.element_names,
+                element_mass=self.element_mass,
+                element_damping=self.element_damping,
+                volume=self.volume,
+                gone=self.gone,
+                shed=self.shed,
+                planar=self.planar,
+                expansions=tuple(self.expansions),
+                equations=equations,
+                bodies=bodies_of(model),
+                node_index={label: index for index, label in enumerate(mesh.node_labels.tolist())},
+                element_index=self.index,
+            )
+        )

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.assembly.constraints import Independent
+from fem.assembly.equations import Independent, expand
 from fem.chaos.growth import Varied, map_over
 from fem.chaos.neighbour import size_of
 from fem.chaos.sections import strobe
 from fem.chaos.trajectory import Trajectory, lasting
 from fem.chaos.variation.saltation import project
 from fem.errors import CommandError, ModelError, NoConvergence
-from fem.forces.equations import expand
 from fem.model import Model
 from fem.runs.record import SilentSink, Sink
 from fem.solve.checkpoint import put_back, state_of_step

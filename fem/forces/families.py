@@ -24,12 +24,12 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, shared_kernel
-from fem.forces.bars.bar import VISCOUS, Bars
-from fem.forces.fluid.group import FLUID
-from fem.forces.fluid.inertia import ADDED_MASS
+from fem.forces.added_mass import ADDED_MASS
+from fem.forces.bar import VISCOUS, Bars
+from fem.forces.fluid import FLUID
 from fem.forces.protocol import Family
-from fem.forces.reeving.group import REEVING
-from fem.forces.ropelaws.bar import ROPE_LAWS
+from fem.forces.reeving import REEVING
+from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from fem.forces.springs import DAMPING, Springs, evaluate_springs, spring_values
 

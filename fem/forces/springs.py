@@ -12,7 +12,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel, shared_kernel
-from fem.forces.bars.laws import table_point, table_secant
+from fem.forces.laws import table_point, table_secant
 from fem.forces.protocol import Tangent, Trial
 from fem.lanes.choose import common
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bars.bar import (
+from fem.forces.bar import (
     AREA,
     BASE,
     BASE_CONSTANT,
@@ -28,9 +28,8 @@ from fem.forces.bars.bar import (
     Bars,
     sense,
 )
-from fem.forces.bars.laws import RIGID, TABLE, bilinear, damped_fractions, fraction, table_point
-from fem.forces.bars.strain import LINEAR, LOG, measure
 from fem.forces.families import values_of_others
+from fem.forces.laws import LINEAR, LOG, RIGID, TABLE, bilinear, damped_fractions, fraction, measure, table_point
 from fem.forces.springs import Springs
 from fem.lanes.choose import common, some, where
 

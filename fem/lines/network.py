@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.lines.line import Line, LineError, chords, green_stretch, log_stretch
+from fem.lines.hanging import Line, LineError, chords, green_stretch, log_stretch
 
 MOST_SOLVES = 150
 MOST_LAST = 40

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.lines.hanging import hang
-from fem.lines.line import MOST_TURNS, TINY, Line, LineError, Shape, chords, reversed_line, root
+from fem.lines.hanging import MOST_TURNS, TINY, Line, LineError, Shape, chords, hang, reversed_line, root
 from fem.lines.network import Network, free_nodes, relax
 
 TOUCHING = 1e-9

@@ -90,7 +90,7 @@ class Material:
 
     @property
     def has_rope_law(self) -> bool:
-        """Its bars have tables or a memory (``fem/forces/ropelaws``)."""
+        """Its bars have tables or a memory (``fem/forces/rope_laws.py``)."""
         return any(law is not None for law in (self.uniaxial, self.viscoelastic, self.dynamic))
 
     @property

@@ -9,9 +9,9 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.assembly.system import System
-from fem.forces.bars import bar
-from fem.forces.bars.laws import RIGID, TABLE
+from fem.forces import bar
 from fem.forces.families import trouble_of
+from fem.forces.laws import RIGID, TABLE
 from fem.model import Controls, Dynamic, Step
 from fem.model.snaps import FOLLOW, SHARE, expected_peaks, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock

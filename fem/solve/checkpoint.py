@@ -17,14 +17,12 @@ import numpy as np
 
 from fem.arrays import Flags
 from fem.assembly.bodies import Body
-from fem.assembly.build import assemble
 from fem.assembly.cases import Case
-from fem.assembly.environment import Environment, Kept
-from fem.assembly.flows import Flow
+from fem.assembly.environment import Environment, Flow, Kept
 from fem.assembly.supports import Supports
-from fem.assembly.system import silent
+from fem.assembly.system import assemble, silent
 from fem.errors import CommandError
-from fem.forces.bars.bar import Bars
+from fem.forces.bar import Bars
 from fem.forces.families import states_in
 from fem.model import Amplitude, FluidLoad, Model
 from fem.model.curves import Constant, Follow, Ramp

@@ -10,7 +10,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import Environment
 from fem.assembly.system import System
-from fem.forces.bars.bar import Bars
+from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Static, Step
 from fem.runs.record import Sink, StepStart, Wishes
 from fem.runs.schedule import Schedule

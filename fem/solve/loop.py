@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Ints, distinct
-from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import (
     Environment,
@@ -22,9 +21,9 @@ from fem.assembly.environment import (
     winches_at,
 )
 from fem.assembly.supports import hold_idle
-from fem.assembly.system import System, absent, linearised
+from fem.assembly.system import System, absent, assemble, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
-from fem.forces.bars.bar import Bars
+from fem.forces.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
 from fem.model.winches import told_of_jump
 from fem.runs.record import NO_WISHES, Event, Sink, StepStart, Wishes

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.constraints import coupled_matrix, reduction
+from fem.assembly.equations import coupled_matrix, expand, reduction
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.forces.equations import expand
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
 from fem.model import Dynamic

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.constraints import eliminate
 from fem.assembly.environment import Environment, LoadSet, load_set, thermal_rows
+from fem.assembly.equations import Equations, eliminate
 from fem.assembly.system import System
-from fem.forces.bars import bar
-from fem.forces.bars.bar import STORED, Bars
-from fem.forces.equations import Equations
+from fem.forces import bar
+from fem.forces.bar import STORED, Bars
 from fem.forces.families import Groups, acting, are_symmetric, have_kinks, in_step
 from fem.forces.protocol import BOOKS, Tangent
 from fem.model import Controls

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem.assembly.constraints import Independent
-from fem.forces.equations import Equations
+from fem.assembly.equations import Equations, Independent
 
 NONE = Equations(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
 SUM = Equations(np.array([4]), np.array([0, 2]), np.array([0, 7]), np.array([2.0, -0.5]))

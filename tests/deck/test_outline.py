@@ -18,7 +18,7 @@ from fem.deck import deck_reader, outline, read_deck
 from fem.deck.lexical.parameters.traced import Course, Otherwise
 from fem.deck.model_cards import catenary
 from fem.deck.surroundings import lying
-from fem.lines.line import LineError
+from fem.lines.hanging import LineError
 from tests.sweeping.swings import write_swing
 
 INPUTS = sorted(path for path in Path("inputs").glob("*.inp") if "*PARAMETER" in path.read_text())

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fem.compiled.kernel import rehearsal
-from fem.forces.bars import laws
+from fem.forces import laws
 
 STRESS = st.floats(-100.0, 100.0)
 RATIO = st.floats(0.0, 1.0)

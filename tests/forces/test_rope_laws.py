@@ -7,10 +7,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import fem
-from fem.assembly.build import assemble
+from fem.assembly.system import assemble
 from fem.compiled.kernel import rehearsal
 from fem.errors import NoConvergence
-from fem.forces.ropelaws import bar
+from fem.forces import rope_laws as bar
 from fem.solve.linear.ordering import find_tree
 from tests.forces.families.examples import ROPES
 

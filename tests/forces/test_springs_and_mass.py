@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 
-from fem.forces.mass import SHARES, multiply_mass
+from fem.forces.bar import SHARES, multiply_mass
 from fem.forces.springs import Springs, evaluate_springs, spring_point
 from tests.trials import no_tangent, trial
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fem.lines.hanging import MEASURES, hang, natural_length
-from fem.lines.line import Line, LineError, Shape, reversed_line
+from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, natural_length, reversed_line
 from fem.lines.resting import Bottom, lay
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem.lines.line import Line
+from fem.lines.hanging import Line
 from fem.lines.network import Network, Rubs, free_nodes, relax
 
 STIFFNESS, WEIGHT, LIMIT, SLIP = 1e4, 10.0, 4.0, 0.002

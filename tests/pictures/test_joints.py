@@ -9,7 +9,7 @@ import pytest
 
 from fem.arrays import Floats
 from fem.cli import main
-from fem.forces.mass import SHARES
+from fem.forces.bar import SHARES
 from fem.runner import run_to_files
 from fem.runs.read import Missing, Results, open_results
 from fem.show.links import forces_of, joints, motion_of, trees_of

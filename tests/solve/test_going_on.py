@@ -20,8 +20,8 @@ import fem
 import fem.solve.checkpoint as checkpoint
 from benchmarks.reliability.card_decks import card_decks
 from benchmarks.reliability.going_on_decks import decks, net, with_checkpoints
-from fem.assembly.build import assemble
 from fem.assembly.environment import Environment
+from fem.assembly.system import assemble
 from fem.cli import main
 from fem.deck import KEYWORDS
 from fem.deck.lexical.source import squeezed

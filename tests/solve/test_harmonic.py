@@ -161,16 +161,19 @@ def test_taut_string_with_a_moving_end(strain: str) -> None:
     assert max(each.residual for each in history.responses) < 1e-9
 
 
-def test_stretching_of_damped_bars() -> None:
+@pytest.mark.parametrize(("mass", "coupling"), [("LUMPED", 0.0), ("CONSISTENT", 1 / 3), ("ONE POINT", 1 / 2)])
+def test_stretching_of_damped_bars(mass: str, coupling: float) -> None:
     """Along the string: K (1 + i w BETA) u = w^2 (1 - i ALPHA/w) M u, tensions (1 + i w BETA) E A e; in closed form as
-    above with a complex q."""
+    above with a complex q, where M has (1 - coupling (1 - cos q)) m h of a mass rule."""
     alpha, beta = 20.0, 1e-3
     damping = f"*DAMPING, ALPHA={alpha}, BETA={beta}"
     move = "10., 300., 5\n*BOUNDARY\n21, 1, 1, 0.001\n*END STEP\n"
-    frequency, _, history = amplitudes(STRING.format(damping=damping, strain="ENGINEERING") + LINEAR + move, 21)
+    deck = STRING.format(damping=damping, strain="ENGINEERING").replace("MASS=LUMPED", f"MASS={mass}")
+    frequency, _, history = amplitudes(deck + LINEAR + move, 21)
     w, order = 2.0 * np.pi * frequency, np.argsort(history.mesh.node_labels)
     stiffness = 1e7 / 0.5 * (1.0 + 1j * w * beta)
-    q = 2.0 * np.arcsin(0.5 * np.sqrt((w**2 - 1j * w * alpha) * 0.1 / stiffness + 0j))
+    ratio = (w**2 - 1j * w * alpha) * 0.1 / stiffness
+    q = 2.0 * np.arcsin(0.5 * np.sqrt(ratio / (1.0 + 0.5 * coupling * ratio) + 0j))
     u = np.array([each.motion[0, order, 0] for each in history.responses])
     expected = 0.001 * np.sin(np.arange(21) * q[:, None]) / np.sin(20.0 * q[:, None])
     np.testing.assert_allclose(u, expected, rtol=1e-8)

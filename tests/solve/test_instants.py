@@ -13,7 +13,7 @@ import pytest
 
 import fem
 from fem.arrays import Floats
-from fem.assembly.build import assemble
+from fem.assembly.system import assemble
 from fem.model import Dynamic
 from fem.solve.schemes import SCHEMES
 from tests.decks import run_text

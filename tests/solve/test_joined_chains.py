@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from fem.arrays import Floats
 from fem.compiled.kernel import rehearsal
-from fem.forces.bars.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
+from fem.forces.bar import ALPHA, CONSTANTS, GAP, GEOMETRIC, STORED, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import JOINED, Diagonal

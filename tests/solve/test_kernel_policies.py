@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fem.compiled.kernel import rehearsal
-from fem.forces.bars import laws
-from fem.forces.bars.bar import INV_LENGTH
+from fem.forces import laws
+from fem.forces.bar import INV_LENGTH
 from fem.solve.explicit import leapfrog, rattle
 from fem.solve.linear import chain as linear_chain
 from fem.solve.linear import krylov

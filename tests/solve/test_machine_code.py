@@ -12,7 +12,7 @@ import pytest
 
 from fem.compiled import kernel, number_kernel
 from fem.compiled.plain.choose import is_plain
-from fem.forces.bars.bar import CONSTANTS, STORED, Bars, evaluate_bars
+from fem.forces.bar import CONSTANTS, STORED, Bars, evaluate_bars
 from fem.solve.newton.evaluate import combine
 from tests.machine_code import assembly
 from tests.trials import trial

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem.forces.bars.bar import P, Q
-from fem.forces.bars.blocks import rod_gradients
+from fem.forces.bar import P, Q, rod_gradients
 from fem.solve.linear.sparse import matrix
 from fem.solve.linear.sparse.matrix import SaddleMatrix, SaddleSolver
 from tests.decks import chain, run_text

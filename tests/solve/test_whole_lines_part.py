@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.assembly.build import assemble
+from fem.assembly.system import assemble
 from fem.deck import parse_deck
 from fem.forces.families import FAMILIES, acting
 

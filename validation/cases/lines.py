@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import fem
-from fem.lines.line import Line, Shape
+from fem.lines.hanging import Line, Shape
 from fem.lines.resting import Bottom, lay
 from fem.validation import Outcome, Row, Target
 from validation import tools

@@ -20,7 +20,7 @@ from fem.chaos.neighbour import size_of
 from fem.chaos.sections import LONGEST, SAME, period_of, strobe
 from fem.chaos.trajectory import Trajectory, halved, lasting
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.bar import INV_LENGTH
 from fem.model import Model
 from fem.runner import verdict_of
 from fem.runs.history import History

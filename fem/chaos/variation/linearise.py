@@ -36,8 +36,8 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import inner_kernel, kernel
-from fem.forces.bars.bar import GAP, PLUS, Bars, P, Q, sense
-from fem.forces.bars.strain import LINEAR
+from fem.forces.bar import GAP, PLUS, Bars, P, Q, sense
+from fem.forces.laws import LINEAR
 from fem.forces.protocol import Trial
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.tangent import add_product

@@ -38,8 +38,8 @@ from fem.arrays import Floats
 from fem.chaos.variation.linearise import DA, DF, DU, DV, END, KNOWN
 from fem.compiled import kernel
 from fem.errors import CommandError
-from fem.forces.bars.bar import Bars, senses
-from fem.forces.bars.strain import LINEAR
+from fem.forces.bar import Bars, senses
+from fem.forces.laws import LINEAR
 from fem.forces.protocol import Trial
 from fem.solve.linear.tangent import add_product
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_masses

@@ -19,8 +19,7 @@ from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import Catenary, Piece
 from fem.deck.surroundings.lying import anchors, ground_below
 from fem.deck.surroundings.weighing import Bars, joint_weights, upwards, weights
-from fem.lines.hanging import MEASURES, hang, horizontal_tension, natural_length
-from fem.lines.line import Line, LineError, Shape
+from fem.lines.hanging import MEASURES, Line, LineError, Shape, hang, horizontal_tension, natural_length
 from fem.model import BarSection, Material, RestLength, Static
 from fem.model.mesh import BARS
 

@@ -13,7 +13,7 @@ from fem.deck.lexical.source import Mistake
 from fem.deck.mesh_draft import Catenary
 from fem.deck.surroundings.planes import elevated
 from fem.deck.surroundings.weighing import Bars
-from fem.lines.line import Line, LineError, Shape
+from fem.lines.hanging import Line, LineError, Shape
 from fem.lines.resting import Bottom, lay
 from fem.model import InitialCondition, Seabed, Static
 

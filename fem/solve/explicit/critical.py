@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fem.arrays import Floats
+from fem.assembly.equations import condense, expand
 from fem.assembly.system import SPRING_FAMILY
 from fem.compiled import inner_kernel, kernel
-from fem.forces.bars.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, P, Q
-from fem.forces.equations import condense, expand
+from fem.forces.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, P, Q
 from fem.forces.families import as_stiff_as_they_get
 from fem.forces.springs import spring_slopes
 from fem.solve.explicit.leapfrog import Moved

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fem.arrays import Floats, Ints
+from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bars.bar import evaluate_bars
-from fem.forces.equations import Equations, condense, expand
+from fem.forces.bar import evaluate_bars
 from fem.forces.families import evaluate_others, write_masses
 from fem.solve.explicit.rattle import Ties, keep_lengths, keep_rates, turn
 from fem.solve.linear.block import invert, times

@@ -23,8 +23,8 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bars.bar import BASE, BASE_CONSTANT, BASE_SLOPE, INV_LENGTH, REF, Bars
-from fem.forces.bars.strain import LINEAR, measure
+from fem.forces.bar import BASE, BASE_CONSTANT, BASE_SLOPE, INV_LENGTH, REF, Bars
+from fem.forces.laws import LINEAR, measure
 from fem.solve.newton.groups import Scratch
 from fem.solve.newton.iterate import largest
 from fem.solve.rods.solve import MOST_SOLVES, NOTHING, POOR, ROUND_OFF, WORTHWHILE

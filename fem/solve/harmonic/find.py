@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from fem.arrays import Complexes, Ints
+from fem.assembly.equations import expand
 from fem.errors import ModelError
-from fem.forces.bars.bar import PULL, P
-from fem.forces.equations import expand
+from fem.forces.bar import PULL, P
 from fem.forces.families import FAMILIES, FIRST
 from fem.model import SteadyState
 from fem.runs.record import Response

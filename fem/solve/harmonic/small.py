@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Complexes, Floats, Ints
-from fem.assembly.constraints import coupled_matrix, reduction
+from fem.assembly.equations import coupled_matrix, reduction
 from fem.compiled import inner_kernel, shared_kernel
-from fem.forces.bars.bar import ALPHA, GEOMETRIC, PULL, VISCOUS, P, Q
+from fem.forces.bar import ALPHA, GEOMETRIC, PULL, VISCOUS, P, Q
 from fem.forces.protocol import Tangent
 from fem.forces.springs import DAMPING
 from fem.solve.newton.evaluate import at_end, evaluate_apart

@@ -10,7 +10,7 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
 from fem.solve.linear.chain import LinearSystem
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from fem.arrays import Floats, Index, Vector
 from fem.compiled import called_kernel, inner_kernel, number_kernel
-from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, P, Q
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
 from fem.lanes.choose import common, some, where
 from fem.solve.linear.block import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fem.arrays import Ints
+from fem.assembly.equations import Equations
 from fem.assembly.system import System
-from fem.forces.equations import Equations
 from fem.solve.linear.ordering import BAND_WORK, Tree, find_tree, number_band
 from fem.solve.linear.sparse.factors import PARDISO, SUPERLU, library_for
 from fem.solve.newton.groups import BAND, BICGSTAB, CG, CHAIN, EXTERNAL, NO_SOLVE, UNSYMMETRIC_CHAIN

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, number_kernel
-from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
+from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
 from fem.solve.linear.block import invert
 from fem.solve.linear.chain import LinearSystem

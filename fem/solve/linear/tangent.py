@@ -6,7 +6,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.compiled import inner_kernel, kernel
-from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
+from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
 from fem.lanes.choose import common
 

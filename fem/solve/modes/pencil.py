@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.constraints import reduction
+from fem.assembly.equations import reduction
 from fem.errors import ModelError
-from fem.forces.bars.bar import ALPHA, GEOMETRIC, P, Q
+from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.springs import spring_slopes, stiffen_all
 from fem.solve.rods.constraints import rod_matrix
 from fem.solve.start import mass_matrix

@@ -25,9 +25,9 @@ from __future__ import annotations
 import math
 
 from fem.arrays import Floats
+from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bars.bar import INV_LENGTH, Bars
-from fem.forces.equations import condense, expand
+from fem.forces.bar import INV_LENGTH, Bars
 from fem.forces.families import write_masses
 from fem.forces.protocol import GIVEN, SPENT, TAKEN, WEIGHT
 from fem.forces.values import element_values, energy_of_bars, secant_thermal_work, thermal_work

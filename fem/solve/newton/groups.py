@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.forces.bars.bar import Bars
-from fem.forces.equations import Equations
+from fem.assembly.equations import Equations
+from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.solve.linear.ordering import Tree

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 from fem.arrays import Floats
+from fem.assembly.equations import condense, expand
 from fem.compiled import called_kernel, inner_kernel, kernel, number_kernel
-from fem.forces.bars.bar import GAP, INV_LENGTH, Bars
-from fem.forces.equations import condense, expand
+from fem.forces.bar import GAP, INV_LENGTH, Bars
 from fem.lanes.choose import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import (

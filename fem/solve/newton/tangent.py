@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fem.assembly.equations import condense
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
-from fem.forces.bars.bar import GAP, Q
-from fem.forces.equations import condense
+from fem.forces.bar import GAP, Q
 from fem.solve.linear.block import Diagonal, isotropic
 from fem.solve.linear.chain import LinearSystem
 from fem.solve.linear.tangent import add_product

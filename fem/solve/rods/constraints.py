@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.constraints import reduction
+from fem.assembly.equations import reduction
 from fem.errors import ModelError
-from fem.forces.bars.bar import GAP, INV_LENGTH
-from fem.forces.bars.blocks import rod_gradients
+from fem.forces.bar import GAP, INV_LENGTH, rod_gradients
 from fem.solve.newton.groups import Motion
 from fem.solve.step_system import StepSystem
 

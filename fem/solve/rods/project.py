@@ -28,10 +28,10 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats
+from fem.assembly.equations import Equations, condense, expand
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense
-from fem.forces.bars.strain import LINEAR
-from fem.forces.equations import Equations, condense, expand
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, PLUS, Bars, P, Q, sense
+from fem.forces.laws import LINEAR
 from fem.lanes.choose import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.lanes.choose import common, where
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import Diagonal, isotropic

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.constraints import Independent
+from fem.assembly.equations import Independent
 from fem.errors import ModelError
-from fem.forces.bars.bar import Bars, senses
-from fem.forces.bars.strain import LINEAR
+from fem.forces.bar import Bars, senses
+from fem.forces.laws import LINEAR
 from fem.solve.linear.sparse.factors import solve_dense, solve_pivoting
 from fem.solve.newton.groups import Motion
 from fem.solve.rods.constraints import DENSE, SAME_RATE, dense, multiply, multiply_transposed, over_independent

@@ -25,7 +25,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.bar import INV_LENGTH
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion, Record
 from fem.solve.rods.constraints import SAME_LENGTH, dense, over_independent

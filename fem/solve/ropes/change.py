@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.forces.bars.bar import INV_LENGTH, senses
+from fem.forces.bar import INV_LENGTH, senses
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import Loading, Motion

@@ -43,9 +43,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats
-from fem.assembly.constraints import Independent
+from fem.assembly.equations import Independent
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH
+from fem.forces.bar import INV_LENGTH
 from fem.solve.linear.sparse.factors import refine
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.rods.constraints import dense, gaps, over_independent

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
+from fem.assembly.equations import expand
 from fem.errors import ModelError
-from fem.forces.bars import bar
-from fem.forces.bars.laws import RIGID
-from fem.forces.equations import expand
+from fem.forces import bar
+from fem.forces.laws import RIGID
 from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import has_drifted

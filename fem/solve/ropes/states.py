@@ -18,10 +18,8 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.compiled import called_kernel, inner_kernel, kernel
 from fem.errors import ModelError
-from fem.forces.bars.bar import BASE, BASE_CONSTANT, FRICTION, INV_LENGTH, MINUS, PLUS, REF, Bars, sense
-from fem.forces.bars.blocks import blocks_of
-from fem.forces.bars.laws import BILINEAR, RIGID
-from fem.forces.bars.strain import LINEAR
+from fem.forces.bar import BASE, BASE_CONSTANT, FRICTION, INV_LENGTH, MINUS, PLUS, REF, Bars, blocks_of, sense
+from fem.forces.laws import BILINEAR, LINEAR, RIGID
 from fem.model import Controls, Dynamic, Static
 from fem.model.steps import Procedure
 from fem.solve.newton.groups import Ropes

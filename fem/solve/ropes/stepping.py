@@ -38,10 +38,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.constraints import Independent
+from fem.assembly.equations import Independent
 from fem.compiled import kernel
-from fem.forces.bars import bar
-from fem.forces.bars.strain import LINEAR
+from fem.forces import bar
+from fem.forces.laws import LINEAR
 from fem.solve.newton.balance import close_increment, note_increment
 from fem.solve.newton.evaluate import multiply_dampings, multiply_masses, stored_energy
 from fem.solve.newton.groups import DISSIPATED, Loading, Passage

@@ -16,7 +16,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.forces.bars.bar import INV_LENGTH, RESTITUTION
+from fem.forces.bar import INV_LENGTH, RESTITUTION
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Loading, Motion

@@ -10,7 +10,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
-from fem.forces.bars.bar import FRICTION, INV_LENGTH, senses
+from fem.forces.bar import FRICTION, INV_LENGTH, senses
 from fem.runs.record import Event
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups

@@ -15,26 +15,26 @@ from collections.abc import Iterator
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.constraints import reduction
-from fem.forces.bars import bar
-from fem.forces.bars.laws import BILINEAR
-from fem.forces.bars.strain import ENGINEERING, GREEN, LOG
+from fem.assembly.equations import reduction
+from fem.forces import bar
+from fem.forces.added_mass import ADDED_MASS
 from fem.forces.families import FAMILIES, acting
-from fem.forces.fluid.group import FLUID
-from fem.forces.fluid.inertia import ADDED_MASS
-from fem.forces.seabed import REMEMBERED, SEABED
-from fem.forces.surfaces import (
+from fem.forces.fluid import FLUID
+from fem.forces.laws import BILINEAR, ENGINEERING, GREEN, LOG
+from fem.forces.seabed import (
     AXIAL,
     DEPTH,
     LATERAL,
     NORMAL,
     RADIUS,
+    REMEMBERED,
     RUBS_IN_STATICS,
+    SEABED,
     SLIP,
     STIFFNESS,
     Contacts,
 )
-from fem.lines.line import Line, LineError
+from fem.lines.hanging import Line, LineError
 from fem.lines.network import Network, Rubs, relax
 from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import Loading, Motion

@@ -24,11 +24,11 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.assembly.cases import Case, Span
 from fem.assembly.environment import Environment
+from fem.assembly.equations import Equations, condense, expand
 from fem.assembly.system import System
 from fem.compiled import called_kernel
 from fem.errors import ModelError
-from fem.forces.bars.bar import GAP
-from fem.forces.equations import Equations, condense, expand
+from fem.forces.bar import GAP
 from fem.model import ArcEnd, Controls, Static
 from fem.model.curves import Constant, Ramp, evaluate
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem.errors import ModelError
-from fem.forces.bars.bar import ALPHA, GEOMETRIC
+from fem.forces.bar import ALPHA, GEOMETRIC
 from fem.solve.newton.groups import Motion, Scratch
 from fem.solve.newton.tangent import nodal_blocks
 from fem.solve.start import evaluate_start

@@ -13,8 +13,7 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.environment import LoadSet
 from fem.assembly.supports import IMPLICIT
 from fem.errors import ModelError
-from fem.forces.bars.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG
-from fem.forces.bars.blocks import bar_blocks
+from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, bar_blocks
 from fem.model import Step
 from fem.model.curves import Curve
 from fem.solve.newton.groups import Nodes

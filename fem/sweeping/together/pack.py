@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.assembly.equations import Equations
 from fem.assembly.supports import Supports
 from fem.assembly.system import System
-from fem.forces.equations import Equations
 from fem.forces.protocol import Tangent
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.model.curves import Constant, evaluate

@@ -13,8 +13,8 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.supports import jumps
 from fem.compiled import inner_kernel, is_compiled, kernel
 from fem.errors import FemError
-from fem.forces.bars.bar import INV_LENGTH, Bars
-from fem.forces.bars.strain import LINEAR
+from fem.forces.bar import INV_LENGTH, Bars
+from fem.forces.laws import LINEAR
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.lanes.arrays import Fixed

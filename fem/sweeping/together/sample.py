@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Floats, same
-from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import Environment, LoadSet, first_environment, load_set, next_environment, thermal_rows
 from fem.assembly.supports import Supports, advance_supports, initial_supports
-from fem.assembly.system import System, linearised
-from fem.forces.bars.bar import Bars
+from fem.assembly.system import System, assemble, linearised
+from fem.forces.bar import Bars
 from fem.model import Dynamic, InitialCondition, Model
 from fem.solve.checkpoint import refuse_earlier
 from fem.solve.clock import Clock, expected_increments

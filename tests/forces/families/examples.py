@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from fem.compiled.kernel import rehearsal
+from fem.forces.added_mass import ADDED_MASS
 from fem.forces.families import FAMILIES, registered
-from fem.forces.fluid.group import FLUID
-from fem.forces.fluid.inertia import ADDED_MASS
+from fem.forces.fluid import FLUID
 from fem.forces.protocol import Family
-from fem.forces.reeving.group import REEVING
-from fem.forces.ropelaws.bar import ROPE_LAWS
+from fem.forces.reeving import REEVING
+from fem.forces.rope_laws import ROPE_LAWS
 from fem.forces.seabed import SEABED
 from tests.forces.families.fins import FINS
 from tests.forces.families.lines import reeved, wound

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fem
-from fem.assembly.build import assemble
+from fem.assembly.system import assemble
 from fem.compiled.kernel import rehearsal
 from fem.forces.seabed import REMEMBERED
 from tests.forces.families.test_families import asked

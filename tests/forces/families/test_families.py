@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 import fem
 from fem.arrays import Floats
-from fem.assembly.build import assemble
+from fem.assembly.system import assemble
 from fem.compiled import kernel
 from fem.compiled.kernel import rehearsal
 from fem.forces.families import FAMILIES, evaluate_others, write_masses

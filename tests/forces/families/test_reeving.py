@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import fem
-from fem.assembly.build import assemble
 from fem.assembly.cases import Span
 from fem.assembly.environment import first_environment, next_environment
+from fem.assembly.system import assemble
 from fem.compiled.kernel import rehearsal
 from fem.errors import ModelError, NoConvergence
+from fem.forces import running
 from fem.forces.families import in_step
 from fem.forces.protocol import BOOKS, Tangent, Trial
-from fem.forces.reeving import running
-from fem.forces.reeving.lines import Leg
+from fem.forces.running import Leg
 from tests.forces.families.examples import known
 from tests.forces.families.lines import KEPT, reeved, wound
 from tests.forces.families.test_families import ask, dense

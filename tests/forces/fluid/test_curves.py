@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fem.forces.fluid.curves import gathered, largest, value_at, with_zero
+from fem.forces.curves import gathered, largest, value_at, with_zero
 from fem.model import Amplitude
 from fem.model.curves import Constant, Follow, Ramp, evaluate
 

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import fem
-from fem.assembly.build import assemble
+from fem.assembly.system import assemble
 from fem.errors import EnergyDrift, ModelError
 from fem.forces import families
-from fem.forces.fluid.group import FLUID
-from fem.forces.fluid.swell import orbital
+from fem.forces.fluid import FLUID, orbital
 from fem.model.surroundings import water_at
 from tests.decks import run_text
 

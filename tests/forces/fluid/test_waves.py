@@ -133,6 +133,24 @@ def test_buoyancy_ends_at_the_moving_surface():
     assert -history.reactions.reshape(-1, 2, 3)[:, :, 2].sum(axis=1) == pytest.approx(lift, rel=1e-9)
 
 
+@pytest.mark.parametrize("shear", ["0.4, 0.1, 0., 0.", "0.1, 0.1, 0., -20.\n0.3, 0.1, 0., 0.\n0.7, 0.1, 0., 2."])
+def test_a_current_flows_above_the_still_level_under_crests(shear):
+    """0.5 rho D C |U| U of a bar along the crest, 1 above the still level, where the water of these waves rests."""
+    ends = ((1.0, -2.0, 1.0), (1.0, 1.0, 1.0))
+    waves = "*WAVE, TYPE=AIRY, WAVE PERIOD, STRETCHING=NONE\n1.5, 8., 0., 1., 0.\n"
+    text = BAR.replace("0.4, 0.1, 0., 0.", shear).format(
+        ends=ends, waves=waves, loads="BAR, FDD, 1., 0.3, 1.1", bed=-20.0, mass=1000.0, supports="ALL, 1, 3",
+        springs="", procedure="*DYNAMIC, DIRECT\n0.5, 8.",
+    )  # fmt: skip
+    history = run_text(text)
+    speed = 0.4 if "\n" not in shear else 0.5
+    is_wet = history.of_node(1, "FE") > 1.0
+    drag = is_wet * 3.0 * 0.5 * DENSITY * WIDTH * 1.1 * speed**2
+    assert 2 < is_wet.sum() < 8
+    assert -history.reactions.reshape(-1, 2, 3)[:, :, 0].sum(axis=1) == pytest.approx(drag, rel=1e-12)
+    assert history.of_node(1, "FV") == pytest.approx(np.outer(is_wet, [speed, 0.1, 0.0]), abs=1e-12)
+
+
 SPRINGS = """*ELEMENT, TYPE=SPRING1, ELSET=SX
 11, 1
 12, 2

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Floats, Ints
+from fem.assembly.equations import Equations, condense, expand
 from fem.assembly.system import System
-from fem.forces.equations import Equations, condense, expand
 from fem.solve.linear.sparse.factors import Factors, factors_of, solve_pivoting
 from fem.solve.linear.sparse.matrix import SparseTangent, elimination_order
 from fem.solve.linear.tangent import multiply

@@ -17,12 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.assembly.constraints import reduction
+from fem.assembly.equations import Equations, reduction
 from fem.assembly.system import System
 from fem.compiled import kernel
-from fem.forces.bars.bar import ALPHA, GAP, GEOMETRIC, P, Q
-from fem.forces.bars.blocks import rod_gradients
-from fem.forces.equations import Equations
+from fem.forces.bar import ALPHA, GAP, GEOMETRIC, P, Q, rod_gradients
 from fem.forces.protocol import Tangent
 from fem.solve.linear.sparse.factors import solve_pivoting
 from fem.solve.newton.groups import Scratch

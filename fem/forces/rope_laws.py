@@ -17,49 +17,298 @@ Source: E. Falkenberg, V. Ahjem, L. Yang, Best practice for analysis of polyeste
 (2017); Z. Wei, H. B. Bingham, Y. Shao, ESOMOOR D5.1 (2026); M. Hall, B. Duong, E. Lozon, IOWTC2023-119524.
 
 A slack rope: the material has no stress and its strain, more than that of the bar, goes its own way.
+
+The quasi-static curve: stress over strain, and what it remembers of the largest strain.
+
+SHIFTED: below the largest strain K the unloading curve U, through the origin, is shifted along the strain until it
+meets the loading curve F at K: stress U(x - p), U(K - p) = F(K); p(K) is the permanent strain. SCALED: the unloading
+curve is scaled in both directions: stress F(K) G((x - p)/(K - p)), p = ratio K. Reloading goes the same way back.
+What is stored is the area below the unloading curve; the rest of the area below F is lost while K grows:
+lost(K) = area of F up to K - area of the unloading curve up to K.
+Source: Abaqus 2016, Analysis User's Guide, 23.4.1 (uniaxial behaviour of fabrics).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats
-from fem.compiled import called_kernel, inner_kernel
-from fem.forces.bars.strain import LOG, measure
+from fem.arrays import Floats, Ints
+from fem.compiled import called_kernel, inner_kernel, kernel
+from fem.forces import bar
+from fem.forces.laws import LOG, MEASURES, measure, table_point, table_segment
 from fem.forces.protocol import TAKEN, Family, Tangent, Trial, component
-from fem.forces.ropelaws.curves import faded, green_strain, lost_so_far, quasi_static, rest_of, set_strain
-from fem.forces.ropelaws.group import (
-    ALONG,
-    AREA,
-    BRANCH,
-    CONSTANT,
-    FLOOR,
-    INSTANT,
-    INVERSE,
-    LARGEST,
-    LAW,
-    LOST,
-    MEASURE,
-    PRONY,
-    PULL,
-    SLOPE,
-    SLOW,
-    STARTING,
-    STATE,
-    STORED,
-    STRAIN,
-    STRESS,
-    TABLE,
-    TENSION_ONLY,
-    THERE,
-    VISCOSITY,
-    YOUNG,
-    RopeBars,
-    gathered,
-)
+from fem.forces.springs import Curve, table_rows
+
+MEASURE, BASE, LAW, TENSION_ONLY = 0, 1, 2, 3
+"""Columns of ``RopeBars.kinds``."""
+STRAIGHT, ELASTIC, SHIFTED, SCALED = 0, 1, 2, 3
+"""BASE, the quasi-static curve: a modulus; a table; tables of loading and unloading, that shifted or scaled."""
+TABLE, PRONY, LAGGING = 0, 1, 2
+"""LAW: nothing but the base; with branches beside it; with a dynamic stiffness before it."""
+LOADING, UNLOADING, BRANCH, STATE = 0, 2, 4, 6
+"""Columns of ``RopeBars.places``: first and count of table rows (loading, unloading) and branches; first state."""
+INVERSE, AREA, GAP, ALONG, YOUNG, RATIO, SHAPE, CONSTANT, SLOPE, VISCOSITY, STARTING, FLOOR = 0, 1, 2, 3, *range(6, 14)
+INSTANT, THERE = 14, 15
+NUMBERS = 16
+"""Columns of ``RopeBars.numbers``: 1/L0, area, gap (|D|^2 - L0^2)/2 of the reference, D (3), modulus, permanent over
+largest strain, area below the scaled unloading curve, dynamic stiffness (3), starting tension, least modulus,
+that of sudden changes, 0 for a bar that is gone."""
+STRAIN, LARGEST, SLOW, LOST, STRESS, STORED, PULL = 0, 1, 2, 3, 4, 5, 6
+"""States: strain of the material (more than that of a slack bar), the largest of its quasi-static strains, the present
+one, energy lost and stored (over the volume) and stress; then the stress of each branch."""
+FAR = 1e3
+"""Strain of the row that stands for the last slope of a table that goes on."""
+
+
+class RopeBars(NamedTuple):
+    """q bars.
+
+    nodes (q, 2), elements (q,), kinds (q, 4), places (q, 7), numbers (q, NUMBERS): as the names of columns say
+    table (rows, 3)  strain, stress, energy;  branches (b, 2)  modulus, time;  start (s,) states at first
+    first            number of the first pair;  creeps: statics in which time passes (1, ``*VISCO``), or not
+    """
+
+    nodes: Ints
+    elements: Ints
+    kinds: Ints
+    places: Ints
+    numbers: Floats
+    table: Floats
+    branches: Floats
+    start: Floats
+    first: int
+    creeps: int
+
+
+class Prepared(NamedTuple):
+    """One material: its base and law, its modulus, ratio and shape, curves, branches, and dynamic stiffness."""
+
+    base: int
+    law: int
+    numbers: tuple[float, float, float]
+    loading: list[tuple[float, float, float]]
+    unloading: list[tuple[float, float, float]]
+    branches: Floats
+    dynamic: tuple[float, float, float]
+
+
+def series_of(material: Any) -> tuple[float, Floats]:
+    """Long-term modulus, and modulus and time (b, 2) of Maxwell branches beside it.
+
+    A Kelvin series, strain_k' = (stress/E_k - strain_k)/time_k behind a spring E_0, has the relaxation of such
+    branches: with v_k = (E_k time_k)^(-1/2) the rates are the eigenvalues of diag(1/time) + E_0 v v^T, symmetric, and
+    a branch of rate r and vector p has the modulus E_0^2 (p.v)^2/r. Stored energies are equal, too. Source: W. N.
+    Findley, J. S. Lai, K. Onaran, Creep and Relaxation of Nonlinear Viscoelastic Materials (1976), ch. 5.
+    """
+    law, instant, long_term = material.viscoelastic, material.instant_modulus, material.static_modulus
+    fraction, time = np.array(law.rows).T
+    if law.series == "PRONY":
+        return long_term, np.column_stack([fraction * instant, time])
+    v = np.sqrt(fraction / (instant * time))
+    rate, vectors = np.linalg.eigh(np.diag(1.0 / time) + instant * np.outer(v, v))
+    return long_term, np.column_stack([(instant * (v @ vectors)) ** 2 / rate, 1.0 / rate])
+
+
+def going_on(curve: Curve) -> Curve:
+    """With a last row far away, on the last slope."""
+    (s0, e0), (s1, e1) = curve[-2:]
+    return (*curve, (s1 + (s1 - s0) / (e1 - e0) * (FAR - e1), FAR))
+
+
+def prepared(material: Any) -> Prepared:
+    """Numbers of a material with a rope law."""
+    none, branches = list[tuple[float, float, float]](), np.zeros((0, 2))
+    given, lag, law = material.uniaxial, (0.0, 0.0, 0.0), TABLE
+    if material.dynamic is not None:
+        lag, law = (material.dynamic.constant, material.dynamic.slope, material.dynamic.viscosity), LAGGING
+    if given is None:
+        young = material.static_modulus
+        if material.viscoelastic is not None:
+            law, (young, branches) = PRONY, series_of(material)
+        return Prepared(STRAIGHT, law, (young, 0.0, 0.0), none, none, branches, lag)
+    loading = going_on(given.loading) if given.is_extended or material.dynamic else given.loading
+    if given.loading[0][1] >= 0.0 and not given.definition and material.compression_ratio == 1.0:
+        loading = (*((-stress, -strain) for stress, strain in loading[:0:-1]), *loading)
+    base, ratio, shape, unloading = of_unloading(given)
+    return Prepared(base, law, (0.0, ratio, shape), table_rows(loading), unloading, branches, lag)
+
+
+def of_unloading(given: Any) -> tuple[int, float, float, list[tuple[float, float, float]]]:
+    """Base, ratio, shape and unloading rows: as they are where shifted, else from 0 to 1 both ways."""
+    if given.definition == "SHIFTED CURVE":
+        return SHIFTED, 0.0, 0.0, table_rows(going_on(given.unloading))
+    if not given.definition:
+        return ELASTIC, 0.0, 0.0, []
+    (_, least), (stress, strain) = given.unloading[0], given.unloading[-1]
+    rows = table_rows(tuple((s / stress, (e - least) / (strain - least)) for s, e in given.unloading))
+    return SCALED, least / strain, rows[-1][2], rows
+
+
+def gathered(model: Any, system: Any, pair: int, state: int) -> RopeBars:
+    """All bars with rope laws; ``start`` is left open."""
+    found, kinds, places, numbers = list[Ints](), list[Ints](), list[Ints](), list[Floats]()
+    rows, branches = list[tuple[float, float, float]](), [np.zeros((0, 2))]
+    for section in model.sections:
+        material = model.materials[section.material]
+        elements = model.mesh.element_sets[section.element_set]
+        if not material.has_rope_law or not len(elements):
+            continue
+        ready, bars = prepared(material), system.bar_index[elements]
+        of_bars = system.bars.constants[:, bars]
+        counts = len(ready.loading), len(ready.unloading), len(ready.branches)
+        begin = len(rows), len(rows) + counts[0], sum(map(len, branches))
+        rows += ready.loading + ready.unloading
+        branches.append(ready.branches)
+        kind = MEASURES[section.strain], ready.base, ready.law, int(material.compression_ratio == 0.0)
+        place = begin[0], counts[0], begin[1], counts[1], begin[2], counts[2], 0
+        own = np.zeros((len(elements), NUMBERS))
+        own[:, INVERSE], own[:, GAP] = of_bars[bar.INV_LENGTH], of_bars[bar.BASE_CONSTANT]
+        own[:, AREA], own[:, THERE] = of_bars[bar.AREA], ~system.gone[elements]
+        own[:, ALONG : ALONG + 3] = of_bars[bar.REF : bar.REF + 3].T
+        own[:, YOUNG : VISCOSITY + 1], own[:, STARTING] = (*ready.numbers, *ready.dynamic), of_bars[bar.STARTING]
+        own[:, INSTANT] = of_bars[bar.YOUNG]
+        found.append(elements)
+        kinds.append(np.tile(kind, (len(elements), 1)))
+        places.append(np.tile(place, (len(elements), 1)))
+        numbers.append(own)
+    elements = np.concatenate([np.zeros(0, np.int64), *found])
+    all_places = np.concatenate([np.zeros((0, 7), np.int64), *places])
+    remembered = PULL + all_places[:, BRANCH + 1]
+    all_places[:, STATE] = state + np.cumsum(remembered) - remembered
+    return RopeBars(
+        np.ascontiguousarray(system.element_nodes[elements]),
+        elements,
+        np.concatenate([np.zeros((0, 4), np.int64), *kinds]),
+        all_places,
+        np.concatenate([np.zeros((0, NUMBERS)), *numbers]),
+        np.array(rows, float).reshape(-1, 3),
+        np.concatenate(branches),
+        np.zeros(int(remembered.sum())),
+        pair,
+        0,
+    )
+
+
+BELOW = 1_000_000
+"""Added to the number of a segment of the unloading curve."""
+
+
+@inner_kernel
+def strain_for(stress: float, first: int, count: int, table: Floats) -> float:
+    """Strain at which a rising curve has a stress; beyond the table its last one."""
+    low, high = first, first + count - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if table[middle, 1] <= stress:
+            low = middle
+        else:
+            high = middle
+    part = (stress - table[low, 1]) / (table[high, 1] - table[low, 1])
+    strain: float = table[low, 0] + min(part, 1.0) * (table[high, 0] - table[low, 0])
+    return strain
+
+
+@inner_kernel
+def set_strain(b: int, largest: float, own: RopeBars) -> float:
+    """Strain at which no quasi-static stress is left, after the largest strain."""
+    kind = own.kinds[b, BASE]
+    if kind < SHIFTED or largest <= 0.0:
+        return 0.0
+    if kind == SHIFTED:
+        stress = table_point(largest, own.places[b, LOADING], own.places[b, LOADING + 1], own.table)[0]
+        permanent: float = largest - strain_for(
+            stress, own.places[b, UNLOADING], own.places[b, UNLOADING + 1], own.table
+        )
+        return permanent
+    ratio: float = own.numbers[b, RATIO]
+    return ratio * largest
+
+
+@inner_kernel
+def recoverable(b: int, largest: float, stress: float, own: RopeBars) -> float:
+    """Energy stored where unloading begins, with that stress."""
+    first, count = own.places[b, UNLOADING], own.places[b, UNLOADING + 1]
+    if own.kinds[b, BASE] == SHIFTED:
+        energy: float = table_point(strain_for(stress, first, count, own.table), first, count, own.table)[2]
+        return energy
+    shape: float = own.numbers[b, SHAPE]
+    return stress * (largest - set_strain(b, largest, own)) * shape
+
+
+@inner_kernel
+def lost_so_far(b: int, largest: float, own: RopeBars) -> float:
+    """Energy over the volume that has been lost when the largest strain was reached."""
+    if own.kinds[b, BASE] < SHIFTED or largest <= 0.0:
+        return 0.0
+    stress, _, energy = table_point(largest, own.places[b, LOADING], own.places[b, LOADING + 1], own.table)
+    lost: float = energy - recoverable(b, largest, stress, own)
+    return lost
+
+
+@inner_kernel
+def quasi_static(b: int, x: float, largest: float, own: RopeBars) -> tuple[float, float, float, int]:
+    """Stress, slope and stored energy at a strain, and a number of the straight piece it lies on."""
+    kind, table = own.kinds[b, BASE], own.table
+    if kind == STRAIGHT:
+        young = own.numbers[b, YOUNG]
+        return young * x, young, 0.5 * young * x * x, 0
+    first, count = own.places[b, LOADING], own.places[b, LOADING + 1]
+    below = kind >= SHIFTED and x < largest
+    top, slope, energy = table_point(largest if below else x, first, count, table)
+    if kind < SHIFTED or not below:
+        piece = table_segment(x, first, count, table)
+        return top, slope, energy if kind < SHIFTED else recoverable(b, x, top, own) if x > 0.0 else 0.0, piece
+    first, count = own.places[b, UNLOADING], own.places[b, UNLOADING + 1]
+    permanent = set_strain(b, largest, own)
+    if largest <= 0.0 or x <= permanent:
+        return 0.0, 0.0, 0.0, -BELOW
+    if kind == SHIFTED:
+        stress, slope, energy = table_point(x - permanent, first, count, table)
+        return stress, slope, energy, BELOW + table_segment(x - permanent, first, count, table)
+    span = largest - permanent
+    share = (x - permanent) / span
+    stress, slope, energy = table_point(share, first, count, table)
+    return top * stress, top * slope / span, top * span * energy, BELOW + table_segment(share, first, count, table)
+
+
+@inner_kernel
+def green_strain(b: int, wx: float, wy: float, wz: float, own: RopeBars) -> float:
+    """Of a bar whose end 2 has moved by w against its end 1."""
+    along = own.numbers[b, ALONG] * wx + own.numbers[b, ALONG + 1] * wy + own.numbers[b, ALONG + 2] * wz
+    green: float = own.numbers[b, INVERSE] ** 2 * (own.numbers[b, GAP] + along + 0.5 * (wx * wx + wy * wy + wz * wz))
+    return green
+
+
+@kernel
+def rest_of(own: RopeBars, b: int, u: Floats, past: float) -> tuple[float, float, float, float, float, float]:
+    """States of a relaxed bar at displacement u that has borne the stress ``past``: STRAIN to STORED."""
+    i, j = 3 * own.nodes[b, 0], 3 * own.nodes[b, 1]
+    green = green_strain(b, u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2], own)
+    strain = measure(own.kinds[b, MEASURE], green, green, 0.0, 0.0)[1]
+    largest = max(strain, 0.0)
+    if own.kinds[b, BASE] >= SHIFTED and past > 0.0:
+        largest = max(largest, strain_for(past, own.places[b, LOADING], own.places[b, LOADING + 1], own.table))
+    if own.kinds[b, TENSION_ONLY] == 1 and own.kinds[b, LAW] != TABLE:
+        strain = max(strain, set_strain(b, largest, own))
+    stress, _, stored, _ = quasi_static(b, strain, largest, own)
+    return strain, largest, strain, 0.0, stress, stored
+
+
+@inner_kernel
+def faded(z: float) -> tuple[float, float, float]:
+    """exp(-z), (1 - exp(-z))/z and (1 - (1 - exp(-z))/z)/z of z >= 0; where nothing is left of a branch: z = inf."""
+    if z == math.inf:
+        return 0.0, 0.0, 0.0
+    if z < 1e-3:
+        rest = 0.5 - z * (1.0 / 6.0 - z * (1.0 / 24.0 - z * (1.0 / 120.0 - z / 720.0)))
+        mean = 1.0 - z * rest
+        return 1.0 - z * mean, mean, rest
+    mean = -math.expm1(-z) / z
+    return math.exp(-z), mean, (1.0 - mean) / z
+
 
 SMALL = 1e-6
 """Below this fraction of the starting tension it is that which makes the tangent regular."""
@@ -100,7 +349,7 @@ def evaluate(trial: Trial, own: RopeBars, force: Floats, flow: Floats, tangent: 
 
 @inner_kernel
 def pull(b: int, trial: Trial, own: RopeBars, force: Floats, tangent: Tangent) -> float:
-    """One bar; writes its states. As ``bars/bar.py`` has it, with the stress of a law in place of E e."""
+    """One bar; writes its states. As ``bar.py`` has it, with the stress of a law in place of E e."""
     n, u, u0 = own.numbers, trial.u1, trial.u0
     if n[b, THERE] == 0.0:
         return keep(b, trial, own)
@@ -363,7 +612,7 @@ def behind(
 ) -> tuple[float, float]:
     """LAGGING: stress (secant: mean of both ends) and modulus; start, end: strains of the bar.
 
-    Where q is not found it stays, and what is lost is NaN from there on: the run stops (``bar.trouble``).
+    Where q is not found it stays, and what is lost is NaN from there on: the run stops (``trouble``).
     """
     first, ropes = own.places[b, STATE], own.kinds[b, TENSION_ONLY] == 1
     before, largest = trial.state0[first + STRAIN], trial.state0[first + LARGEST]

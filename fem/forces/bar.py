@@ -18,9 +18,17 @@ A viscous stress eta de/dt (material BETA, dashpots) adds to S; its tangent make
 cables and struts it never turns the stress round (``laws.damped_fractions``). The secant one is eta (e1 - e0)/dt.
 Source: Crisfield, Non-linear Finite Element Analysis, vol. 1, ch. 3; Gonzalez, J. Nonlinear Sci. 6 (1996).
 
-Between bars and their two nodes: differences of nodal values, and forces back to the nodes.
+Differences of nodal values, and forces back to the nodes, stand apart from the physics: these indirect accesses are all
+that keeps it from running on vectors of bars.
 
-Apart from the physics, because these indirect accesses are all that keeps it from running on vectors of bars.
+Mass of a bar, per direction: three rules, m = rho A L0.
+
+LUMPED      m/2 diag(1, 1)     the default
+CONSISTENT  m/6 [2 1; 1 2]     exact slender rod
+ONE POINT   m/4 [1 1; 1 1]     mass at the centre of gravity (Code_Aster's MECABL2)
+
+Each is a fraction on the diagonal and a fraction off it; it never depends on the order in which a bar names its nodes.
+What depends on direction is added by families (``Family.mass``).
 """
 
 from __future__ import annotations
@@ -31,21 +39,43 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, kernel
-from fem.forces.bars.laws import (
+from fem.forces.laws import (
     BILINEAR,
+    ENGINEERING,
+    GREEN,
+    LINEAR,
     RIGID,
     TABLE,
     active_rise,
     bilinear,
     damped_fractions,
     fraction,
+    measure,
     releases,
     table_point,
     table_secant,
 )
-from fem.forces.bars.strain import ENGINEERING, GREEN, LINEAR, measure
 from fem.forces.protocol import Trial
-from fem.lanes.choose import common, where
+from fem.lanes.choose import common, some, where
+
+SHARES = {"LUMPED": (1 / 2, 0.0), "CONSISTENT": (1 / 3, 1 / 6), "ONE POINT": (1 / 4, 1 / 4)}
+"""rule -> (diagonal, off-diagonal) fraction of the bar's mass."""
+
+
+@kernel
+def multiply_mass(diagonal: Floats, off: Floats, nodes: Ints, x: Floats, product: Floats) -> None:
+    """product = M x for the diagonal (3n,) and the coupling part (m,) (empty: none) of a mass or damping matrix."""
+    for dof in range(diagonal.shape[0]):
+        product[dof] = diagonal[dof] * x[dof]
+    for e in range(off.shape[0]):
+        coupling = off[e]
+        if some(coupling != 0.0):
+            i = 3 * nodes[e, 0]
+            j = 3 * nodes[e, 1]
+            for c in range(3):
+                product[i + c] += coupling * x[j + c]
+                product[j + c] += coupling * x[i + c]
+
 
 # Rows of Bars.constants
 REF, INV_LENGTH, AREA, YOUNG, PLUS, MINUS, STRESS0, VISCOUS, STARTING, FIRST, COUNT = 0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
@@ -352,3 +382,28 @@ def add_forces(
         force[j] += fx
         force[j + ONE] += fy
         force[j + TWO] += fz
+
+
+def blocks_of(kinds: Ints, constants: Floats) -> Ints:
+    """Runs of bars of one kind, (b, 5), as ``Bars.blocks`` holds them."""
+    if len(kinds) == 0:
+        return np.zeros((0, 5), np.int64)
+    (ends,) = (kinds[1:] != kinds[:-1]).any(axis=1).nonzero()
+    first, last = np.concatenate([[0], ends + 1]), np.concatenate([ends + 1, [len(kinds)]])
+    viscous = np.maximum.reduceat(constants[VISCOUS] != 0.0, first)
+    return np.ascontiguousarray(np.array([*kinds[first].T, first, last, viscous], np.int64).T)
+
+
+def bar_blocks(bar_tangent: Floats, rigid: float = 0.0) -> Floats:
+    """(m, 3, 3) tangent blocks alpha p q^T + t I from the numbers of the bars; ``rigid``: alpha of rods."""
+    alpha = np.where(np.isinf(bar_tangent[ALPHA]), rigid, bar_tangent[ALPHA])
+    blocks: Floats = np.einsum("e,ae,ce->eac", alpha, bar_tangent[P : P + 3], bar_tangent[Q : Q + 3])
+    return blocks + bar_tangent[GEOMETRIC, :, None, None] * np.eye(3)
+
+
+def rod_gradients(bars: Bars, bar_tangent: Floats, row: int = Q) -> tuple[Ints, Ints, Floats]:
+    """Rows, dofs and values of G (rods, 3n): p or q (``row``) of a rod at its second node, minus that at its first."""
+    values: Floats = bar_tangent[row : row + 3, bars.rods].T.ravel()
+    dofs = np.concatenate([(3 * bars.nodes[bars.rods, end, None] + np.arange(3)).ravel() for end in (1, 0)])
+    rows = np.tile(np.repeat(np.arange(len(bars.rods)), 3), 2)
+    return rows, dofs, np.concatenate([values, -values])

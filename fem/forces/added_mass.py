@@ -2,7 +2,7 @@
 
 A bar of direction t, of which the part q1 - q0 is wet, drags along m (C_A (I - t t^T) + C_At t t^T) (q1 - q0),
 m = M rho pi D^2/4 L0, between its nodes by the MASS rule of its section (Abaqus/Aqua FI, Morison's inertia term). What
-water that accelerates in waves does to them is a force (``drag``).
+water that accelerates in waves does to them is a force (``fluid``).
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import numpy as np
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
-from fem.forces.fluid.curves import Curves, distinct, gathered, value_at
-from fem.forces.fluid.stream import WATER, flows, wetted
-from fem.forces.fluid.waves import Sea, elevation_near, sea_of
-from fem.forces.mass import SHARES
+from fem.forces.bar import SHARES
+from fem.forces.curves import Curves, distinct, gathered, value_at
 from fem.forces.protocol import NO_PAIRS, Family, Tangent, Trial
+from fem.forces.waves import WATER, Sea, elevation_near, flows, sea_of, wetted
 
 KINDS = ("FI", "ADDED MASS")
 # Entries of rows: the bar, the curve of its magnitude, 1 where forces are per current length

@@ -1,15 +1,47 @@
-"""Homogeneous linear constraints (``*EQUATION``) as dependent dofs: u_s = sum of factors times other dofs."""
+"""Homogeneous linear constraints (``*EQUATION``) as dependent dofs, u_s = sum of factors times other dofs: they follow
+these, and hand their forces on to them.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
+from fem.compiled import kernel
 from fem.errors import ModelError
-from fem.forces.equations import Equations
+
+
+class Equations(NamedTuple):
+    """u[slave[k]] = sum over l in start[k]..start[k+1] of factor[l] u[master[l]]."""
+
+    slave: Ints
+    start: Ints
+    master: Ints
+    factor: Floats
+
+
+@kernel
+def expand(equations: Equations, x: Floats) -> None:
+    """Give dependent dofs the values their constraints demand."""
+    for k in range(equations.slave.shape[0]):
+        value = 0.0
+        for m in range(equations.start[k], equations.start[k + 1]):
+            value += equations.factor[m] * x[equations.master[m]]
+        x[equations.slave[k]] = value
+
+
+@kernel
+def condense(equations: Equations, force: Floats) -> None:
+    """Hand the forces on dependent dofs to the dofs they depend on (the transpose of ``expand``)."""
+    for k in range(equations.slave.shape[0]):
+        value = force[equations.slave[k]]
+        for m in range(equations.start[k], equations.start[k + 1]):
+            force[equations.master[m]] += equations.factor[m] * value
+        force[equations.slave[k]] = 0.0
+
 
 NOTHING = Equations(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
 

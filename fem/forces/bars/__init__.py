@@ -1,1 +1,0 @@
-"""Two-node bars: laws, strains, what they do to their nodes."""

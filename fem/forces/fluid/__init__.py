@@ -1,1 +1,0 @@
-"""Water and wind that flow past bars: drag, buoyancy of bars that are not wholly wet."""

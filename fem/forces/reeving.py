@@ -1,0 +1,612 @@
+"""Forces of lines that run, with their exact tangents, and what they bring to the books.
+
+Internal force on the end of leg a, of direction n_a away from the pulley, and on the pulley:
+
+    F_a = T_a n_a,   dF_a = n_a dT_a + T_a/l_a (I - n_a n_a^T) du,   F_p = - F_1 - F_2
+
+T_a depends on l1, l2 and the angle phi between - n1 and n2 (``running``). Secant forces (ENERGY MOMENTUM) take
+n_a = (d_a0 + d_a1)/(l_a0 + l_a1), with the discrete gradient of W in l1 + l2 where nothing rubs and no tension is kept
+(the mean of the pulls at both ends of the increment else), at the mean of the natural lengths.
+
+Weight: gravity pulls at half of each leg's mass at either end of it; what bars weigh at their length at the start is a
+load of the model. Books of an increment, B = dW/dL: (B0 + B1)/2 times the line that winches give comes from outside,
+- (B0 + B1)/2 times that which slips over the pulley is lost; so does the change of the potential energy of the weight
+that no motion has brought about.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fem.arrays import Floats, Ints, Vector
+from fem.compiled import called_kernel, inner_kernel
+from fem.forces.curves import distinct, gathered, value_at
+from fem.forces.laws import LOG, MEASURES
+from fem.forces.protocol import GIVEN, TAKEN, WEIGHT, Family, Tangent, Trial, component
+from fem.forces.running import (
+    AREA,
+    BROUGHT,
+    CLOCK,
+    DENSITY,
+    DIES,
+    DISTANCE,
+    FIRST_LEG,
+    FRICTION,
+    HAULED,
+    KNOWN,
+    LEAST_LEG,
+    LEAST_LENGTH,
+    LENGTH,
+    MINUS,
+    MOVED,
+    NUMBERS,
+    PLUS,
+    PULL,
+    RATE,
+    REMEMBERED,
+    REST,
+    STARTING,
+    STRESS0,
+    YOUNG,
+    Answer,
+    Leg,
+    Lines,
+    Wish,
+    answer_of,
+    both,
+    brought_at,
+    is_settled,
+    law_at,
+    leg_of,
+    secant_pull,
+    stress_at,
+    stretch,
+)
+
+STRAIGHT = 1e-12
+"""Sine of an angle whose direction of growth is unknown."""
+NONE: Vector = (0.0, 0.0, 0.0)
+
+
+class Way(NamedTuple):
+    """Of a leg: n at the end of the increment, the direction m its force has, dm/du = h (I - m n^T), and h of dm/du
+    times T, which a starting tension stiffens; dphi/du of its end.
+    """
+
+    n: Vector
+    m: Vector
+    each: float
+    turn: Vector
+
+
+@inner_kernel
+def angle_of(one: Leg, other: Leg) -> tuple[float, Vector, Vector]:
+    """phi, and its derivatives by the places of both ends."""
+    a, b = one.d, other.d
+    x, y, z = a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+    size = one.length * other.length
+    sine, cosine = math.sqrt(x * x + y * y + z * z) / size, (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / size
+    phi = math.atan2(sine, -cosine)
+    if sine < STRAIGHT:
+        return phi, NONE, NONE
+    p, q = 1.0 / (sine * one.length), 1.0 / (sine * other.length)
+    c, l1, l2 = cosine, one.length, other.length
+    first = p * (b[0] / l2 - c * a[0] / l1), p * (b[1] / l2 - c * a[1] / l1), p * (b[2] / l2 - c * a[2] / l1)
+    second = q * (a[0] / l1 - c * b[0] / l2), q * (a[1] / l1 - c * b[1] / l2), q * (a[2] / l1 - c * b[2] / l2)
+    return phi, first, second
+
+
+@inner_kernel
+def way_of(k: int, number: int, leg: Leg, turn: Vector, trial: Trial, own: Lines) -> Way:
+    """Directions of a leg."""
+    d, inverse = leg.d, 1.0 / leg.length
+    n = d[0] * inverse, d[1] * inverse, d[2] * inverse
+    if not trial.secant:
+        return Way(n, n, inverse, turn)
+    start = leg_of(k, number, trial.u0, own)
+    o, each = start.d, 1.0 / (leg.length + start.length)
+    return Way(n, ((o[0] + d[0]) * each, (o[1] + d[1]) * each, (o[2] + d[2]) * each), each, turn)
+
+
+@inner_kernel
+def slope_of(by: float, angle: float, way: Way) -> Vector:
+    """Derivative by the place of the end of a leg of what depends on its length and on phi."""
+    n, turn = way.n, way.turn
+    return by * n[0] + angle * turn[0], by * n[1] + angle * turn[1], by * n[2] + angle * turn[2]
+
+
+@called_kernel
+def spread(
+    k: int, at: int, weight: float, along: Vector, first: Vector, second: Vector, own: Lines, tangent: Tangent
+) -> None:
+    """Derivative of a force on node ``at``, along a direction, that depends on the places of the ends relative to the
+    pulley: first, second.
+    """
+    for a in range(3):
+        for b in range(3):
+            value, c = weight * component(along, a), 3 * a + b
+            add_entry(k, at, 0, c, value * component(first, b), own, tangent)
+            add_entry(k, at, 1, c, -value * (component(first, b) + component(second, b)), own, tangent)
+            if own.nodes[k, 2] >= 0:
+                add_entry(k, at, 2, c, value * component(second, b), own, tangent)
+
+
+@inner_kernel
+def add_entry(k: int, at: int, by: int, c: int, value: float, own: Lines, tangent: Tangent) -> None:
+    """Entry c of the block of nodes ``at`` and ``by`` (0, 1 the pulley, 2) of a line."""
+    if at == by:
+        tangent.block[own.nodes[k, at], c] += value
+        return
+    pair = own.pairs[k] + (2 if at + by == 2 else max(at, by) - 1)
+    tangent.cross[pair, c if at < by else 9 + c] += value
+
+
+@inner_kernel
+def gravity_at(k: int, time: float, own: Lines) -> Vector:
+    """Acceleration of a line."""
+    x, y, z = 0.0, 0.0, 0.0
+    for r in range(own.spans[k, 2], own.spans[k, 3]):
+        value = value_at(own.curves, own.pulls[r], time)
+        x, y, z = x + value * own.fields[r, 0], y + value * own.fields[r, 1], z + value * own.fields[r, 2]
+    return x, y, z
+
+
+@called_kernel
+def weigh(
+    k: int, state: int, way: Way, beyond: Way, answer: Answer, trial: Trial, own: Lines, force: Floats, tangent: Tangent
+) -> None:
+    """Weight at the nodes of a line, its derivatives, and its potential energy."""
+    old, new, half, two = trial.state0, trial.state1, 0.5 * own.numbers[k, DENSITY], own.nodes[k, 2] >= 0
+    g0, g1 = gravity_at(k, trial.time0, own), gravity_at(k, trial.time1, own)
+    late = 0.5 if trial.secant else 1.0
+    for number in range(3 if two else 2):
+        is_end = number != 1 or not two
+        leg = 0 if number < 2 else 1
+        known = own.numbers[k, KNOWN] if is_end else 0.0
+        before, now = half * old[state + LENGTH + leg] - known, half * new[state + LENGTH + leg] - known
+        if not is_end:
+            before += half * old[state + LENGTH + 1]
+            now += half * new[state + LENGTH + 1]
+        for c in range(3):
+            dof = 3 * own.nodes[k, number] + c
+            f0, f1 = before * component(g0, c), now * component(g1, c)
+            force[dof] -= late * f1 + (1.0 - late) * f0
+            trial.power[WEIGHT] -= f1 * trial.u1[dof]
+            was = state + MOVED + 3 * number + c
+            trial.power[GIVEN] -= 0.5 * (f1 - f0) * (old[was] + trial.u1[dof])
+            new[was] = trial.u1[dof]
+        first, second = slope_of(answer.l11, answer.l1f, way), slope_of(answer.l12, answer.l1f, beyond)
+        third, fourth = slope_of(answer.l21, answer.l2f, way), slope_of(answer.l22, answer.l2f, beyond)
+        if number == 2:
+            first, second = third, fourth
+        if not is_end:
+            first = first[0] + third[0], first[1] + third[1], first[2] + third[2]
+            second = second[0] + fourth[0], second[1] + fourth[1], second[2] + fourth[2]
+        spread(k, number, -trial.weight * half, g1, first, second if two else NONE, own, tangent)
+
+
+@called_kernel
+def values(own: Lines, index: int, u: Floats, v: Floats, state: Floats, row: Floats) -> None:
+    """E, S, N, T of leg 1, and T of leg 2."""
+    at = own.first + REMEMBERED * index
+    first, second = state[at + LENGTH], state[at + LENGTH + 1]
+    leg = leg_of(index, 0, u, own)
+    if own.nodes[index, 2] >= 0 and own.numbers[index, FRICTION] == 0.0:
+        leg, first = both(leg, leg_of(index, 1, u, own)), first + second
+    h = stretch(leg, first)
+    row[0], row[1] = stress_at(index, h, own)
+    row[2] = own.numbers[index, AREA] * row[1]
+    row[3] = law_at(index, h, own)[1]
+    if own.measure[index] == LOG:
+        row[2] = row[3]
+    if row.shape[0] > 4:
+        row[4] = row[3]
+        if own.nodes[index, 2] >= 0 and own.numbers[index, FRICTION] > 0.0:
+            row[4] = law_at(index, stretch(leg_of(index, 1, u, own), second), own)[1]
+
+
+@called_kernel
+def mass(own: Lines, time: float, place: Floats, u: Floats, state: Floats, block: Floats) -> None:
+    """Half of each leg at either end, less what the model has there already."""
+    for k in range(own.nodes.shape[0]):
+        if own.numbers[k, DENSITY] == 0.0:
+            continue
+        at, half, known = own.first + REMEMBERED * k, 0.5 * own.numbers[k, DENSITY], own.numbers[k, KNOWN]
+        lasts = time - state[at + CLOCK]
+        first, second = state[at + LENGTH] + lasts * state[at + RATE], 0.0
+        if own.nodes[k, 2] >= 0:
+            second = state[at + LENGTH + 1] + lasts * state[at + RATE + 1]
+            if own.numbers[k, FRICTION] == 0.0:
+                one, other, whole = leg_of(k, 0, u, own).length, leg_of(k, 1, u, own).length, first + second
+                first, second = whole * one / (one + other), whole * other / (one + other)
+            put(own.nodes[k, 0], half * first - known, block)
+            put(own.nodes[k, 1], half * (first + second), block)
+            put(own.nodes[k, 2], half * second - known, block)
+        else:
+            put(own.nodes[k, 0], half * first - known, block)
+            put(own.nodes[k, 1], half * first - known, block)
+
+
+@inner_kernel
+def put(node: int, value: float, block: Floats) -> None:
+    """Mass in all directions."""
+    for c in range(3):
+        block[node, 4 * c] += value
+
+
+@called_kernel
+def evaluate(trial: Trial, own: Lines, force: Floats, flow: Floats, tangent: Tangent) -> float:
+    """Forces and tangents of all lines, and their states; the energy they store."""
+    energy = 0.0
+    for k in range(own.nodes.shape[0]):
+        energy += evaluate_line(k, trial, own, force, tangent)
+    return energy
+
+
+@inner_kernel
+def given_by(k: int, leg: int, time: float, own: Lines) -> float:
+    """What winches have given to a leg by their curves."""
+    total = 0.0
+    for r in range(own.spans[k, 0], own.spans[k, 1]):
+        if own.turns[r, 0] == leg:
+            total += own.changes[r] * value_at(own.curves, own.turns[r, 1], time)
+    return total
+
+
+@inner_kernel
+def wish_at(k: int, trial: Trial, own: Lines) -> Wish:
+    """What a winch that keeps a tension wants in this increment."""
+    if own.control[k, 0] < 0:
+        return Wish(-1, 0.0, 0.0)
+    pull = own.wanted[k, 0] * value_at(own.curves, own.control[k, 1], trial.time1)
+    most = own.wanted[k, 1]
+    return Wish(own.control[k, 0], pull, most * (trial.time1 - trial.time0) if most < math.inf else math.inf)
+
+
+@inner_kernel
+def evaluate_line(k: int, trial: Trial, own: Lines, force: Floats, tangent: Tangent) -> float:
+    """One line: its forces, tangent, books and states; the energy it stores."""
+    old, new, two = trial.state0, trial.state1, own.nodes[k, 2] >= 0
+    state, rubs = own.first + REMEMBERED * k, two and own.numbers[k, FRICTION] > 0.0
+    one = leg_of(k, 0, trial.u1, own)
+    other = leg_of(k, 1, trial.u1, own) if two else Leg(NONE, 0.0, 0.0, 0.0)
+    phi, turn1, turn2 = angle_of(one, other) if rubs else (0.0, NONE, NONE)
+    wound1, wound2 = given_by(k, 0, trial.time1, own), given_by(k, 1, trial.time1, own)
+    have1 = own.numbers[k, REST] + wound1 + old[state + HAULED]
+    have2 = own.numbers[k, REST + 1] + wound2 + old[state + HAULED + 1]
+    wish = wish_at(k, trial, own)
+    answer = answer_of(k, one, other, have1, have2, phi, wish, own)
+    before = old[state + LENGTH] + old[state + LENGTH + 1]
+    whole = answer.length1 + answer.length2
+    remember(state, rubs, wish.leg, wound1, wound2, trial, answer, own)
+    if own.numbers[k, AREA] == 0.0:
+        return 0.0
+    line = both(one, other) if two else one
+    b1 = brought_at(k, stretch(line, whole) if not rubs else stretch(one, answer.length1), own)
+    b2 = brought_at(k, stretch(other, answer.length2), own) if rubs else b1
+    is_lost = not is_settled(k, one, other, phi, wish, answer, own) or old[state + BROUGHT] != old[state + BROUGHT]
+    new[state + BROUGHT], new[state + BROUGHT + 1] = (math.nan, math.nan) if is_lost else (b1, b2)
+    is_exact = trial.secant and not rubs and wish.leg < 0
+    if is_exact:
+        answer = secant_answer(k, before, whole, line, trial, answer, own)
+    else:
+        came1 = new_from(0, state, trial) - answer.passed
+        came2 = new_from(1, state, trial) + answer.passed
+        b01, b02 = old[state + BROUGHT], old[state + BROUGHT + 1]
+        if not rubs:
+            came1, came2 = whole - before, 0.0
+        trial.power[GIVEN] += 0.5 * ((b01 + b1) * came1 + (b02 + b2) * came2)
+        trial.power[TAKEN] -= 0.5 * (b01 + b1 - b02 - b2) * answer.passed
+        if trial.secant:
+            answer = mean_answer(old[state + PULL], old[state + PULL + 1], answer)
+    way = way_of(k, 0, one, turn1, trial, own)
+    beyond = way_of(k, 1, other, turn2, trial, own) if two else way
+    pull_at(k, way, beyond, answer, trial, own, force, tangent)
+    if own.numbers[k, DENSITY] > 0.0 and own.spans[k, 3] > own.spans[k, 2]:
+        weigh(k, state, way, beyond, answer, trial, own, force, tangent)
+    first, reference = stored(k, rubs, line, one, other, new, state, own), own.numbers[k, REST]
+    reference += own.numbers[k, REST + 1]
+    is_short = whole < LEAST_LENGTH * reference
+    is_short |= two and min(one.length, other.length) < LEAST_LEG * reference
+    return math.inf if is_lost or (is_short and own.numbers[k, DIES] != 0.0) else first
+
+
+@inner_kernel
+def new_from(leg: int, state: int, trial: Trial) -> float:
+    """What a leg has got in this increment."""
+    got: float = trial.state1[state + LENGTH + leg] - trial.state0[state + LENGTH + leg]
+    return got
+
+
+@inner_kernel
+def stored(k: int, rubs: bool, line: Leg, one: Leg, other: Leg, new: Floats, state: int, own: Lines) -> float:
+    """W at the end of the increment."""
+    length1, length2 = new[state + LENGTH], new[state + LENGTH + 1]
+    energy: float = (length1 + length2) * law_at(k, stretch(line, length1 + length2), own)[0]
+    if rubs:
+        energy = length1 * law_at(k, stretch(one, length1), own)[0]
+        energy += length2 * law_at(k, stretch(other, length2), own)[0]
+    return energy
+
+
+@inner_kernel
+def remember(
+    state: int, rubs: bool, leg: int, wound1: float, wound2: float, trial: Trial, answer: Answer, own: Lines
+) -> None:
+    """States at the end of the increment, but for what line brings with it."""
+    old, new, lasts = trial.state0, trial.state1, trial.time1 - trial.time0
+    passed = answer.passed if rubs else 0.0
+    new[state + LENGTH], new[state + LENGTH + 1] = answer.length1, answer.length2
+    new[state + HAULED] = old[state + HAULED] + passed + (answer.hauled if leg == 0 else 0.0)
+    new[state + HAULED + 1] = old[state + HAULED + 1] - passed + (answer.hauled if leg == 1 else 0.0)
+    new[state + PULL], new[state + PULL + 1] = answer.t1, answer.t2
+    for c in range(2):
+        change = new[state + LENGTH + c] - old[state + LENGTH + c]
+        new[state + RATE + c] = change / lasts if lasts > 0.0 else old[state + RATE + c]
+        new[state + BROUGHT + c] = 0.0
+    new[state + CLOCK] = trial.time1
+
+
+@inner_kernel
+def secant_answer(k: int, before: float, whole: float, line: Leg, trial: Trial, answer: Answer, own: Lines) -> Answer:
+    """The pull of the increment at its mean natural length; what that leaves of the change of W the winch gives."""
+    start = leg_of(k, 0, trial.u0, own)
+    if own.nodes[k, 2] >= 0:
+        start = both(start, leg_of(k, 1, trial.u0, own))
+    mean = 0.5 * (before + whole)
+    h0, h1 = stretch(start, mean), stretch(line, mean)
+    pull, slope = secant_pull(k, h0, h1, own)
+    slope /= mean
+    if before != whole:
+        came = whole * law_at(k, stretch(line, whole), own)[0] - mean * law_at(k, h1, own)[0]
+        came += mean * law_at(k, h0, own)[0] - before * law_at(k, stretch(start, before), own)[0]
+        trial.power[GIVEN] += came
+    return with_pulls(pull, pull, slope, answer)
+
+
+@inner_kernel
+def with_pulls(t1: float, t2: float, stiff: float, a: Answer) -> Answer:
+    """The same with other pulls of a line that runs freely, and half the derivatives of its lengths."""
+    return Answer(
+        t1, t2, a.length1, a.length2, a.hauled, a.passed, stiff, stiff, 0.0, stiff, stiff, 0.0,
+        0.5 * a.l11, 0.5 * a.l12, 0.5 * a.l1f, 0.5 * a.l21, 0.5 * a.l22, 0.5 * a.l2f,
+    )  # fmt: skip
+
+
+@inner_kernel
+def mean_answer(before1: float, before2: float, a: Answer) -> Answer:
+    """Mean pulls of the increment."""
+    return Answer(
+        0.5 * (before1 + a.t1), 0.5 * (before2 + a.t2), a.length1, a.length2, a.hauled, a.passed,
+        0.5 * a.t11, 0.5 * a.t12, 0.5 * a.t1f, 0.5 * a.t21, 0.5 * a.t22, 0.5 * a.t2f,
+        0.5 * a.l11, 0.5 * a.l12, 0.5 * a.l1f, 0.5 * a.l21, 0.5 * a.l22, 0.5 * a.l2f,
+    )  # fmt: skip
+
+
+@called_kernel
+def pull_at(
+    k: int, way: Way, beyond: Way, answer: Answer, trial: Trial, own: Lines, force: Floats, tangent: Tangent
+) -> None:
+    """Pulls on all nodes of a line, and their derivatives."""
+    two = own.nodes[k, 2] >= 0
+    for number in range(2 if two else 1):
+        here = way if number == 0 else beyond
+        pull = answer.t1 if number == 0 else answer.t2
+        at, p = 3 * own.nodes[k, 2 * number], 3 * own.nodes[k, 1]
+        for c in range(3):
+            part = pull * component(here.m, c)
+            force[at + c] += part
+            force[p + c] -= part
+        first = slope_of(answer.t11 if number == 0 else answer.t21, answer.t1f if number == 0 else answer.t2f, way)
+        second = NONE
+        if two:
+            second = slope_of(
+                answer.t12 if number == 0 else answer.t22, answer.t1f if number == 0 else answer.t2f, beyond
+            )
+        starting = 0.0 if trial.secant else own.numbers[k, STARTING]
+        across = trial.weight * here.each * (starting if abs(pull) < 1e-6 * starting else pull)
+        spread(k, 2 * number, trial.weight, here.m, first, second, own, tangent)
+        spread(k, 1, -trial.weight, here.m, first, second, own, tangent)
+        for a in range(3):
+            for b in range(3):
+                value = across * ((1.0 if a == b else 0.0) - component(here.m, a) * component(here.n, b))
+                add_entry(k, 2 * number, 2 * number, 3 * a + b, value, own, tangent)
+                add_entry(k, 1, 1, 3 * a + b, value, own, tangent)
+                add_entry(k, 2 * number, 1, 3 * a + b, -value, own, tangent)
+                add_entry(k, 1, 2 * number, 3 * a + b, -value, own, tangent)
+
+
+def assemble(model: Any, system: Any, pair: int, state: int) -> Lines:
+    """All lines of a model."""
+    mesh = model.mesh
+    between = mesh.pulley_nodes
+    is_wound = np.zeros(len(between), np.bool_)
+    is_wound[model.reach.wound] = True
+    elements = np.flatnonzero(is_wound | (between >= 0))
+    ends, reeved = mesh.element_nodes[elements], between[elements] >= 0
+    nodes = np.column_stack([ends[:, 0], np.where(reeved, between[elements], ends[:, 1]), ends[:, 1]])
+    nodes[~reeved, 2] = -1
+    pairs = pair + np.cumsum(np.where(reeved, 3, 1)) - np.where(reeved, 3, 1)
+    numbers = np.zeros((len(elements), NUMBERS))
+    for leg in range(2):
+        vector = system.coordinates[nodes[:, 2 * leg]] - system.coordinates[nodes[:, 1]]
+        numbers[:, FIRST_LEG + 3 * leg : FIRST_LEG + 3 * leg + 3] = np.where(leg & ~reeved[:, None], 0.0, vector)
+        numbers[:, DISTANCE + leg] = np.where(leg & ~reeved, 0.0, np.sqrt((vector**2).sum(axis=1)))
+    numbers[:, REST : REST + 2] = numbers[:, DISTANCE : DISTANCE + 2]
+    set_rest_lengths(model, elements, reeved, numbers)
+    measure = set_materials(model, system, elements, reeved, numbers)
+    nothing = np.zeros(0, np.int64)
+    rows = np.zeros((len(elements), 4), np.int64), np.zeros((0, 2), np.int64), np.zeros(0)
+    control = np.full((len(elements), 2), -1), np.zeros((len(elements), 2))
+    turns = *rows, *control, nothing, np.zeros((0, 3)), gathered(())
+    return Lines(elements, nodes, pairs, state, measure, numbers, *turns)
+
+
+def set_rest_lengths(model: Any, elements: Ints, reeved: Any, numbers: Floats) -> None:
+    """Natural lengths of both legs: given in two parts, or in proportion to the distances."""
+    for rest in model.rest_lengths:
+        chosen = np.isin(elements, model.mesh.elements_of(rest.target))
+        parts = numbers[chosen, DISTANCE : DISTANCE + 2]
+        if rest.second is None:
+            parts *= rest.length / parts.sum(axis=1, keepdims=True)
+        else:
+            parts[:] = rest.length, rest.second
+        numbers[chosen, REST : REST + 2] = parts
+
+
+def set_materials(model: Any, system: Any, elements: Ints, reeved: Any, numbers: Floats) -> Ints:
+    """Constants of all lines; (q,) their strain measures."""
+    there, mesh, measure = ~system.gone[elements], model.mesh, np.zeros(len(elements), np.int64)
+    for section in model.sections:
+        chosen = np.isin(elements, mesh.element_sets[section.element_set])
+        material = model.materials[section.material]
+        measure[chosen] = MEASURES[section.strain]
+        numbers[chosen, AREA] = section.area * there[chosen]
+        numbers[chosen, YOUNG : MINUS + 1] = material.young, material.tension_ratio, material.compression_ratio
+        numbers[chosen, STARTING] = section.starting_tension
+        numbers[chosen, DENSITY] = material.density * section.area * there[chosen]
+    for condition in model.initial_conditions:
+        if condition.kind == "STRESS":
+            numbers[np.isin(elements, mesh.elements_of(condition.target)), STRESS0] = condition.value
+    for pulley in model.pulleys:
+        numbers[np.isin(elements, mesh.element_sets[pulley.element_set]), FRICTION] = pulley.friction
+    bars = elements[~reeved]  # with what these carry
+    numbers[~reeved, DENSITY] = system.element_mass[bars] / system.length0[system.bar_index[bars]]
+    numbers[~reeved, KNOWN] = 0.5 * system.element_mass[bars]
+    numbers[:, DIES] = there
+    return measure
+
+
+def pairs_of(own: Lines) -> Ints:
+    """Nodes that lines couple."""
+    legs = [[(a, p)] if b < 0 else [(a, p), (p, b), (a, b)] for a, p, b in own.nodes.tolist()]
+    return np.array([pair for each in legs for pair in each], np.int64).reshape(-1, 2)
+
+
+def first_states(own: Lines) -> Floats:
+    """Natural lengths at the start; of a rope that runs freely as long as its legs are."""
+    found = np.zeros((len(own.elements), REMEMBERED))
+    found[:, LENGTH : LENGTH + 2] = own.numbers[:, REST : REST + 2]
+    return found.ravel()
+
+
+def in_step(own: Lines, system: Any, environment: Any) -> Lines:
+    """What winches give, keep and how gravity pulls in a step."""
+    if not len(own.elements):
+        return own
+    place = {element: k for k, element in enumerate(own.elements.tolist())}
+    heavy = own.numbers[:, DENSITY] > 0.0
+    kept = environment.tensions
+    weights = environment.gravity if heavy.any() else ()
+    known = distinct(each.curve for each in (*environment.winches, *kept, *weights))
+    turns = [
+        (k, leg, known[case.curve], float(case.field[element, leg]))
+        for case in environment.winches
+        for element, k in place.items()
+        for leg in range(2)
+        if case.field[element, leg] != 0.0
+    ]
+    pulls = [
+        (k, known[case.curve], *case.field[element].tolist())
+        for case in weights
+        for element, k in place.items()
+        if heavy[k] and case.field[element].any()
+    ]
+    turns, pulls = sorted(turns), sorted(pulls)
+    spans = np.column_stack([*spans_of(turns, len(place)), *spans_of(pulls, len(place))])
+    control, wanted = np.full((len(place), 2), -1), np.zeros((len(place), 2))
+    for each in kept:
+        for element in each.elements.tolist():
+            control[place[element]], wanted[place[element]] = (each.leg, known[each.curve]), (each.pull, each.speed)
+    return own._replace(
+        spans=np.ascontiguousarray(spans),
+        turns=np.array([row[1:3] for row in turns], np.int64).reshape(-1, 2),
+        changes=np.array([row[3] for row in turns], float),
+        control=control,
+        wanted=wanted,
+        pulls=np.array([row[1] for row in pulls], np.int64),
+        fields=np.array([row[2:] for row in pulls], float).reshape(-1, 3),
+        curves=gathered(known),
+    )
+
+
+def spans_of(rows: list[Any], count: int) -> tuple[Ints, Ints]:
+    """First and past-last row of each line."""
+    sizes = np.bincount([row[0] for row in rows], minlength=count) if rows else np.zeros(count, np.int64)
+    ends = np.cumsum(sizes)
+    return ends - sizes, ends
+
+
+def stiffest(own: Lines, place: Floats, u: Floats, dt: float) -> Lines:
+    """Slack lines may soon be taut; a winch that lets go of its tension holds."""
+    numbers = own.numbers.copy()
+    numbers[:, PLUS] = numbers[:, MINUS] = np.maximum(numbers[:, PLUS], numbers[:, MINUS])
+    return own._replace(numbers=numbers, control=np.full_like(own.control, -1))
+
+
+def stored_in(own: Lines, index: int, u: Floats, state: Floats) -> float:
+    """W of a bar that a winch turns."""
+    node, other, _ = own.nodes[index]
+    place, numbers = u.reshape(-1, 3), own.numbers[index]
+    length = np.linalg.norm(numbers[FIRST_LEG : FIRST_LEG + 3] + place[node] - place[other])
+    natural = state[own.first + REMEMBERED * index + LENGTH]
+    strain = np.array([0.5 * ((length / natural) ** 2 - 1.0), length / natural - 1.0, np.log(length / natural)])
+    trial = numbers[YOUNG] * strain[own.measure[index]] + numbers[STRESS0]
+    active = numbers[PLUS if trial >= 0.0 else MINUS]
+    return float(0.5 * active * trial**2 / numbers[YOUNG] * numbers[AREA] * natural)
+
+
+def trouble(own: Lines, system: Any, u: Floats, state: Floats) -> str:
+    """Why lines do not go on in a state: too little of one is left, a pulley has come to its end, or an iteration."""
+    place, names = (system.coordinates.ravel() + u).reshape(-1, 3), system.model.mesh.element_names
+    for k, element in enumerate(own.elements.tolist()):
+        if not own.numbers[k, DIES]:
+            continue
+        at, start = own.first + REMEMBERED * k, own.numbers[k, REST : REST + 2].sum()
+        left = float(state[at + LENGTH : at + LENGTH + 2].sum())
+        if not left >= LEAST_LENGTH * start:
+            return (
+                f"a winch leaves element {names[element]} a natural length of {left:.6g}, less than a tenth of the "
+                f"{start:.6g} it begins with. Make it longer, or a chain of short elements that are hauled in one "
+                "after the other."
+            )
+        for end in own.nodes[k, [0, 2]] if own.nodes[k, 2] >= 0 else ():
+            far = float(np.linalg.norm(place[end] - place[own.nodes[k, 1]]))
+            if not far >= LEAST_LEG * start:
+                return (
+                    f"node {system.labels[end]} has come to the pulley, node {system.labels[own.nodes[k, 1]]}, of "
+                    f"element {names[element]}: {far:.3g} of its rope is left there, whose length is {start:.6g}."
+                )
+        if np.isnan(state[at + BROUGHT]) and np.isfinite(place[own.nodes[k]]).all():
+            if own.control[k, 0] >= 0:
+                return f"no natural length is found at which element {names[element]} has the tension its winch keeps."
+            return (
+                f"no way is found in which the rope of element {names[element]} shares itself out so that it holds on "
+                f"its pulley, node {system.labels[own.nodes[k, 1]]}."
+            )
+    return ""
+
+
+REEVING = Family(
+    "winches and pulleys",
+    assemble,
+    evaluate,
+    values,
+    pairs_of,
+    first_states,
+    mass,
+    elements=lambda own: own.elements,
+    owners=lambda own: np.repeat(own.elements, REMEMBERED),
+    in_step=in_step,
+    wanted=lambda model: model.runs,
+    symmetric=False,
+    smooth=False,
+    stiffest=stiffest,
+    couples=False,
+    size=lambda own: (own.numbers[:, AREA] * own.numbers[:, YOUNG]).max(initial=0.0),
+    stored=stored_in,
+    trouble=trouble,
+)

@@ -1,1 +1,0 @@
-"""Lines that run: bars that a winch makes shorter and longer, ropes over pulleys."""

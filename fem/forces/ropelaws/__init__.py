@@ -1,1 +1,0 @@
-"""Bars of ropes with memory: tables that remember the largest strain, viscoelastic series, dynamic stiffness."""
