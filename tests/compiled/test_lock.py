@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOLDS = """
 import sys
 from pathlib import Path
-from fem.compiled.safe.lock import turn
+from fem.files import turn
 with turn(Path(sys.argv[1])):
     print("mine", flush=True)
     sys.stdin.read()
