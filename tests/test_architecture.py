@@ -28,10 +28,8 @@ ROOMS = {
     "show": {"commands", "files", "model", "runs"},
     "solve": {"assembly", "compiled", "forces", "lanes", "lines", "model", "runs"},
     "checking": {"deck", "model"},
-    "pendulums": {"commands", "files"},
-    "moordyn": {"files"},
-    "spans": {"commands", "files"},
-    "sweeping": {
+    "tools": {"commands", "files"},
+    "study": {
         "assembly",
         "commands",
         "compiled",
@@ -45,34 +43,7 @@ ROOMS = {
         "show",
         "solve",
     },
-    "chaos": {
-        "commands",
-        "compiled",
-        "deck",
-        "files",
-        "forces",
-        "model",
-        "runner",
-        "runs",
-        "show",
-        "solve",
-        "sweeping",
-    },
-    "branches": {
-        "assembly",
-        "chaos",
-        "commands",
-        "deck",
-        "files",
-        "forces",
-        "model",
-        "runner",
-        "runs",
-        "show",
-        "solve",
-        "sweeping",
-    },
-    "app": {"checking", "commands", "deck", "files", "model", "pendulums", "runs", "show", "spans"},
+    "app": {"checking", "commands", "deck", "files", "model", "runs", "show", "tools"},
 }
 ARRAYS = (ast.Name, ast.Attribute)
 INNER = {"inner_kernel", "called_kernel", "number_kernel"}

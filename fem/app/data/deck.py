@@ -13,7 +13,7 @@ from fem.deck.lexical.fields import NUMBER
 from fem.errors import DeckError, FemError
 from fem.files import open_regular
 from fem.model import Model
-from fem.spans.write import rounded
+from fem.tools.spans import rounded
 
 MOST_TEXT = 2_000_000
 """Bytes of a deck that is edited in a browser."""

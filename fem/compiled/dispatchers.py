@@ -19,11 +19,9 @@ import numba
 from numba.core import types
 from numba.extending import typeof_impl
 
-import fem.lanes.boxes
-import fem.lanes.decisions  # noqa: F401  what kernels may do with lanes
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign, kinds_of
-from fem.compiled.kinds import type_of
+from fem.compiled.native import type_of
 
 CONFIG: Any = numba.config
 ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
