@@ -13,7 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 _WHERE = {
     "CommandError": "fem.errors",
@@ -32,14 +32,14 @@ _WHERE = {
     "run": "fem.runner",
     "load": "fem.runs.read",
     "frequencies": "fem.runner",
-    "Sweep": "fem.sweeping.sweep",
-    "sweep": "fem.sweeping.sweep",
-    "Record": "fem.sweeping.recorded.record",
-    "lyapunov": "fem.chaos.exponents",
-    "sections": "fem.chaos.sections",
-    "basins": "fem.chaos.attractors.basins",
-    "continuation": "fem.branches.continuation",
-    "orbits": "fem.branches.orbits",
+    "Sweep": "fem.study.sweep",
+    "sweep": "fem.study.sweep",
+    "Record": "fem.study.row",
+    "lyapunov": "fem.study.exponents",
+    "sections": "fem.study.sections",
+    "basins": "fem.study.basins",
+    "continuation": "fem.study.continuation",
+    "orbits": "fem.study.branches",
     "check": "fem.checking",
     "pendulum": "fem.tools.pendulums",
     "line": "fem.tools.spans",

@@ -148,13 +148,9 @@ def add_decks(commands: Any) -> None:
 
 def add_studies(commands: Any) -> None:
     """Questions asked of many runs."""
-    from fem.branches import command as branches
-    from fem.chaos import command as chaos
-    from fem.sweeping.recorded import command as sweeping
+    from fem.study.command import add_commands
 
-    sweeping.add_command(commands)
-    chaos.add_commands(commands)
-    branches.add_commands(commands)
+    add_commands(commands)
 
 
 def add_others(commands: Any) -> None:

@@ -28,7 +28,7 @@ from fem.runs import write as run_files
 from fem.runs.fields import read_field, read_list
 from fem.runs.write import InterruptGuard
 from fem.solve.step_run import StepRun
-from fem.sweeping.table import SweepTable
+from fem.study.table import SweepTable
 from tests.files.test_own import DECK
 
 ROOT = Path(__file__).resolve().parents[1]

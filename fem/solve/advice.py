@@ -13,7 +13,7 @@ from fem.forces import bar
 from fem.forces.families import trouble_of
 from fem.forces.laws import RIGID, TABLE
 from fem.model import Controls, Dynamic, Step
-from fem.model.snaps import FOLLOW, SHARE, expected_peaks, follows_snaps
+from fem.model.notices import FOLLOW, SHARE, expected_peaks, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
 from fem.solve.increment import OneStep
 from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW

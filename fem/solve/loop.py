@@ -25,7 +25,7 @@ from fem.assembly.system import System, absent, assemble, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
-from fem.model.winches import told_of_jump
+from fem.model.notices import told_of_jump
 from fem.runs.record import NO_WISHES, Event, Sink, StepStart, Wishes
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
@@ -254,7 +254,7 @@ class Run:
             self.environment = replace(self.environment, supports=supports)
 
     def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
-        """A step that is ready to go; ``fem/chaos`` goes through the last one in its own way."""
+        """A step that is ready to go; ``fem/study`` goes through the last one in its own way."""
         step_run.run(procedure)
 
     def _stop(self) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Static, Step
+from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
-from fem.model.swings import coarse_swing
 from fem.runs.record import Event, StepStart
 from fem.runs.schedule import Schedule
 from fem.solve import start

@@ -16,7 +16,7 @@ from fem.lanes.arrays import Lanes
 from fem.lanes.choose import common, every, some, where
 from fem.model.quantities import NODAL
 from fem.solve.linear.block import invert
-from fem.sweeping.together.run import can_run_in_lanes
+from fem.study.lanes.run import can_run_in_lanes
 from tests.machine_code import assembly
 from tests.solve.ensembles import run_alone, run_ensemble
 
