@@ -27,11 +27,12 @@ from numba.extending import models, register_model, typeof_impl
 
 import fem.lanes.packs  # noqa: F401  what kernels may do with lanes
 from fem.compiled.choice import is_plain
+from fem.compiled.digest import adopted, digest_of
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign
 from fem.compiled.native import ITEMS, data_models, entry_module, kind_of_type, result_letters, returned, type_of
-from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
+from fem.files import turn
 
 
 class Part(JITCodeLibrary):
@@ -302,7 +303,7 @@ OURS = "fem_"
 def build(kernel: Kernel, kinds: Kind) -> Unit:
     """The unit of a kernel for arguments of these kinds, and all units that it calls, made where they are missing."""
     with turn(cache_folder()):
-        unit = stored(kernel.name, kinds)  # another process may have made it by now
+        unit = stored(kernel.name, kinds) or adopted(kernel, kinds)  # another process may have made it by now
         if unit is None:
             unit = make(kernel, kinds)
             for symbol in unit.needs:
@@ -318,7 +319,7 @@ def make(kernel: Kernel, kinds: Kind, tell: Callable[[], None] = lambda: None) -
         tell()
         needs, others, code = emit(optimised(kernel, kinds, result))
     letters = "" if kernel.inner else result_letters(result.signature.return_type)
-    unit = Unit(symbol, letters, needs, others, code)
+    unit = Unit(symbol, letters, needs, others, digest_of(kernel, kinds), code)
     keep(unit, on_disk=kernel.__module__.startswith("fem.") and not foreign(kinds))
     return unit
 

@@ -10,13 +10,12 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, fsolve
 
 import fem
-from fem.branches import orbit
-from fem.branches.branch import DOUBLING, FOLD, GRAZING
-from fem.branches.continuation import continuation
-from fem.branches.orbits import Orbits, orbits
-from fem.branches.strobe import Strobe
-from fem.chaos.sections import chosen_column
 from fem.errors import CommandError, NoConvergence
+from fem.study import orbit
+from fem.study.branches import DOUBLING, FOLD, GRAZING, Orbits, orbits
+from fem.study.continuation import continuation
+from fem.study.sections import chosen_column
+from fem.study.strobe import Strobe
 from tests.branches.oscillators import OSCILLATOR, STOP, TABLE, written
 from tests.decks import chain
 
@@ -217,8 +216,8 @@ def test_the_displacement_that_moves_most_is_kept(tmp_path):
 
 def test_names_are_checked_before_anything_is_computed(tmp_path, monkeypatch):
     path = written(tmp_path, OSCILLATOR)
-    monkeypatch.setattr("fem.branches.orbits.correct", None)
-    monkeypatch.setattr("fem.chaos.sections.solve", None)
+    monkeypatch.setattr("fem.study.branches.correct", None)
+    monkeypatch.setattr("fem.study.sections.solve", None)
     for ask in (lambda: orbits(path, what="U3_3"), lambda: continuation(path, {"F": [0.1, 0.2]}, what="U3_3")):
         with pytest.raises(CommandError, match="prints no U3_3; it prints U1_2"):
             ask()
@@ -232,7 +231,7 @@ def test_a_deck_without_a_drive_is_told_so(tmp_path):
 
 
 def test_where_no_orbit_is_found_it_is_told_what_to_try(tmp_path, monkeypatch):
-    monkeypatch.setattr("fem.branches.orbit.MOST_ITERATIONS", 1)
+    monkeypatch.setattr("fem.study.orbit.MOST_ITERATIONS", 1)
     with pytest.raises(NoConvergence, match="try another start, or --transient N"):
         orbits(written(tmp_path, OSCILLATOR))
 

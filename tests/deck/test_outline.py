@@ -14,10 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fem
-from fem.deck import deck_reader, outline, read_deck
-from fem.deck.lexical.parameters.traced import Course, Otherwise
-from fem.deck.model_cards import catenary
-from fem.deck.surroundings import lying
+from fem.deck import catenary, deck_reader, lying, outline, read_deck
+from fem.deck.parameters import Course, Otherwise
 from fem.lines.hanging import LineError
 from tests.sweeping.swings import write_swing
 

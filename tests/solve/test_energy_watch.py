@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.trajectory import Trajectory
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.newton.groups import ENERGY
+from fem.study.trajectory import Trajectory
 from tests.decks import chain, run_text
 
 SPRING = """*NODE
