@@ -13,7 +13,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.model import Model
-from fem.results.console import as_note
+from fem.runs.console import as_note
 from fem.study.attractors import Attractor, Basins, Settling, look_at
 from fem.study.files import write_basins
 from fem.study.points import make_grid

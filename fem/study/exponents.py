@@ -19,11 +19,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
+from fem.deck import read_model
 from fem.errors import CommandError
 from fem.model import Dynamic, Model
-from fem.results.history import History
-from fem.results.run_record import COMPLETED
-from fem.runner import load, verdict_of
+from fem.runner import verdict_of
+from fem.runs.history import History
+from fem.runs.run_record import COMPLETED
 from fem.study import growth, neighbour
 from fem.study.growth import TangentGrowth
 from fem.study.neighbour import NEVER, TwoGrowth, size_of
@@ -481,6 +482,6 @@ def lyapunov(
     >>> found.is_chaotic
     True
     """
-    model = load(deck, parameters)
+    model = read_model(deck, parameters)
     asked = Lyapunov(time, exponents, method, every, transient, again)
     return asked.with_dt_errors(model, asked.exponents(model))

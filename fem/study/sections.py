@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem.arrays import Floats
+from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import Dynamic, Model, shortened
 from fem.model.notices import held_dofs
-from fem.results.history import History
-from fem.results.record import Rows, SilentSink
-from fem.results.run_record import COMPLETED
-from fem.results.schedule import Schedule
-from fem.runner import load, verdict_of
-from fem.solve.increment import Wishes
+from fem.runner import verdict_of
+from fem.runs.history import History
+from fem.runs.record import Rows, SilentSink, Wishes
+from fem.runs.run_record import COMPLETED
+from fem.runs.schedule import Schedule
 from fem.solve.loop import solve
 from fem.study.trajectory import lasting
 
@@ -290,4 +290,4 @@ def sections(
     >>> found.period, found.of("U1_2").shape
     (1, (20,))
     """
-    return Sections(period, cycles, points).section(load(deck, parameters))
+    return Sections(period, cycles, points).section(read_model(deck, parameters))

@@ -26,8 +26,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from fem.compiled.folder import is_first_start
 from fem.errors import FemError
 from fem.model import Model, Perturbation
-from fem.results.history import History
-from fem.results.run_record import COMPLETED
+from fem.runs.history import History
+from fem.runs.run_record import COMPLETED
 from fem.study.lanes.run import can_run_in_lanes
 from fem.study.table import LOST
 
