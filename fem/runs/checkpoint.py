@@ -1,7 +1,7 @@
 """What a run goes on from, in one file: arrays as NumPy's ``.npz`` keeps them, everything else as one JSON text.
 
 Nothing in such a file is executed: arrays are numbers, and of objects only their fields are kept, under names that the
-reader maps to types of its own. A seal over all of it tells damage.
+reader maps to types of its own. A seal over all of it shows damage.
 """
 
 from __future__ import annotations

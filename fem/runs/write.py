@@ -31,7 +31,7 @@ from fem.runs.record import Rows, SilentSink, Sink, Wishes
 from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
 from fem.runs.tables import RESPONSES, ResponseSink, TableSink, has_responses
 
-TOLD_EVERY = 2.0
+RECORD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
 TABLES: tuple[str, ...] = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "waves.csv")
 TABLES += ("frequencies.csv", *(f"{name}.csv" for name in RESPONSES))
@@ -56,7 +56,7 @@ class RunFiles:
         CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
         """
         self.folder = run_record.RESULTS / deck_name(model) if output is None else Path(output)
-        self.progress = ProgressSink(model, self._tell)
+        self.progress = ProgressSink(model, self._note_progress)
         self.verdict = RUNNING
         self.is_open = False
         self._model, self._wishes = model, wishes
@@ -145,7 +145,7 @@ class RunFiles:
             raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
         return there - counted
 
-    def _tell(self) -> None:
+    def _note_progress(self) -> None:
         """How far the run is."""
         if self.is_open:
             self._record({})
@@ -164,17 +164,17 @@ class RunFiles:
 
 
 class ProgressSink(TotalsSink):
-    """Totals that are told now and then."""
+    """Totals, which are noted in the record every few seconds."""
 
-    def __init__(self, model: Model, tell: Callable[[], None]) -> None:
+    def __init__(self, model: Model, note: Callable[[], None]) -> None:
         super().__init__(model)
-        self._tell, self._told = tell, time.monotonic()
+        self._note, self._noted = note, time.monotonic()
 
     def rows(self, rows: Rows) -> None:
         super().rows(rows)
-        if time.monotonic() - self._told > TOLD_EVERY:
-            self._tell()
-            self._told = time.monotonic()
+        if time.monotonic() - self._noted > RECORD_EVERY:
+            self._note()
+            self._noted = time.monotonic()
 
 
 class CheckpointSink(SilentSink):
@@ -196,7 +196,7 @@ def digests_of(model: Model) -> dict[str, str]:
 
 
 def deck_of(model: Model) -> dict[str, Any]:
-    """What tells whether a deck has changed: its digest, its parameters, the digest of each of its files."""
+    """What shows whether a deck has changed: its digest, its parameters, the digest of each of its files."""
     folder = Path(os.path.realpath(model.source)).parent
     files = {}
     for file in model.files:

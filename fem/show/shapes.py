@@ -17,7 +17,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from fem.arrays import Floats, Ints
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
-from fem.runs.read import LEAST_INSTANTS, Missing, Results, Table, events_of
+from fem.runs.read import LEAST_INSTANTS, Missing, Results, events_of
 from fem.show import style
 from fem.show.animate import even_times
 from fem.show.motion import (
@@ -78,7 +78,7 @@ def tension(results: Results) -> Figure:
         panel.plot(when, value, mark, color="#222222", ms=6, label=what)
     shade(panel, spells, word)
     panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
-    title = f"Forces of the bars{style.share_of(labels, len(found.labels))}"
+    title = f"Forces of the bars{style.part_of(labels, len(found.labels))}"
     figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     style.finish(results, axes)
     if rows:
@@ -159,8 +159,11 @@ def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Float
     """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
     distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
     places = places_of(elements, results.mesh.element_labels)
-    given, share = results.mesh.length[places], distance / np.bincount(places, distance)[places]  # < 1 beside a pulley
-    length = np.where(np.isnan(given), distance, given * share)
+    given, fraction = (
+        results.mesh.length[places],
+        distance / np.bincount(places, distance)[places],
+    )  # < 1 beside a pulley
+    length = np.where(np.isnan(given), distance, given * fraction)
     return np.asarray(np.cumsum(length) - 0.5 * length)
 
 
@@ -310,8 +313,8 @@ def modes(results: Results, scale: float = 1.0) -> Figure:
     low, high = every.min(axis=(0, 1)), every.max(axis=(0, 1))
     axes = plane_within(low, high, results.gravity)
     count = len(found.number)
-    share = f", {count} of {found.every}" if count < found.every else ""
-    title = f"Modes of step {found.step}{share}: {results.heading}"
+    part = f", {count} of {found.every}" if count < found.every else ""
+    title = f"Modes of step {found.step}{part}: {results.heading}"
     stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, title)
     lines = lines_of(results, found)
     for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
@@ -330,8 +333,7 @@ def frequency_text(results: Results, frequency: float) -> str:
 
 def read_modes(results: Results) -> ModeShapes:
     """Of the last step that has modes. Missing: there are none, or their fields are not there."""
-    table = Table(results.folder / "frequencies.csv")
-    rows = np.concatenate([np.empty((0, 3)), *table.blocks(("step", "mode", "frequency"))])
+    rows = results.table("frequencies").whole(("step", "mode", "frequency"))
     if not len(rows):
         raise Missing("there are no modes in frequencies.csv: ask for a step with *FREQUENCY")
     step = int(rows[-1, 0])

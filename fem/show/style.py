@@ -108,7 +108,7 @@ def some_of(labels: Sequence[int], most: int = MOST_CURVES) -> list[int]:
     return [round(place) for place in places.tolist()]
 
 
-def share_of(chosen: Sequence[int], every: int) -> str:
+def part_of(chosen: Sequence[int], every: int) -> str:
     """Which of them are drawn, where it is not all."""
     if len(chosen) == every:
         return ""
