@@ -25,8 +25,9 @@ ROOMS = {
     "assembly": {"compiled", "forces", "model"},
     "runs": {"commands", "compiled", "deck", "files", "model"},
     "commands": {"files"},
+    "linear": {"assembly", "compiled", "forces", "lanes"},
     "show": {"commands", "files", "model", "runs"},
-    "solve": {"assembly", "compiled", "forces", "lanes", "lines", "model", "runs"},
+    "solve": {"assembly", "compiled", "forces", "lanes", "linear", "lines", "model", "runs"},
     "checking": {"deck", "model"},
     "tools": {"commands", "files"},
     "study": {
@@ -37,6 +38,7 @@ ROOMS = {
         "files",
         "forces",
         "lanes",
+        "linear",
         "model",
         "runner",
         "runs",
@@ -143,6 +145,17 @@ def test_rooms_import_each_other_in_no_circle():
             room = name.split(".")[1]
             rooms[room] = rooms.get(room, set()) | {other.split(".")[1] for other in others - {"fem"}} - {room}
     assert not circles(rooms)
+
+
+def test_sub_folders_import_each_other_in_no_circle():
+    """Folders within rooms, and modules beside them."""
+    folders: dict[str, set[str]] = {}
+    for name, others in imported_modules().items():
+        mine = ".".join(name.split(".")[:3])
+        found = {".".join(other.split(".")[:3]) for other in others}
+        outside = {other for other in found if not f"{mine}.".startswith(f"{other}.")}
+        folders[mine] = folders.get(mine, set()) | {other for other in outside if not other.startswith(f"{mine}.")}
+    assert not circles(folders)
 
 
 def test_references_share_no_code_with_the_program():

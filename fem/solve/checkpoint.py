@@ -282,7 +282,7 @@ def restore_solver(
     stage: StepSystem, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None
 ) -> None:
     """The solver as it was."""
-    from fem.solve.linear.sparse.direct import DirectSolver
+    from fem.linear.sparse import DirectSolver
 
     stage.choice = replace(stage.choice, solver=solver)
     for phase, state in ((CORRECT, whole), (PROJECT_ACCELERATION, mass)):

@@ -15,11 +15,11 @@ from fem.model import Dynamic, Model, Static, Step
 from fem.runs.record import Sink, StepStart, Wishes
 from fem.runs.schedule import Schedule
 from fem.solve.clock import Clock, Progress
-from fem.solve.linear.patience import Patience
+from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
-from fem.solve.ropes.states import Stages
-from fem.solve.statics.riks import Arc, ArcClock
-from fem.solve.step_system import StepSystem
+from fem.solve.rope_states import Stages
+from fem.solve.statics.riks import ArcClock
+from fem.solve.step_system import Patience, StepSystem
 
 
 class Keeper(Protocol):
@@ -74,7 +74,7 @@ class WatchedRopes(Protocol):
 
 
 class RopeStart(Protocol):
-    """How ropes set off in a dynamic step (``ropes/switching.py``)."""
+    """How ropes set off in a dynamic step (``ropes/instants.py``)."""
 
     def hold(self, motion: Motion, now: float) -> None: ...
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem: ...

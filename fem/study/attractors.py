@@ -24,8 +24,8 @@ from fem.runner import verdict_of
 from fem.runs.history import History
 from fem.runs.record import SilentSink
 from fem.runs.run_record import COMPLETED
-from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.states import ropes_of
+from fem.solve.rods import SAME_LENGTH
+from fem.solve.rope_states import ropes_of
 from fem.study.lanes.pack import follow_one_curve
 from fem.study.lanes.run import gather, march_samples
 from fem.study.lanes.sample import Sample

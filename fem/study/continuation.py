@@ -22,7 +22,7 @@ from fem.runs.history import History
 from fem.runs.own import OwnFolder
 from fem.runs.record import Rows
 from fem.runs.run_record import COMPLETED
-from fem.solve.ropes.states import ropes_of
+from fem.solve.rope_states import ropes_of
 from fem.study import sections
 from fem.study.exponents import BATCHES, rates
 from fem.study.growth import EVERY

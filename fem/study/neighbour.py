@@ -24,8 +24,7 @@ from fem.errors import CommandError
 from fem.model import Model
 from fem.runs.record import SilentSink
 from fem.solve.newton.groups import Motion
-from fem.solve.rods.constraints import gaps, multiply
-from fem.solve.rods.start import solve_saddle
+from fem.solve.rods import gaps, multiply, solve_saddle
 from fem.solve.start import evaluate_rods, small_or_sparse_mass
 from fem.study.trajectory import Trajectory
 

@@ -28,11 +28,11 @@ from fem.deck.source import squeezed
 from fem.errors import CommandError
 from fem.files import FolderLock, GrowingFile
 from fem.forces.families import FAMILIES, acting
+from fem.linear.factors import is_installed
 from fem.model.steps import Procedure
 from fem.runner import run_to_files
 from fem.runs import write as run_files
 from fem.solve.checkpoint import Checkpoints
-from fem.solve.linear.sparse.factors import is_installed
 from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import StepRun
 

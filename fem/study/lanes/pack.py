@@ -13,9 +13,9 @@ from fem.assembly.supports import Supports
 from fem.assembly.system import System
 from fem.forces.protocol import Tangent
 from fem.lanes.arrays import Driven, Fixed, Lanes
+from fem.linear.choice import Tree
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
-from fem.solve.linear.ordering import Tree
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
 from fem.solve.step_system import NO_ROPES, StepSystem, scratch
 from fem.study.lanes.march import OUTCOME, Fleet, Start

@@ -24,7 +24,7 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.solve.newton.groups import Motion
-from fem.solve.rods.start import keep_rates
+from fem.solve.rods import keep_rates
 from fem.solve.ropes.complementarity import move_to_nearest
 from fem.solve.ropes.events import SHORT, Events
 from fem.solve.ropes.watched import copy_of, restore

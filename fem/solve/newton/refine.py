@@ -18,10 +18,10 @@ import numpy as np
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, Bars, P, Q
 from fem.lanes.choose import common, where
-from fem.solve.linear.band import solve_in_band
-from fem.solve.linear.block import Diagonal, isotropic
-from fem.solve.linear.chain import solve_unsymmetric_chain
-from fem.solve.newton.groups import BAND, Nodes, Problem, Scratch
+from fem.linear.band import solve_in_band
+from fem.linear.chain import Diagonal, isotropic, solve_unsymmetric_chain
+from fem.linear.choice import BAND
+from fem.solve.newton.groups import Nodes, Problem, Scratch
 from fem.solve.newton.tangent import linear_system
 
 ROUND_OFF = 1e-14

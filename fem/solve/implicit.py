@@ -20,7 +20,7 @@ from fem.solve.newton.groups import (
 from fem.solve.newton.iterate import forcing_of
 from fem.solve.newton.march import march
 from fem.solve.statics.laying import LAID, laid, may_be_laid
-from fem.solve.statics.unrestrained import careful_nodes
+from fem.solve.statics.mechanisms import careful_nodes
 from fem.solve.step_system import NO_ROPES
 
 SINGULAR = -1

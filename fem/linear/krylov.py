@@ -15,9 +15,8 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel, number_kernel
 from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.protocol import Tangent
-from fem.solve.linear.block import invert
-from fem.solve.linear.chain import LinearSystem
-from fem.solve.linear.tangent import multiply
+from fem.linear.chain import LinearSystem, invert
+from fem.linear.tangent import multiply
 
 MOST_ITERATIONS = 250
 """Beyond this a sparse factorisation is cheaper."""

@@ -12,7 +12,7 @@ from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.bar import ALPHA, GAP, GEOMETRIC, INV_LENGTH, Bars, P, Q
 from fem.forces.protocol import Tangent
-from fem.solve.linear.chain import LinearSystem
+from fem.linear.chain import LinearSystem
 
 SMALLEST_PIVOT = 1e-14
 """A pivot below this fraction of the largest entry of the matrix is taken as singular."""

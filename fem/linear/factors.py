@@ -214,7 +214,7 @@ def solve_dense(matrix: Floats, right: Floats) -> Floats | None:
 def refine(solve: Callable[[Floats], Floats], matrix: Any, right: Floats) -> Floats | None:
     """Solution of matrix x = right, its residual put through ``solve`` again while that helps; None: it stays poor.
 
-    Each component of the residual is compared with the sum of the magnitudes it consists of (``rods/solve.py``).
+    Each component of the residual is compared with the sum of the magnitudes it consists of (``newton/refine.py``).
     right (n,) or (n, k)
     """
     magnitudes, solution, before = abs(matrix), np.zeros_like(right), np.inf
