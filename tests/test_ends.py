@@ -254,9 +254,9 @@ def test_closed_streams(here: Path, closed: str) -> None:
 @pytest.mark.parametrize("name", [b"caf\xe9", "naïve–dèck".encode()])
 def test_deck_names_in_any_bytes(here: Path, name: bytes) -> None:
     os.rename("swing.inp", name + b".inp")  # noqa: PTH104 - bytes
-    for variables in ({}, {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}):
-        done = fem("run", name + b".inp", variables=variables)
-        assert done.returncode == 0, done.stderr
+    assert main(["run", os.fsdecode(name + b".inp"), "--quiet"]) == 0
+    done = fem("run", name + b".inp", variables={"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    assert done.returncode == 0, done.stderr
     (folder,) = Path("results").iterdir()
     folder.name.encode()
     assert len(read_list(next(folder.glob("*.pvd")))) > 5
