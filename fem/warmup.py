@@ -13,13 +13,12 @@ import numpy as np
 
 from fem.compiled.folder import FIRST_START, cache_folder, is_first_start, mark_warm
 from fem.compiled.kernel import rehearsal
-from fem.compiled.safe.lock import turn
 from fem.compiled.workers import Job, build_all
 from fem.deck import parse_deck
-from fem.results.console import say
-from fem.results.digits import NUMBER, lines
-from fem.results.record import SilentSink
-from fem.solve.increment import Wishes
+from fem.files import turn
+from fem.runs.console import say
+from fem.runs.digits import NUMBER, lines
+from fem.runs.record import SilentSink, Wishes
 from fem.solve.loop import solve
 from fem.study.growth import TangentGrowth
 

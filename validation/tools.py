@@ -14,8 +14,7 @@ from matplotlib.ticker import NullLocator
 from numpy.typing import NDArray
 
 import fem
-from fem.results.record import Rows, SilentSink
-from fem.solve.increment import Wishes
+from fem.runs.record import Rows, SilentSink, Wishes
 from fem.solve.loop import solve
 from fem.study.exponents import Lyapunov
 from fem.study.points import make_grid

@@ -26,9 +26,9 @@ import fem
 from fem.arrays import Flags, Floats
 from fem.errors import CommandError, FemError
 from fem.forces.bar import senses
-from fem.results.record import Event, SilentSink, StepStart
-from fem.solve.ropes.states import gaps_of
-from fem.solve.ropes.switching import Switched
+from fem.runs.record import Event, SilentSink, StepStart
+from fem.solve.rope_states import gaps_of
+from fem.solve.ropes.instants import Switched
 from fem.study.strobe import State, Strobe
 
 SCHEMES = (

@@ -21,9 +21,9 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import FemError, ModelError
 from fem.forces.bar import INV_LENGTH
 from fem.model import InitialCondition, Model
-from fem.results.record import SilentSink
-from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.states import ropes_of
+from fem.runs.record import SilentSink
+from fem.solve.rods import SAME_LENGTH
+from fem.solve.rope_states import ropes_of
 from fem.study.lanes.pack import Sample, follow_one_curve
 from fem.study.lanes.run import gather, march_samples
 from fem.study.question import Question, Row

@@ -13,7 +13,7 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.model import Model
-from fem.results.console import as_note
+from fem.runs.console import as_note
 from fem.study.attractors import Attractor, Basins, Settling, look_at
 from fem.study.files import write_basins
 from fem.study.points import make_grid
@@ -66,8 +66,10 @@ def basins(
     ([1, 1], 'rest')
     """
 
-    settings = {"period": period, "transient": transient, "cycles": cycles, "tolerance": tolerance, "again": again}
-    plan = make_plan(deck, make_grid(grid), parameters, False, partial(settling_of, **settings))
+    question_of = partial(
+        settling_of, period=period, transient=transient, cycles=cycles, tolerance=tolerance, again=again
+    )
+    plan = make_plan(deck, make_grid(grid), parameters, False, question_of)
     own = plan.folder(output, force) if output else None
     with own or nullcontext():
         compute = partial(computed, plan, workers=workers, scheduler=scheduler)

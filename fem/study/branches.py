@@ -25,10 +25,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from fem.arrays import Columns, Floats
-from fem.deck import deck_reader
+from fem.deck import deck_reader, read_model
 from fem.errors import CommandError, FemError, NoConvergence
 from fem.model import Model
-from fem.runner import load
 from fem.study.orbit import LEADING, UNSTABLE, Direction, Family, Orbit, correct, happened, tangent
 from fem.study.points import Grid, make_grid
 from fem.study.question import Study
@@ -384,7 +383,7 @@ class Search(Study):
 
     def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Grid | None) -> Orbits:
         if grid is None:
-            model = load(deck, parameters)
+            model = read_model(deck, parameters)
             check_column(model, self.what)
             first = self.first(Family(lambda _: model, "", 1.0, self.period, self.multiple), 0.0)
             still = Move(np.zeros_like(first.state.u), np.zeros_like(first.state.v))
@@ -409,7 +408,7 @@ class Search(Study):
 
     def follow(self, deck: str | Path, parameters: Mapping[str, float], name: str, values: tuple[float, ...]) -> Orbits:
         """Branch after branch, those that begin on others after them."""
-        model = load(deck, parameters)
+        model = read_model(deck, parameters)
         check_column(model, self.what)
         spellings = {known.upper(): known for known in model.parameters}
         if name.upper() not in spellings:

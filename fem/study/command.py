@@ -21,7 +21,7 @@ from fem.commands.arguments import (
     positive_count,
     time_or_name,
 )
-from fem.post.command import add_curve, add_window
+from fem.show.post import add_curve, add_window
 
 if TYPE_CHECKING:
     from fem.study.exponents import Lyapunov

@@ -16,12 +16,12 @@ import numpy as np
 
 from fem.arrays import Floats
 from fem.errors import CommandError
-from fem.files.whole import replace_file
+from fem.files import replace_file
 from fem.model import Model
-from fem.results.record import Rows
-from fem.results.run_record import COMPLETED
 from fem.runner import verdict_of
-from fem.solve.ropes.states import ropes_of
+from fem.runs.record import Rows
+from fem.runs.run_record import COMPLETED
+from fem.solve.rope_states import ropes_of
 from fem.study import sections
 from fem.study.exponents import BATCHES, rates
 from fem.study.growth import EVERY

@@ -19,11 +19,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fem.arrays import Flags, Floats
+from fem.deck import read_model
 from fem.errors import CommandError
 from fem.model import Dynamic, Model
-from fem.results.history import History
-from fem.results.run_record import COMPLETED
-from fem.runner import load, verdict_of
+from fem.runner import verdict_of
+from fem.runs.history import History
+from fem.runs.run_record import COMPLETED
 from fem.study import growth, neighbour
 from fem.study.growth import TangentGrowth
 from fem.study.neighbour import TwoGrowth
@@ -471,6 +472,6 @@ def lyapunov(
     >>> found.is_chaotic
     True
     """
-    model = load(deck, parameters)
+    model = read_model(deck, parameters)
     study = Lyapunov(time, exponents, method, every, transient, again)
     return study.with_dt_errors(model, study.exponents(model))

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from fem.arrays import Flags, Floats
-from fem.pictures.style import OKABE_ITO, TITLE, curve, legend_beside, panels, tidy
-from fem.results.frames import si_unit, unit_of
+from fem.runs.frames import si_unit, unit_of
+from fem.show.style import OKABE_ITO, TITLE, curve, legend_beside, panels, tidy
 
 if TYPE_CHECKING:
     from fem.study.attractors import Basins

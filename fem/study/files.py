@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem.files.own import Names, OwnFolder
-from fem.files.whole import lines_of, replace_file
+from fem.deck import read_model
+from fem.files import lines_of, replace_file
 from fem.model import Model
-from fem.pictures.style import save_png
-from fem.results.console import as_note, in_lines
-from fem.results.frames import says_si
-from fem.results.run_record import RESULTS, as_json, deck_name, origin_of
-from fem.runner import load
+from fem.runs.console import as_note, in_lines
+from fem.runs.frames import says_si
+from fem.runs.own import Names, OwnFolder
+from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
+from fem.show.style import save_png
 from fem.study.branches import Orbits, Search
 from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
@@ -88,7 +88,7 @@ ROWS = 200
 
 def write_exponents(options: Namespace, study: Lyapunov) -> int:
     """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``."""
-    model = load(options.deck, dict(options.parameters))
+    model = read_model(options.deck, dict(options.parameters))
     names = ("convergence.csv", "convergence.png")
     with folder_of(options, model, study, names) as own:
         folder = own.path
@@ -112,7 +112,7 @@ def write_exponents(options: Namespace, study: Lyapunov) -> int:
 
 def write_section(options: Namespace, study: Sections) -> int:
     """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
-    model = load(options.deck, dict(options.parameters))
+    model = read_model(options.deck, dict(options.parameters))
     with folder_of(options, model, study, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
         section = study.section(model)
@@ -214,9 +214,10 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
 
 def write_continuation(options: Namespace) -> int:
     """The table as a sweep has it, ``points.csv`` (a row for each point of a section), ``continue.png``."""
-    study = Continuation(options.period, options.transient, options.points, options.what, options.method)
-    plan = follow_plan(options.deck, read_vary(options.vary), options.back, dict(options.parameters), study)
+    wanted = Continuation(options.period, options.transient, options.points, options.what, options.method)
+    plan = follow_plan(options.deck, read_vary(options.vary), options.back, dict(options.parameters), wanted)
     study = plan.question
+    assert isinstance(study, Continuation)
     with plan.folder(options.output, options.force) as own:
         found = carry_out(plan, own, partial(followed, plan, own.path), not options.quiet)
         names = [WAY, found.names[1], "n", study.what or "value"]
@@ -231,7 +232,7 @@ def write_orbits(options: Namespace) -> int:
     """``orbits.csv`` and ``orbits.png``; without ``--vary`` also the motion, ``orbit.csv``."""
     study = Search(options.period, options.multiple, options.transient, options.what, options.depth)
     grid = read_vary(options.vary) if options.vary else None
-    model = load(options.deck, dict(options.parameters))
+    model = read_model(options.deck, dict(options.parameters))
     options.output = options.output or RESULTS / f"{deck_name(model)}_{study.kind}"
     names = ("orbits.csv", "orbits.png", "orbit.csv")
     with folder_of(options, model, study, names) as own:

@@ -7,12 +7,13 @@ import numpy as np
 from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.forces.families import massive_ones, rough_ones
+from fem.linear.choice import BAND, CHAINS
 from fem.model import Model
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.increment import Marcher, WatchedRopes
 from fem.solve.newton import groups
 from fem.solve.newton.groups import CONTROL, Loading, Record, Ropes
-from fem.solve.ropes.change import Change, Instant
+from fem.solve.ropes.instants import Change, Instant
 from fem.solve.ropes.watched import copy_of
 from fem.solve.start import small_or_sparse_mass
 from fem.solve.step_run import StepRun
@@ -73,7 +74,7 @@ class Varied(StepRun):
         rough = rough_ones(families)
         if self.at_start and not self.events:
             what = "impacts that are stepped over (IMPACT=MOREAU)"
-        elif stage.choice.solver not in (*groups.CHAINS, groups.BAND):
+        elif stage.choice.solver not in (*CHAINS, BAND):
             what = "explicit steps" if stage.is_explicit else f"the solver of this step ({stage.choice.text})"
         elif rough or not self.events:
             what = ", ".join(rough)

@@ -22,10 +22,9 @@ import numpy as np
 from fem.arrays import Floats
 from fem.errors import CommandError
 from fem.model import Model
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.newton.groups import Motion
-from fem.solve.rods.constraints import gaps, multiply
-from fem.solve.rods.start import solve_saddle
+from fem.solve.rods import gaps, multiply, solve_saddle
 from fem.solve.start import evaluate_rods, small_or_sparse_mass
 from fem.study.trajectory import NEVER, Trajectory, advance_to, size_of
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from fem.arrays import Floats
 from fem.errors import NoConvergence
+from fem.linear.factors import solve_dense
 from fem.model import Model
-from fem.results.record import Event, StepStart
-from fem.solve.linear.sparse.factors import solve_dense
+from fem.runs.record import Event, StepStart
 from fem.study import sections
 from fem.study.sections import Section, SectionSink
 from fem.study.strobe import Chart, Move, State, Strobe

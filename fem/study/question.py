@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from fem.model import Model
-from fem.results.history import History
-from fem.results.run_record import COMPLETED
 from fem.runner import verdict_of
+from fem.runs.history import History
+from fem.runs.run_record import COMPLETED
 
 Row = tuple[int | float, ...]
 

@@ -16,15 +16,12 @@ from fem.arrays import Floats, Ints
 from fem.errors import CommandError
 from fem.model import Frequency, Model, Perturbation
 from fem.model.quantities import ENERGIES, QUANTITIES, RECORDED, Quantity
-from fem.post.rainflow import count_cycles, damage
-from fem.post.series import Series, missing, number_of
-from fem.post.stats import crossing_period
-from fem.results.history import History, HistorySink
-from fem.results.record import Modes, Rows, StepStart
-from fem.results.run_record import COMPLETED, Timing, TotalsSink
-from fem.results.schedule import printed_in_step, union
 from fem.runner import drive, verdict_of
-from fem.solve.increment import Wishes
+from fem.runs.history import History, HistorySink
+from fem.runs.record import Modes, Rows, StepStart, Wishes
+from fem.runs.run_record import COMPLETED, Timing, TotalsSink
+from fem.runs.schedule import printed_in_step, union
+from fem.show.series import Series, count_cycles, crossing_period, damage, missing, number_of
 from fem.study.lanes.run import march_together
 from fem.study.question import Question, Row
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats
 from fem.errors import CommandError
-from fem.files.whole import lines_of, replace_file
+from fem.files import lines_of, replace_file
 from fem.study.table import cells_of
 
 PROBABILITY, OCCURRENCES = "probability", "occurrences"

@@ -12,13 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fem.arrays import Floats
+from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import Dynamic, Model, shortened
 from fem.model.notices import held_dofs
-from fem.results.record import Rows, SilentSink
-from fem.results.schedule import Schedule
-from fem.runner import load
-from fem.solve.increment import Wishes
+from fem.runs.record import Rows, SilentSink, Wishes
+from fem.runs.schedule import Schedule
 from fem.solve.loop import solve
 from fem.study.question import Question, Row
 from fem.study.trajectory import lasting
@@ -283,4 +282,4 @@ def sections(
     >>> found.period, found.of("U1_2").shape
     (1, (20,))
     """
-    return Sections(period, cycles, points).section(load(deck, parameters))
+    return Sections(period, cycles, points).section(read_model(deck, parameters))

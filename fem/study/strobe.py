@@ -15,14 +15,13 @@ from fem.arrays import Flags, Floats
 from fem.assembly.equations import Independent, expand
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.model import Model
-from fem.results.record import SilentSink, Sink
+from fem.runs.record import SilentSink, Sink
 from fem.solve.checkpoint import put_back, state_of_step
 from fem.solve.loop import errors_told
-from fem.solve.rods.constraints import dense, over_independent
-from fem.solve.rods.start import consistent_velocities, keep_rates
+from fem.solve.rods import consistent_velocities, dense, keep_rates, over_independent
+from fem.solve.rope_states import gaps_of
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
-from fem.solve.ropes.states import gaps_of
-from fem.solve.ropes.switching import Switched
+from fem.solve.ropes.instants import Switched
 from fem.solve.start import evaluate_rods, small_or_sparse_mass
 from fem.solve.step_system import StepSystem, loading_at
 from fem.study.growth import Varied, map_over

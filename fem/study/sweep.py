@@ -17,14 +17,15 @@ import numpy as np
 import fem
 from fem.arrays import Columns, Flags, Floats
 from fem.compiled.folder import FIRST_START, is_first_start
+from fem.deck import read_model
 from fem.errors import CommandError, DeckError, FemError
-from fem.files.own import OwnFolder
 from fem.model import Model
-from fem.results.console import Bar, as_note, say, show
-from fem.results.frames import frame_of, grid_of, says_si
-from fem.results.history import History
-from fem.results.run_record import COMPLETED, deck_name
-from fem.runner import load, verdict_of
+from fem.runner import verdict_of
+from fem.runs.console import Bar, as_note, say, show
+from fem.runs.frames import frame_of, grid_of, says_si
+from fem.runs.history import History
+from fem.runs.own import OwnFolder
+from fem.runs.run_record import COMPLETED, deck_name
 from fem.study.points import Cases, Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
 from fem.study.question import Answer, Job, Question
 from fem.study.row import Layout, Record, layout_of, prints_alike
@@ -74,7 +75,7 @@ class Sweep(Columns):
         return f"Sweep over {', '.join(self.names)}, {failed}\n{super().__repr__()}"
 
     def _repr_html_(self) -> str:
-        from fem.results.frames import sweep_html
+        from fem.runs.frames import sweep_html
 
         return sweep_html(self, self.names, self.failures())
 
@@ -214,11 +215,11 @@ class Plan:
 
 def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) -> Model:
     """The deck at the first point of the grid at which it can be read; with its own values where there is none."""
-    model = load(deck, dict(parameters))
+    model = read_model(deck, dict(parameters))
     points = spelled(grid, model)
     for point in range(len(points)):
         with suppress(FemError):
-            return load(deck, {**parameters, **points.point(point)})
+            return read_model(deck, {**parameters, **points.point(point)})
     return model
 
 
@@ -233,7 +234,7 @@ def make_plan(
     if isinstance(deck, Model):
         raise CommandError("a sweep needs the path of a deck; this Model has been read already")
     fixed = dict(parameters or {})
-    model = load(deck, fixed)
+    model = read_model(deck, fixed)
     grid = spelled(grid, model)
     for name in grid.names:
         if name.upper() in map(str.upper, fixed):

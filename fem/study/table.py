@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from fem.errors import CommandError
-from fem.files.own import Names, OwnFolder, read_record
-from fem.files.room import Room
-from fem.files.whole import GrowingFile, lines_of, replace_file
+from fem.files import GrowingFile, Room, lines_of, replace_file
 from fem.model import Model
-from fem.results.run_record import RESULTS, as_json, deck_name, origin_of, plain
+from fem.runs.own import Names, OwnFolder, read_record
+from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of, plain
 
 TABLE, RECORD, SUMS = "sweep.csv", "sweep.json", "sweep.sums"
 IDENTITY = ("deck", "grid", "columns", "versions")

@@ -8,8 +8,7 @@ import numpy as np
 
 from fem.errors import CommandError
 from fem.model import Dynamic, Model, Static
-from fem.results.record import Sink
-from fem.solve.increment import Wishes
+from fem.runs.record import Sink, Wishes
 from fem.solve.loop import Run
 from fem.solve.step_run import StepRun
 

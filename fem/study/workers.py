@@ -25,7 +25,7 @@ from typing import Any, Protocol
 from fem.compiled.folder import is_first_start
 from fem.errors import FemError
 from fem.model import Model, Perturbation
-from fem.results.run_record import COMPLETED
+from fem.runs.run_record import COMPLETED
 from fem.study.lanes.run import can_run_in_lanes
 from fem.study.question import Answer, Job
 from fem.study.table import LOST

@@ -105,6 +105,7 @@ def border(low: float, high: float, place: float, *rest: float) -> float:
     return brentq(lambda A: np.linalg.det(floquet(A, *rest) - place * np.eye(2)), low, high, xtol=1e-12)
 
 
+@pytest.mark.long
 def test_hanging_state_doubles_its_period_at_the_mathieu_tongue():
     g, length, beta = 9.8, 5.0, 0.1
     omega = 1.9 * np.sqrt(g / length)
@@ -133,6 +134,7 @@ def test_upright_state_is_held_by_fast_shaking():
     assert (found["unstable"][:row] == 1).all() and (found["unstable"][row + 1 :] == 0).all()
 
 
+@pytest.mark.long
 def test_bouncing_ball_doubles_its_period_where_theory_says(tmp_path):
     """Flight of one period: v = g T/2 up and down, (1 - c) v = (1 + c) w with w the speed of the table y.
 
@@ -154,6 +156,7 @@ def test_bouncing_ball_doubles_its_period_where_theory_says(tmp_path):
     assert stable.any() and (found["unstable"][stable] == 0).all() and (found["A"][stable] > doubled).all()
 
 
+@pytest.mark.long
 def test_grazing_is_where_the_free_motion_reaches_the_stop(tmp_path):
     omega, k, damping, count = 0.8, 1.0, 0.2, 200
     parameters = {"omega": omega, "k": k, "k3": 1e-12, "damping": damping, "increments": count}
@@ -163,6 +166,7 @@ def test_grazing_is_where_the_free_motion_reaches_the_stop(tmp_path):
     assert found["impacts"][0] == 0
 
 
+@pytest.mark.long
 def test_a_rope_may_become_slack_at_the_time_of_the_section():
     parameters = {"increments": 100.0}
     found = orbits(ROPE, {"A": [7.55, 7.85]}, parameters=parameters, transient=40, depth=0)

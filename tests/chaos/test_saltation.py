@@ -10,7 +10,7 @@ import pytest
 import fem
 from fem.cli import main
 from fem.errors import CommandError
-from fem.results.record import Event, SilentSink
+from fem.runs.record import Event, SilentSink
 from fem.study.exponents import lyapunov
 from fem.study.growth import Varied, map_over
 from fem.study.trajectory import Trajectory

@@ -9,7 +9,7 @@ import pytest
 
 import fem
 from fem.errors import CommandError
-from fem.results.record import SilentSink
+from fem.runs.record import SilentSink
 from fem.solve.ropes.watched import copy_of
 from fem.solve.start import small_or_sparse_mass
 from fem.study.growth import Varied, map_over

@@ -10,8 +10,7 @@ import numpy as np
 from fem.arrays import Ints
 from fem.errors import FemError
 from fem.model import Model
-from fem.results.record import Rows, SilentSink
-from fem.solve.increment import Wishes
+from fem.runs.record import Rows, SilentSink, Wishes
 from fem.solve.loop import solve
 from fem.study.lanes.pack import WIDTH
 from fem.study.lanes.run import march_together

@@ -14,8 +14,8 @@ import pytest
 
 import fem
 from fem.deck import parse_deck
-from fem.files.own import Names, Origin, OwnFolder
-from fem.results.run_record import COMPLETED
+from fem.runs.own import Names, Origin, OwnFolder
+from fem.runs.run_record import COMPLETED
 from fem.study import workers
 from fem.study.question import Answer, Job, Question
 from fem.study.table import LOST, RECORD, SUMS, TABLE, SweepTable

@@ -15,16 +15,14 @@ from fem.arrays import Floats
 from fem.compiled import called_kernel, inner_kernel
 from fem.forces.protocol import Tangent
 from fem.lanes.choose import common, some, where
-from fem.solve.linear.block import Diagonal
-from fem.solve.linear.chain import LinearSystem, solve_chain
+from fem.linear.chain import Diagonal, LinearSystem, solve_chain
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces, close_increment, has_drifted, kinetic_energy, note_increment
 from fem.solve.newton.evaluate import combine, evaluate, evaluate_instant, in_increment, inertia_forces
 from fem.solve.newton.groups import CORRECT, ENERGY, LIMIT, MEMORY, Loading, Passage, Problem, Scratch
 from fem.solve.newton.iterate import begin, correct, is_converged, residual, scale_of
 from fem.solve.newton.march import HUGE
-from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
-from fem.solve.rods.project import (
+from fem.solve.newton.project import (
     acceleration_system,
     end_accelerations,
     mass_blocks,
@@ -33,8 +31,9 @@ from fem.solve.rods.project import (
     move_velocities,
     velocity_gaps,
 )
-from fem.solve.rods.solve import POOR, ROUND_OFF, TOWARDS, accumulate, keep, leave_rest, open_again, restore
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.newton.refine import POOR, ROUND_OFF, TOWARDS, accumulate, keep, leave_rest, open_again, restore
+from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
+from fem.solve.schemes import Coefficients
 
 
 class Start(NamedTuple):

@@ -20,12 +20,12 @@ from fem.assembly.system import System, assemble, linearised
 from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.lanes.arrays import Driven, Fixed, Lanes
+from fem.linear.choice import Tree
 from fem.model import Dynamic, InitialCondition, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
 from fem.solve.checkpoint import refuse_earlier
 from fem.solve.clock import Clock, expected_increments
-from fem.solve.linear.ordering import Tree
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
 from fem.solve.start import first_motion
 from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch

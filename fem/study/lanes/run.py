@@ -19,19 +19,19 @@ from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.lanes.arrays import Fixed
 from fem.lanes.choose import local
+from fem.linear.choice import CHAINS
 from fem.model import Dynamic, Model
-from fem.results.record import Rows
-from fem.results.schedule import Schedule
+from fem.runs.record import Rows
+from fem.runs.schedule import Schedule
 from fem.solve.clock import expected_increments
-from fem.solve.newton.groups import CHAINS, DONE, LIMIT, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
+from fem.solve.energy_watch import SETTLING
+from fem.solve.newton.groups import DONE, LIMIT, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
 from fem.solve.outcome import numbers_in, rows_of
-from fem.solve.rods.constraints import SAME_LENGTH, SAME_RATE, check_constraints
-from fem.solve.schemes import SCHEMES
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints
+from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion
-from fem.solve.statics.unrestrained import hold_unrestrained
+from fem.solve.statics.mechanisms import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, prepare, record
-from fem.solve.watch.energy import SETTLING
 from fem.study.lanes.march import REASON, SOLVES, Packs, march_lanes, open_lanes
 from fem.study.lanes.pack import WIDTH, Sample, instants, is_alike, packs_of, sample
 

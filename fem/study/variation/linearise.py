@@ -8,7 +8,7 @@ With the equilibrium of ``solve/newton/march.py`` and d for "perturbation of", v
 K_eff is the effective tangent where the increment ended, dv0 and da0 are dv1 and da1 for du1 = 0. ``known``: WF D1 dv0
 with D1 = df/dv of viscous stresses (K_eff is linear in dv1/du1, which tells K and D1 apart); for a secant scheme K0 du,
 the derivative with respect to the start (a discrete gradient has the same value with both ends exchanged, which then
-is the derivative with respect to its end). Rods: G du1 = 0, and the projections of ``solve/rods/project.py``
+is the derivative with respect to its end). Rods: G du1 = 0, and the projections of ``newton/project.py``
 differentiated, mu and nu being the multipliers they found:
 
     M dd + dG^T mu + G^T dmu = 0,    G (dv1 + dd) + dG v1 = 0
@@ -39,16 +39,16 @@ from fem.compiled import inner_kernel, kernel
 from fem.forces.bar import GAP, PLUS, Bars, P, Q, sense
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Trial
-from fem.solve.linear.block import Diagonal
-from fem.solve.linear.tangent import add_product
+from fem.linear.chain import Diagonal
+from fem.linear.tangent import add_product
+from fem.solve.newton.arc import Arc
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_dampings
 from fem.solve.newton.groups import CONTROL, DONE, NEED_SOLVE, Motion, Passage, Problem, Scratch, room
 from fem.solve.newton.march import eliminate, march
+from fem.solve.newton.project import mass_blocks, mass_system, velocity_gaps
+from fem.solve.newton.refine import ROUND_OFF
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.rods.project import mass_blocks, mass_system, velocity_gaps
-from fem.solve.rods.solve import ROUND_OFF
-from fem.solve.schemes.coefficients import Coefficients
-from fem.solve.statics.riks import Arc
+from fem.solve.schemes import Coefficients
 
 # Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, a room for what is
 # known beforehand, and, where there are rods, acceleration of the end

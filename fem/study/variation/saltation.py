@@ -55,14 +55,13 @@ from fem.errors import CommandError
 from fem.forces.bar import Bars, senses
 from fem.forces.laws import LINEAR
 from fem.forces.protocol import Trial
-from fem.solve.linear.tangent import add_product
+from fem.linear.tangent import add_product
 from fem.solve.newton.evaluate import evaluate_apart, inertia_forces, multiply_masses
 from fem.solve.newton.groups import Motion, Problem, Scratch
-from fem.solve.rods.constraints import multiply
-from fem.solve.rods.start import consistent_accelerations, keep_rates, relative, solve_saddle
-from fem.solve.ropes.change import Blow, Instant
+from fem.solve.rods import consistent_accelerations, keep_rates, multiply, relative, solve_saddle
 from fem.solve.ropes.complementarity import move_to_nearest
 from fem.solve.ropes.events import SHORT, Events
+from fem.solve.ropes.instants import Blow, Instant
 from fem.solve.ropes.watched import copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start
 from fem.solve.step_system import StepSystem, loading_at
