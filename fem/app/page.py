@@ -24,7 +24,6 @@ class Page:
         self._folder = start if start is not None and start.is_dir() else None
 
     def build(self) -> None:
-        """Its elements."""
         ui.colors(primary="#0072B2", secondary="#56B4E9", accent="#009E73", negative="#c4451c")
         ui.add_css(STYLE)
         dark = ui.dark_mode(None)

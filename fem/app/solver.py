@@ -66,7 +66,6 @@ class Workplace:
         return same[-1] if same and same[-1].is_running else None
 
     def close(self) -> None:
-        """End what goes on, and remove the folder."""
         self.readers.close()
         for run in self.runs:
             run.stop()
@@ -100,7 +99,6 @@ class Solver:
 
     @property
     def number(self) -> int:
-        """Of the process."""
         return self._process.pid
 
     @property
@@ -123,7 +121,7 @@ class Solver:
 
     @property
     def said(self) -> str:
-        """The end of what it printed."""
+        """The end of what the process printed."""
         try:
             return self._console.read_text(encoding="utf-8", errors="replace")[-MOST_SAID:].strip()
         except OSError:
@@ -197,7 +195,7 @@ class Reader:
         return found
 
     def end(self) -> None:
-        """At once, whatever it does."""
+        """Kill the process, whatever it does."""
         self._process.kill()
         self._process.join()
         self._process.close()
@@ -236,7 +234,6 @@ class Readers:
             reader.end()
 
     def close(self) -> None:
-        """End all."""
         self._idle.clear()
         for reader in [*self._all]:
             self._end(reader)

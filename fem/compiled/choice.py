@@ -58,7 +58,6 @@ def installed(package: str) -> str:
 
 
 def numba_version() -> str:
-    """That of numba."""
     return installed("numba")
 
 

@@ -77,7 +77,7 @@ def newton(results: Results) -> list[Panel]:
 
 
 def angles(results: Results) -> list[Panel]:
-    """Of the links of a chain."""
+    """Angles of the links of a chain over time."""
     found = read_links(results, ("U", "V"), MOST_LINKS)
     down, across, name = frame_of(results)
     angle, speed = angles_of(found, down, across)
@@ -111,12 +111,12 @@ def joints(results: Results) -> list[Panel]:
 
 
 def nodes(results: Results) -> list[Panel]:
-    """What was printed of nodes."""
+    """Charts of printed quantities of nodes."""
     return printed(results, results.nodes, "node", NODAL)
 
 
 def elements(results: Results) -> list[Panel]:
-    """What was printed of elements."""
+    """Charts of printed quantities of elements."""
     return printed(results, results.elements, "element", ELEMENTAL[::-1])
 
 
@@ -196,7 +196,6 @@ def growth(time: Floats, distance: Floats) -> float:
 
 
 def distances(found: Parting, length: str) -> Group:
-    """The chart."""
     shown = np.where(found.distance > 0.0, found.distance, np.nan)
     curve = ("distance", points(found.time, shown))
     return Group(DISTANCE, (Panel("distance of the two runs", length, (curve,), is_log=True),))

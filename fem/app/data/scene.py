@@ -63,7 +63,7 @@ class Scene:
     rest: Floats | None = None
 
     def text(self) -> bytes:
-        """As the player reads it."""
+        """The scene as JSON, which the player reads."""
         scales = {}
         for name, part in self.values.items():
             if np.isfinite(part).any():

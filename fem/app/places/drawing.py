@@ -33,7 +33,7 @@ class Drawing:
         self._image.on("svg:pointerleave", self._leave)
 
     def show(self, lengths: Sequence[float], angles: Sequence[float], is_absolute: bool) -> None:
-        """Other numbers."""
+        """Redraw with other numbers."""
         self._lengths, self._angles, self._is_absolute = list(lengths), list(angles), is_absolute
         self._image.content = self._content()
 

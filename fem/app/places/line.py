@@ -120,7 +120,7 @@ class LinePlace:
         self._follow()
 
     def _show(self, judged: Judged) -> None:
-        """The line at rest."""
+        """Show the line at rest."""
         assert judged.model is not None
         tension = bar_tensions(judged.model)
         self._player.show([sketch_of(judged.model, tension)])

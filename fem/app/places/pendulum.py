@@ -150,7 +150,7 @@ class PendulumPlace:
         return cell.props(f"data-testid={quantity}-{link + 1}")
 
     def _fill(self, quantity: str, text: str) -> None:
-        """All alike."""
+        """Give all links the values of the first."""
         if not text:
             return
         self._is_filling = True
@@ -160,7 +160,7 @@ class PendulumPlace:
         self._changed()
 
     def _turn(self, link: int, angle: float) -> None:
-        """A joint was dragged."""
+        """Take over the angle of a joint that was dragged."""
         self._rows["angle"][link].value = f"{angle:g}"
 
     # ------------------------------------------------------------------------------------------ what it describes

@@ -46,7 +46,6 @@ def options_of(panel: Panel, per: str, over: str = "time") -> dict[str, Any]:
 
 
 def series_of(curve: tuple[str, Any]) -> dict[str, Any]:
-    """A line."""
     name, points = curve
     rows = ",".join(f"[{time:.8g},{value:.7g}]" for time, value in points.tolist() if math.isfinite(value))
     look = {"type": "line", "showSymbol": False, "lineStyle": {"width": 1.4}}
@@ -55,7 +54,7 @@ def series_of(curve: tuple[str, Any]) -> dict[str, Any]:
 
 
 def now() -> dict[str, Any]:
-    """The line that the player moves."""
+    """The vertical line that the player moves."""
     look = {"color": "#D55E00", "width": 1, "type": "solid"}
     mark = {"symbol": "none", "silent": True, "animation": False, "label": {"show": False}, "lineStyle": look}
     return {"id": "now", "type": "line", "data": [], "markLine": {**mark, "data": []}, "tooltip": {"show": False}}

@@ -66,7 +66,7 @@ class NumberField:
 
     @property
     def wrong(self) -> str:
-        """What is wrong with it."""
+        """What is wrong with the value, if anything."""
         return self._wrong(self.input.value) or ""
 
     @property

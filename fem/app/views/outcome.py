@@ -101,7 +101,7 @@ class Outcome:
         self._tell()
 
     def _tell(self) -> None:
-        """How far it is."""
+        """Show the progress of the run."""
         run, going = self._runs[0], self.is_running
         progress = self._told[0] if self._told else None
         self._verdict.text = verdict_of(progress, run) if self._told or going else "looking"
@@ -142,7 +142,7 @@ class Outcome:
         return [name for name in GROUPS if name not in self._groups] if is_still else []
 
     def _begin(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
-        """Read, in the background."""
+        """Read results in the background."""
         self._reading = background_tasks.create(self._read(stamp, names, has_scenes))
 
     async def _read(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
