@@ -24,7 +24,7 @@ import fem
 from fem.app.data.panels import Seen, read
 from fem.app.progress import Progress, progress_of
 from fem.commands.signals import watched
-from fem.results.run_record import RUNNING
+from fem.runs.run_record import RUNNING
 
 CONSOLE = "console.txt"
 MOST_SAID = 4_000

@@ -11,8 +11,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from fem.compiled.safe.notices import tell_once
-from fem.errors import CommandError
+from fem.errors import CommandError, tell_once
 
 COMPILER = "FEM_COMPILER"
 PLAIN = "numba"

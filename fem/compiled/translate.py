@@ -31,8 +31,8 @@ from fem.compiled.digest import adopted, digest_of
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind, foreign
 from fem.compiled.native import ITEMS, data_models, entry_module, kind_of_type, result_letters, returned, type_of
-from fem.compiled.safe.lock import turn
 from fem.compiled.store import Unit, keep, stored, symbol_of
+from fem.files import turn
 
 
 class Part(JITCodeLibrary):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.system import System
 from fem.forces import bar
 from fem.forces.families import trouble_of
 from fem.forces.laws import RIGID, TABLE
@@ -82,23 +81,6 @@ def jump_remark(increment: int, iterations: int) -> str:
     return (
         f"increment {increment} took {iterations} iterations: the structure may have jumped to another branch "
         "(snap-through); smaller increments show where"
-    )
-
-
-def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
-    """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
-
-    is_late: they move there in the first increment
-    """
-    if not dofs:
-        return ""
-    names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
-    more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
-    return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
-        "they move there during the first increment, as rods and ropes cannot follow at once, which is exact to "
-        "first order only: give it an AMPLITUDE"
-        if is_late
-        else "it jumps at once"
     )
 
 

@@ -14,8 +14,8 @@ from fem.errors import ModelError, NoConvergence, OutOfIncrements
 from fem.model import Dynamic, Static, Step
 from fem.model.notices import coarse_swing
 from fem.model.steps import MOST_INCREMENTS
-from fem.results.record import Event, StepStart
-from fem.results.schedule import Schedule
+from fem.runs.record import Event, StepStart
+from fem.runs.schedule import Schedule
 from fem.solve import start
 from fem.solve.advice import (
     automatic_notice,
@@ -27,11 +27,11 @@ from fem.solve.advice import (
 )
 from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
+from fem.solve.implicit import iterate
 from fem.solve.increment import Marcher, OneRun, Ready, WatchedRopes
-from fem.solve.linear.patience import Patience
 from fem.solve.newton import groups
+from fem.solve.newton.arc import FACTOR, no_arc
 from fem.solve.newton.balance import note_increment
-from fem.solve.newton.driver import iterate
 from fem.solve.newton.groups import CONTROL, ENERGY, ROW, Loading, Record, Ropes
 from fem.solve.outcome import (
     before_overflow,
@@ -44,13 +44,11 @@ from fem.solve.outcome import (
     rows_of,
     snapped,
 )
-from fem.solve.rods.constraints import check_constraints
-from fem.solve.rods.start import consistent_velocities, refuse_stretching
-from fem.solve.ropes.states import ropes_of, stages_of
-from fem.solve.statics.riks import FACTOR, MOST_OF_AN_ARC, ArcClock, no_arc
-from fem.solve.statics.stability import instability_notice, refuse_mechanism
-from fem.solve.statics.unrestrained import hold_unrestrained
-from fem.solve.step_system import StepSystem, loading, loading_at, record
+from fem.solve.rods import check_constraints, consistent_velocities, refuse_stretching
+from fem.solve.rope_states import ropes_of, stages_of
+from fem.solve.statics.mechanisms import hold_unrestrained, instability_notice, refuse_mechanism
+from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
+from fem.solve.step_system import Patience, StepSystem, loading, loading_at, record
 from fem.solve.watch.breaks import break_off, tell_broken
 from fem.solve.watch.energy import EnergyWatch
 

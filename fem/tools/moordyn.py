@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fem.arrays import Say
-from fem.files.whole import write_new
+from fem.files import write_new
 from fem.tools.moordyn_files import Bottom, Line, LineType, Moorings, Point, Water, bottom_of, read, water_of
 
 REST = """\

@@ -17,7 +17,7 @@ import numpy as np
 
 from fem.commands.arguments import add_force, add_list, number, positive_count
 from fem.errors import CommandError
-from fem.files.whole import write_new
+from fem.files import write_new
 
 
 def pendulum(

@@ -21,7 +21,7 @@ from typing import Any
 
 from fem.commands.arguments import add_force, add_list, positive, positive_count
 from fem.errors import CommandError
-from fem.files.whole import write_new
+from fem.files import write_new
 
 MEASURES = ("length", "tension", "sag")
 STILL: Vector = (0.0, 0.0, 0.0)

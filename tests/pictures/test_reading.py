@@ -9,9 +9,9 @@ import pytest
 
 import fem
 from fem.errors import CommandError
-from fem.pictures import folder
-from fem.pictures.folder import Table, extremes, read_field, read_list, read_mesh
-from fem.results.vtk import Skeleton, as_pvd, pvd_entry
+from fem.runs import read as folder
+from fem.runs.fields import Skeleton, as_pvd, pvd_entry, read_field, read_list, read_mesh
+from fem.runs.read import Table, extremes
 
 HEAD = "step,increment,time,node,U1,U2\n"
 NUMBERS = (

@@ -11,17 +11,19 @@ import pytest
 from fem.compiled.kernel import rehearsal
 from fem.forces import laws
 from fem.forces.bar import INV_LENGTH
-from fem.solve.explicit import leapfrog, rattle
-from fem.solve.linear import chain as linear_chain
-from fem.solve.linear import krylov
+from fem.linear import chain as linear_chain
+from fem.linear import krylov
+from fem.linear.choice import BAND
+from fem.solve import rope_states as states
+from fem.solve.explicit import leapfrog
+from fem.solve.explicit import leapfrog as rattle
 from fem.solve.newton import groups, iterate
+from fem.solve.newton import refine as rods
+from fem.solve.newton.arc import METRIC, NUMBERS, RADIUS, strays
 from fem.solve.newton.balance import has_drifted
 from fem.solve.newton.estimate import judge
 from fem.solve.newton.groups import ENERGY, LIMIT, MEMORY
 from fem.solve.newton.iterate import is_converged
-from fem.solve.rods import solve as rods
-from fem.solve.ropes import states
-from fem.solve.statics.riks import METRIC, NUMBERS, RADIUS, strays
 from tests.decks import run_text
 
 
@@ -143,7 +145,7 @@ def solved(errors: list[float], enough: float, monkeypatch) -> tuple[bool, int]:
     monkeypatch.setattr(rods, "solve_in_band", lambda *_: True)
     monkeypatch.setattr(rods, "leave_rest", lambda *_: made.append(errors[min(len(made), len(errors) - 1)]) or made[-1])
     work = group(tau=np.zeros(0), tangent=0, block=0, residual=0, band=0, unknowns=0, du=0)
-    problem = group(solver=groups.BAND, nodes=0, bars=0, tree=0, equation=0)
+    problem = group(solver=BAND, nodes=0, bars=0, tree=0, equation=0)
     good = rods.solve_with_rods(False, enough, group(), problem, work)
     return bool(good), len(made)
 

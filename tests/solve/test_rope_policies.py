@@ -10,16 +10,14 @@ import pytest
 
 from fem.solve.newton import groups
 from fem.solve.newton.groups import ENERGY
-from fem.solve.ropes import change
-from fem.solve.ropes import stepping as law
+from fem.solve.rope_states import Stages
+from fem.solve.ropes import instants as change
+from fem.solve.ropes import moreau as law
 from fem.solve.ropes.active import ActiveSet, enter
-from fem.solve.ropes.change import Instant
 from fem.solve.ropes.complementarity import NoPulls, complementarity, independent, outside, shared
 from fem.solve.ropes.events import Events, Search
-from fem.solve.ropes.moreau import Moreau
-from fem.solve.ropes.states import Stages
-from fem.solve.ropes.stepping import Law
-from fem.solve.ropes.switching import Switched
+from fem.solve.ropes.instants import Instant, Switched
+from fem.solve.ropes.moreau import Law, Moreau
 from fem.solve.ropes.watched import Watched
 from tests.decks import run_text
 from tests.solve.test_notices import ropes
@@ -222,8 +220,8 @@ def test_ropes_that_bounce_faster_than_a_thousandth_of_an_increment_stay_taut(mo
             given.append(float(restitution[0]))
             raise Found
 
-    monkeypatch.setattr("fem.solve.ropes.switching.Instant", Fake)
-    monkeypatch.setattr("fem.solve.ropes.switching.loading_at", lambda *_: None)
+    monkeypatch.setattr("fem.solve.ropes.instants.Instant", Fake)
+    monkeypatch.setattr("fem.solve.ropes.instants.loading_at", lambda *_: None)
     for before in (0.9e-3, 1.1e-3):
         one = np.zeros(1)
         still = SimpleNamespace(nodes=SimpleNamespace(directed_mass=np.zeros((0, 9))))

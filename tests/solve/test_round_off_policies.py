@@ -15,8 +15,9 @@ from fem.model import Controls
 from fem.solve import start
 from fem.solve.clock import refuse_endless
 from fem.solve.newton.groups import MEMORY
-from fem.solve.rods.constraints import _null_vector
-from fem.solve.statics import stability, unrestrained
+from fem.solve.rods import _null_vector
+from fem.solve.statics import mechanisms as stability
+from fem.solve.statics import mechanisms as unrestrained
 from fem.solve.step_system import limits_of, loading
 from tests.decks import COLUMN, run_text, step
 from tests.solve.test_linear_policies import step_run_of

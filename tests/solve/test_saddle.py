@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from fem.forces.bar import P, Q, rod_gradients
-from fem.solve.linear.sparse import matrix
-from fem.solve.linear.sparse.matrix import SaddleMatrix, SaddleSolver
+from fem.linear import sparse as matrix
+from fem.linear.sparse import SaddleMatrix, SaddleSolver
 from tests.decks import chain, run_text
 
 TIED = "*EQUATION\n2\n3, 2, 1., 4, 2, -1.\n"

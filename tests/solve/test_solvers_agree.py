@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import fem
 from fem.errors import CommandError
-from fem.solve.linear import ordering
-from fem.solve.linear.sparse import direct
+from fem.linear import choice as ordering
+from fem.linear import sparse as direct
 from tests.decks import chain, run_text
 
 INPUTS = sorted((Path(__file__).resolve().parents[2] / "inputs").glob("*.inp"))

@@ -11,7 +11,7 @@ from fem.checking import check
 from fem.deck import parse_deck
 from fem.deck.cards import NUMBER
 from fem.errors import DeckError, FemError
-from fem.files.whole import open_regular
+from fem.files import open_regular
 from fem.model import Model
 from fem.tools.spans import rounded
 

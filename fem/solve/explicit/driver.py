@@ -12,14 +12,13 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.families import massive_ones, trouble_of
+from fem.linear.choice import BAND_WORK
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
-from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
-from fem.solve.explicit.rattle import Ties
+from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
 from fem.solve.increment import Marcher, OneStep
-from fem.solve.linear.ordering import BAND_WORK
 from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Record
 from fem.solve.step_system import StepSystem
 

@@ -53,7 +53,7 @@ from fem.solve.newton.groups import (
     Problem,
     Scratch,
 )
-from fem.solve.rods.project import mass_system
+from fem.solve.newton.project import mass_system
 from fem.solve.schemes.coefficients import Coefficients
 
 FADING = 0.95

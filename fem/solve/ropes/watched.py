@@ -11,13 +11,14 @@ from fem.arrays import Flags, Floats, Ints
 from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.bar import FRICTION, INV_LENGTH, senses
-from fem.results.record import Event
+from fem.runs.record import Event
+from fem.solve.implicit import iterate
 from fem.solve.increment import OneStep
 from fem.solve.newton import groups
-from fem.solve.newton.driver import iterate
+from fem.solve.newton.gaps import excesses, peaks
 from fem.solve.newton.groups import CONTROL, LIMIT, ROW, Loading, Motion, Record, Ropes
-from fem.solve.rods.constraints import SAME_LENGTH
-from fem.solve.ropes.states import Stages, can_change, excesses, gaps_of, peaks
+from fem.solve.rods import SAME_LENGTH
+from fem.solve.rope_states import Stages, can_change, gaps_of
 from fem.solve.step_system import NO_ROPES, StepSystem, loading, record
 
 

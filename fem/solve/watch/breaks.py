@@ -19,7 +19,7 @@ from fem.forces.values import bar_point
 from fem.model import Dynamic, Model, Static
 from fem.model.properties import FAILURES
 from fem.model.quantities import ELEMENTAL
-from fem.results.record import Event
+from fem.runs.record import Event
 from fem.solve.clock import ErrorClock
 from fem.solve.increment import OneStep
 from fem.solve.newton.groups import ENERGY, Motion, Record

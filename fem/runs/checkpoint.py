@@ -1,0 +1,130 @@
+"""What a run goes on from, in one file: arrays as NumPy's ``.npz`` keeps them, everything else as one JSON text.
+
+Nothing in such a file is executed: arrays are numbers, and of objects only their fields are kept, under names that the
+reader maps to types of its own. A seal over all of it tells damage.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem.errors import CommandError
+from fem.files import replace_file
+
+FORMAT = 5
+"""Of the file; raised when what is in it changes its meaning."""
+NAME = "checkpoint.npz"
+HEAD, SEAL = "head", "seal"
+ANEW = "start without --continue"
+
+
+def write_checkpoint(path: Path, tree: Mapping[str, Any], versions: Mapping[str, str | None]) -> None:
+    """A tree of dicts, sequences, numbers, texts, arrays, dataclasses and named tuples; whole or not at all."""
+    arrays: dict[str, np.ndarray] = {}
+    text = json.dumps({"format": FORMAT, "versions": dict(versions), "tree": flattened(tree, arrays)})
+    arrays[HEAD] = np.frombuffer(text.encode(), np.uint8)
+    content = io.BytesIO()
+    np.savez(content, **arrays, **{SEAL: np.frombuffer(seal_of(arrays), np.uint8)})  # type: ignore[arg-type]
+    replace_file(path, content.getvalue())
+
+
+def read_checkpoint(
+    path: Path, versions: Mapping[str, str | None], types: Mapping[str, type], otherwise: str = ANEW
+) -> dict[str, Any]:
+    """The tree; sequences come back as tuples. ``types``: what the names of dataclasses and named tuples mean.
+
+    otherwise  what to do without it
+
+    CommandError: it is damaged, or of another version of this program or of what it computes with.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+        seal = arrays.pop(SEAL).tobytes()
+        if seal != seal_of(arrays):
+            raise ValueError("the seal is not of this content")
+        head = json.loads(arrays.pop(HEAD).tobytes())
+        refuse_version(path, head, versions, otherwise)
+        tree = restored(head["tree"], arrays, types)
+    except CommandError:
+        raise
+    except Exception as why:  # what readers of ZIP, NumPy and JSON raise for damage has no end
+        raise CommandError(f"{path} is damaged ({' '.join(str(why).split())}): {otherwise}") from why
+    assert isinstance(tree, dict)
+    return tree
+
+
+def refuse_version(path: Path, head: Mapping[str, Any], versions: Mapping[str, str | None], otherwise: str) -> None:
+    """CommandError: another program wrote it, or would go on with it in other digits."""
+    known = {"format": FORMAT, **versions}
+    given = {"format": head["format"], **head["versions"]}
+    other = [name for name, value in known.items() if given.get(name) != value]
+    wrong = [f"{name} {given.get(name)} in place of {known[name]}" for name in other]
+    if wrong:
+        raise CommandError(f"{path} was written with {', '.join(wrong)}: {otherwise}")
+
+
+def seal_of(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """SHA-256 over names, kinds, shapes and bytes."""
+    seal = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        seal.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+        seal.update(array.tobytes())
+    return seal.digest()
+
+
+def digest_of(tree: Any) -> str:
+    """SHA-256 of a tree, whatever its arrays are."""
+    arrays: dict[str, np.ndarray] = {}
+    text = json.dumps(flattened(tree, arrays))
+    return hashlib.sha256(text.encode() + seal_of(arrays)).hexdigest()
+
+
+def flattened(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """A tree as JSON has it; its arrays go into ``arrays`` by number. TypeError for what cannot be kept."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        name = str(len(arrays))
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, Mapping):
+        return {"dict": {str(key): flattened(item, arrays) for key, item in value.items()}}
+    if names := names_of(value):
+        inside = {name: flattened(getattr(value, name), arrays) for name in names}
+        return {"type": type(value).__name__, "fields": inside}
+    if isinstance(value, (list, tuple)):
+        return [flattened(item, arrays) for item in value]
+    raise TypeError(f"{type(value).__name__} cannot be kept")
+
+
+def names_of(value: Any) -> tuple[str, ...]:
+    """Fields of a dataclass or a named tuple; none of anything else."""
+    if is_dataclass(value):
+        return tuple(field.name for field in fields(value))
+    return tuple(getattr(value, "_fields", ()))
+
+
+def restored(value: Any, arrays: Mapping[str, np.ndarray], types: Mapping[str, type]) -> Any:
+    """The tree again."""
+    if isinstance(value, list):
+        return tuple(restored(item, arrays, types) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[value["array"]]
+    if "dict" in value:
+        return {key: restored(item, arrays, types) for key, item in value["dict"].items()}
+    inside = {name: restored(item, arrays, types) for name, item in value["fields"].items()}
+    return types[value["type"]](**inside)
