@@ -29,7 +29,7 @@ from fem.show.style import (
     legend_beside,
     moving,
     panels,
-    share_of,
+    part_of,
     shortened,
     some_of,
     thinned,
@@ -120,7 +120,7 @@ def motion_figure(results: Results, quantity: Quantity) -> Figure:
     chosen = [list(motion)[place] for place in some_of(list(motion))]
     parts = [motion[label][1] for label in chosen]
     columns = moving(np.concatenate([part - part[0] for part in parts] if quantity.name == "COORD" else parts))
-    title = f"{quantity.figure.capitalize()} of the printed nodes{share_of(chosen, len(motion))}"
+    title = f"{quantity.figure.capitalize()} of the printed nodes{part_of(chosen, len(motion))}"
     figure, rows = panels(len(columns), title)
     for place, label in enumerate(chosen):
         time, values = motion[label]
@@ -159,7 +159,7 @@ def reactions(results: Results) -> Figure:
     if "RF" not in motion.values:
         raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) hold reactions")
     force = motion.values["RF"]
-    title = f"Reactions of the supports{share_of(chosen, len(labels))}"
+    title = f"Reactions of the supports{part_of(chosen, len(labels))}"
     names = [f"node {label}" for label in chosen]
     figure = force_figure(results, motion.time, force, names, title, ["RF1", "RF2", "RF3"], None)
     figure.set_label(motion.source)
@@ -260,10 +260,10 @@ def load_factor(results: Results) -> Figure:
 
 def read_paths(results: Results) -> list[Path]:
     """Of every step of ``*STATIC, RIKS``. Missing: there is none, or it has no displacement at three increments."""
-    table = Table(results.folder / "increments.csv")
+    table = results.table("increments")
     if "load_factor" not in table.columns:
         raise Missing("increments.csv has no load_factor: ask for a step with *STATIC, RIKS")
-    rows = np.concatenate([np.empty((0, 4)), *table.blocks((*KEY, "load_factor"))])
+    rows = table.whole((*KEY, "load_factor"))
     rows = rows[~np.isnan(rows[:, 3])]
     keys = instant_keys(rows)
     node, column = largest_motion(results.nodes, keys)
@@ -311,7 +311,7 @@ class Drawn(NamedTuple):
     frequency: Floats
     amplitude: Floats
     phase: Floats
-    share: str
+    part: str
 
 
 def response(results: Results) -> Figure:
@@ -346,8 +346,8 @@ def draw_row(results: Results, left: Axes, right: Axes, each: Drawn) -> None:
     tidy(right)
     right.set_yticks([-180, -90, 0, 90, 180])
     legend_beside(right)
-    if each.share:
-        left.set_title(f"{each.name}{each.share}", fontsize=9)
+    if each.part:
+        left.set_title(f"{each.name}{each.part}", fontsize=9)
 
 
 def with_breaks(frequency: Floats, phase: Floats) -> tuple[Floats, Floats]:
@@ -359,12 +359,12 @@ def with_breaks(frequency: Floats, phase: Floats) -> tuple[Floats, Floats]:
 def drawn_of(results: Results, kind: str) -> Iterator[Drawn]:
     """What a table holds of the last step that is in it."""
     item, name = ("node", "steady_nodes") if kind == "NODE" else ("element", "steady_elements")
-    table = Table(results.folder / f"{name}.csv")
+    table = results.table(name)
     if not table.columns:
         if not (results.folder / "steady.csv").is_file():
             raise Missing("there is no steady.csv: the deck has no *STEADY STATE DYNAMICS")
         return
-    rows = np.concatenate([np.empty((0, len(table.columns))), *table.blocks(table.columns)])
+    rows = table.whole(table.columns)
     rows = rows[rows[:, 0] == rows[:, 0].max(initial=0.0)]
     column = {each: place for place, each in enumerate(table.columns)}
     labels, frequency = np.unique(rows[:, column[item]]), np.unique(rows[:, 1])
@@ -382,5 +382,5 @@ def drawn_of(results: Results, kind: str) -> Iterator[Drawn]:
         kept = curves[some_of(range(len(curves)))].tolist()
         ats, axes = (list(each) for each in zip(*kept, strict=True))
         names = [f"{quantity.columns[axis]} of {item} {labels[at]:.0f}" for at, axis in kept]
-        share = f": {len(kept)} of {len(curves)} curves" if len(kept) < len(curves) else ""
-        yield Drawn(quantity.name, quantity.unit, names, frequency, amplitude[ats, :, axes], phase[ats, :, axes], share)
+        part = f": {len(kept)} of {len(curves)} curves" if len(kept) < len(curves) else ""
+        yield Drawn(quantity.name, quantity.unit, names, frequency, amplitude[ats, :, axes], phase[ats, :, axes], part)

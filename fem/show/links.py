@@ -52,7 +52,7 @@ from fem.show.style import (
     legend_beside,
     moving,
     panels,
-    share_of,
+    part_of,
     shortened,
     some_of,
     tidy,
@@ -140,7 +140,7 @@ def angles(results: Results) -> Figure:
     down, across, name = frame_of(results)
     angle, speed = angles_of(found, down, across)
     what = f"angle from {name}" if across is not None else f"inclination from {name}"
-    title = f"Angles of the links{share_of(found.labels, found.every)}"
+    title = f"Angles of the links{part_of(found.labels, found.every)}"
     figure, rows = panels(1 if speed is None else 2, title, height=2.5)
     for place, label in enumerate(found.labels):
         curve(rows[0][0], found.time, angle[:, place], place, f"link {label}")
@@ -158,7 +158,7 @@ def links(results: Results) -> Figure:
     """Position, velocity and acceleration of the centre of each link."""
     found = read_links(results, ("U", "V", "A"))
     axes = plane_of(results)
-    title = f"Centres of the links{share_of(found.labels, found.every)}"
+    title = f"Centres of the links{part_of(found.labels, found.every)}"
     figure, rows = panels(len(found.centre), title, len(axes))
     for row, (name, values) in zip(rows, found.centre.items(), strict=True):
         word = "position" if name == "U" else NODES[name].field
@@ -220,7 +220,7 @@ def joint_forces(results: Results, most: int = MOST_CURVES) -> Joints:
 def joints(results: Results) -> Figure:
     """Force on each link at the joint nearer to the support, components and T. Missing: see ``forces_of``."""
     found = joint_forces(results)
-    title = f"Forces on the links at their joints nearer to the support{share_of(found.labels, found.every)}"
+    title = f"Forces on the links at their joints nearer to the support{part_of(found.labels, found.every)}"
     names = [f"link {label}" for label in found.labels]
     letters = [f"F{axis}" for axis in AXES]
     figure = force_figure(results, found.time, found.force, names, title, letters, found.tension)
@@ -426,7 +426,7 @@ def phase(results: Results) -> Figure:
         u, v = pair["U"], pair["V"]
         motion[label] = (u[:, 0], v[:, 0]) if support is None else (u[:, 0] - u[:, 1], v[:, 0] - v[:, 1])
     axes = moving(np.concatenate([motion[label][1] for label in chosen]))
-    figure, panels = orbit_panels(len(axes), f"Phase plane of the printed nodes{share_of(chosen, len(labels))}")
+    figure, panels = orbit_panels(len(axes), f"Phase plane of the printed nodes{part_of(chosen, len(labels))}")
     beside = "" if support is None else f" relative to node {support}"
     for panel, axis in zip(panels, axes, strict=True):
         for place, label in enumerate(chosen):
@@ -454,7 +454,7 @@ def phase_angles(results: Results) -> Figure:
     angle, speed = angles_of(links, down, across)
     if across is None or speed is None:
         raise Missing("the motion is in space" if across is None else "no velocities of both ends of every bar (V)")
-    figure, (panel,) = orbit_panels(1, f"Phase plane of the links{share_of(links.labels, links.every)}")
+    figure, (panel,) = orbit_panels(1, f"Phase plane of the links{part_of(links.labels, links.every)}")
     for place, label in enumerate(links.labels):
         orbit(panel, angle[:, place], speed[:, place], place, f"link {label}")
     panel.set_xlabel(f"angle from {name} [rad]")

@@ -411,8 +411,8 @@ def tension_scale(tension: Floats) -> tuple[ScalarMappable, float]:
         low, high = min(0.0, low) if low < -slack else 0.0, max(0.0, high)
     high = high if high > low else 1.0
     values = np.linspace(low, high, 512)
-    share = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
-    colours = ListedColormap(np.where((values >= 0.0)[:, None], PULLED(share), PUSHED(share)))
+    fraction = np.abs(values) / max(high, -low) if low <= 0.0 else (values - low) / (high - low)
+    colours = ListedColormap(np.where((values >= 0.0)[:, None], PULLED(fraction), PUSHED(fraction)))
     is_cut = least < low - slack, most > high + slack
     extend = {(True, True): "both", (True, False): "min", (False, True): "max"}
     colours.colorbar_extend = extend.get(is_cut, "neither")  # type: ignore[assignment]
