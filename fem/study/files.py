@@ -144,7 +144,7 @@ def write_diagram(sweep: Sweep, study: Lyapunov | Sections, folder: Path, model:
 
 
 def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
-    """What the table says at a glance: which parameter sets have no verdict, what dt does."""
+    """Remarks on the table: which parameter sets have no verdict, what dt does."""
     open_ones = np.flatnonzero(np.isnan(sweep["chaotic"]) & ~sweep.failed)
     found = []
     if len(open_ones):
@@ -158,7 +158,7 @@ def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
 
 
 def dt_notice(sweep: Sweep, count: int) -> str:
-    """What the points that were run again at dt/2 say of all."""
+    """How much dt matters, from the points that were run again at dt/2."""
     values, errors, changes = (
         np.column_stack([sweep[f"{name}_{n}"] for n in range(1, count + 1)])
         for name in ("exponent", "error", "error_dt")

@@ -192,7 +192,7 @@ class SectionSink(SilentSink):
         self.tracks.append(table[rows.increment >= self.track])
 
     def section(self) -> Section:
-        """What there is at the end. CommandError: nobody said whose."""
+        """The section, after the run. CommandError: no nodes are printed."""
         if not len(self.nodes):
             raise CommandError(NO_NODES)
         points, tracks, mesh = np.concatenate(self.points), np.concatenate(self.tracks), self.model.mesh

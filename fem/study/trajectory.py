@@ -1,4 +1,4 @@
-"""Motions that a study follows from outside: a run whose last step goes on to an increment, and stops there."""
+"""Runs whose last step a study advances to an increment of its choice."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def halved(model: Model) -> Model | None:
 
 
 def has_equal_increments(model: Model) -> bool:
-    """All increments of the last step are as long as the deck says."""
+    """All increments of the last step are as long as in the deck."""
     procedure = model.steps[-1].procedure
     assert isinstance(procedure, Dynamic)
     return bool(procedure.dt) and (procedure.direct or procedure.integrator == "CENTRAL DIFFERENCE")
