@@ -20,7 +20,7 @@ from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 from fem.compiled.folder import is_first_start
 from fem.errors import FemError
