@@ -1,4 +1,5 @@
-"""Fields for ParaView: ``<name>.pvd`` with ``vtu/<name>_NNNNN.vtu``, mode shapes in ``<name>_modes_stepK.pvd``.
+"""Fields for ParaView, written and read: ``<name>.pvd`` with ``vtu/<name>_NNNNN.vtu``, mode shapes in
+``<name>_modes_stepK.pvd``.
 
 Points are the *reference* coordinates X: show the deformed shape with "Warp By Vector" and ``displacement``.
 The state at the start of a later step has the time of the end of the step before and is left out, so that every

@@ -1,12 +1,8 @@
-"""A folder of results: checked, then open for reading.
+"""A folder of results, checked and open for reading, and ``fem.load``: the history of a run from its files.
 
-The CSV tables of a run, read in blocks: a million lines in seconds, in bounded memory.
-
-numpy reads them, to the last digit. Of drawing all figures of 10,000 links with every 10th of 200 increments printed
-that is 29 % (0.5 of 1.7 s with U, 2.6 of 9.1 s with everything printed); a compiled parser of our own took half of
-that, which would not be worth its keep.
-
-Reads what ``fem.runs.fields`` writes: the list of fields (.pvd) and one field (.vtu, raw appended binary).
+The CSV tables are read in blocks: a million lines in seconds, in bounded memory. numpy reads them, to the last digit.
+Of drawing all figures of 10,000 links with every 10th of 200 increments printed that is 29 % (0.5 of 1.7 s with U, 2.6
+of 9.1 s with everything printed); a compiled parser of our own took half of that, which would not be worth its keep.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""What a run says while it goes: the only language between the increment loop and everything that writes.
+"""What a run gives while it goes: the only language between the increment loop and everything that writes.
 
 The loop calls, for every step: ``begin``, then ``rows`` and ``frame`` as they come (increment 0 first), ``event``
 and ``notice`` when there is one, ``modes`` in a frequency step. ``close`` comes once, also after a failure.
 ``keep`` comes between chunks: everybody adds to a checkpoint what a later ``resume`` with it needs, which comes first,
 before anything else but notices; with the step that goes on, if one does.
+
+``Acting`` is what acts on a model in one step, bars apart, as ``run.json`` keeps it: with the motion in the tables it
+gives every force that a tree of bars passes on, whatever the law of the bars.
 """
 
 from __future__ import annotations

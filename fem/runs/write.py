@@ -1,6 +1,7 @@
 """The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which says whose.
 
 A run that goes on takes up the folder of the one before: files are cut back to its checkpoint, and grow from there.
+The console is written to at once, files through a thread of their own, while the solver goes on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Figures of ``increments.csv``: energies with the error of their balance, and iterations."""
+"""Figures of curves: energies and iterations, motion of nodes and forces of supports over time; load factors of RIKS
+steps; amplitudes and phases of harmonic motion over the frequency.
+"""
 
 from __future__ import annotations
 

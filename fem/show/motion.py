@@ -1,4 +1,7 @@
-"""The motion of chosen nodes, from ``nodes.csv`` and ``elements.csv`` where they hold it, else from the fields."""
+"""The motion of chosen nodes and the force T of bars, from the tables where they hold it, else from the fields.
+
+Also the colours of T, and when ropes are slack.
+"""
 
 from __future__ import annotations
 

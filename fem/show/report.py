@@ -1,4 +1,7 @@
-"""``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed."""
+"""``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed.
+
+A report is sections of facts, tables, figures and texts; ``page.html.jinja`` makes HTML of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Values over time, as the tables of a run have them."""
+"""Values over time, as the tables of a run have them: their statistics, the extremes to expect, cycles and fatigue.
+
+Cycles are found by rainflow counting, their damage by Miner's rule.
+Source: ASTM E1049-85 (2017), 5.4.4, three points at a time.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of shapes: T of bars over time and over bars, mode shapes, where lines leave the bottom."""
+"""Figures of shapes: T of bars over time and over bars, the range along a line, modes, where lines leave the bottom."""
 
 from __future__ import annotations
 
