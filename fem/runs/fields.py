@@ -343,7 +343,6 @@ def read_array(content: bytes, place: int, kind: str) -> np.ndarray:
 
 
 def read_mesh(path: Path) -> FieldMesh:
-    """The mesh of a field."""
     field = read_field(path, ("coordinates", "connectivity", "offsets", "node", "element", "radius", "rest_length"))
     try:
         last = field["offsets"] - 1

@@ -84,11 +84,9 @@ class Rows:
     load_factor: Floats | None = None
 
     def of_nodes(self, model: Model) -> Values:
-        """Every quantity of the recorded nodes."""
         return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time)
 
     def of_elements(self, model: Model) -> Values:
-        """Every quantity of the recorded elements."""
         return Values(ELEMENTAL, model, self.elements, self.element_values.swapaxes(0, 2).swapaxes(1, 2))
 
 
@@ -111,11 +109,9 @@ class Frame:
     for_vtk: bool
 
     def of_nodes(self, model: Model) -> Values:
-        """Every quantity of all nodes."""
         return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time)
 
     def of_elements(self, model: Model) -> Values:
-        """Every quantity of all elements."""
         return Values(ELEMENTAL, model, np.arange(len(self.element_values)), self.element_values.T)
 
 
@@ -235,7 +231,6 @@ class Acting:
 
     @property
     def is_constant(self) -> bool:
-        """No load varies."""
         return all(isinstance(curve, Constant) for _, _, curve in self.forces)
 
 
@@ -321,7 +316,6 @@ class Wishes:
 
     @property
     def state(self) -> dict[str, Any] | None:
-        """That of the earlier run."""
         return self.earlier.state if self.earlier else None
 
 

@@ -65,7 +65,6 @@ class Table:
             self._file.add(lines(numbers, self.kinds if kinds is None else kinds))
 
     def add_line(self, text: str) -> None:
-        """Append one line of text."""
         self._file.add(text.encode() + b"\n")
 
     def close(self) -> None:

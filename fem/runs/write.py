@@ -144,7 +144,6 @@ class RunFiles:
         return there - counted
 
     def _note_progress(self) -> None:
-        """How far the run is."""
         if self.is_open:
             self._record({})
 
@@ -222,7 +221,6 @@ class Relay(SilentSink):
 
 
 def relayed(method: str) -> Callable[..., None]:
-    """A method of a relay."""
 
     def hand_on(self: Relay, *what: Any) -> None:
         self._pass(method, *what)
@@ -299,7 +297,6 @@ class InterruptGuard:
 
     @property
     def is_asked(self) -> bool:
-        """A signal waits."""
         return self._pending != 0
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

@@ -324,7 +324,6 @@ def response(results: Results) -> Figure:
 
 
 def draw_row(results: Results, left: Axes, right: Axes, each: Drawn) -> None:
-    """One quantity."""
     ratio = each.frequency[-1] / each.frequency[0]
     for place, label in enumerate(each.labels):
         size = each.amplitude[place]

@@ -194,7 +194,6 @@ def block_maxima(series: Series, blocks: int) -> Floats:
 def stats(
     folder: Path, what: str, step: int | None, start: float, duration: float | None, blocks: int | None, say: Say
 ) -> None:
-    """``fem post stats``."""
     for series in chosen_series(folder, what, step, start):
         for line in [*(f"note: {notice}" for notice in series.notices), *value_lines(series, duration, blocks)]:
             say(line)

@@ -19,7 +19,7 @@ from fem.arrays import Flags, Floats, Ints, Say, first_least
 from fem.errors import CommandError, unknown
 from fem.model.quantities import ELEMENTAL
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
-from fem.runs.read import LEAST_INSTANTS, Missing, Results, events_of, open_results
+from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import style
 from fem.show.animate import even_times
 from fem.show.motion import (
@@ -365,14 +365,10 @@ def unit(shape: Floats) -> Floats:
 
 def lines_of(results: Results, found: ModeShapes) -> Ints:
     """(q, 2) node indices of the pieces of all elements with two nodes, without bars that broke before."""
-    broken = {int(row["element"]) for row in events_of(results) if is_break(row, found.step)}
+    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
     legs, elements = found.mesh.legs
     there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
     return np.asarray(legs[there])
-
-
-def is_break(row: dict[str, str], step: int) -> bool:
-    return row["event"] == "break" and int(row["step"]) <= step
 
 
 def touchdown(results: Results) -> Figure:
