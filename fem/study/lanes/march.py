@@ -33,7 +33,7 @@ from fem.solve.newton.project import (
 )
 from fem.solve.newton.refine import POOR, ROUND_OFF, TOWARDS, accumulate, keep, leave_rest, open_again, restore
 from fem.solve.newton.tangent import diagonal_of, lift, linear_system, nodal_blocks
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 
 class Start(NamedTuple):

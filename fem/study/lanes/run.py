@@ -24,15 +24,14 @@ from fem.model import Dynamic, Model
 from fem.runs.record import Rows
 from fem.runs.schedule import Schedule
 from fem.solve.clock import expected_increments
+from fem.solve.energy_watch import SETTLING
 from fem.solve.newton.groups import DONE, LIMIT, Loading, Motion, Nodes, Passage, Problem, Record, Scratch
 from fem.solve.outcome import numbers_in, rows_of
 from fem.solve.rods import SAME_LENGTH, SAME_RATE, check_constraints
-from fem.solve.schemes import SCHEMES
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.mechanisms import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, prepare, record
-from fem.solve.watch.energy import SETTLING
 from fem.study.lanes.march import REASON, SOLVES, Fleet, march_lanes, open_lanes
 from fem.study.lanes.pack import WIDTH, fleet
 from fem.study.lanes.sample import Sample, instants, is_alike, sample
