@@ -116,7 +116,9 @@ def test_a_copy_of_a_deck_has_its_includes(tmp_path):
     assert judge(copied.read_text(), "deck.inp", copied.parent).model == judged.model
 
 
-MOORED = Span((0.0, 0.0, -200.0), (800.0, 0.0, -14.0), section_of("R4-studless-142"), "tension", 2e6, 200.0, 1.0, bars=40)
+MOORED = Span(
+    (0.0, 0.0, -200.0), (800.0, 0.0, -14.0), section_of("R4-studless-142"), "tension", 2e6, 200.0, 1.0, bars=40
+)
 
 
 def test_a_line_at_rest_has_the_tension_asked_for():
