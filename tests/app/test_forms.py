@@ -10,9 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fem.app.data.deck import judge, parameters_of, with_value, write_copy
-from fem.app.data.links import PRESETS, ROUNDING, directions, dragged, joints_of, nearest_joint
-from fem.app.data.sketch import along, bar_tensions, said_of
+from fem.app.deck_text import (
+    PRESETS,
+    ROUNDING,
+    directions,
+    dragged,
+    joints_of,
+    judge,
+    nearest_joint,
+    parameters_of,
+    with_value,
+    write_copy,
+)
+from fem.app.scene import along, bar_tensions, said_of
 from fem.deck import parse_deck
 from fem.errors import CommandError
 from fem.tools.pendulums import Pendulum, deck_text
