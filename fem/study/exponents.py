@@ -21,7 +21,7 @@ import numpy as np
 from fem.arrays import Flags, Floats
 from fem.deck import read_model
 from fem.errors import CommandError
-from fem.model import Dynamic, Model
+from fem.model import Model
 from fem.runner import verdict_of
 from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
@@ -30,7 +30,7 @@ from fem.study.growth import TangentGrowth
 from fem.study.neighbour import TwoGrowth
 from fem.study.question import Question, Row
 from fem.study.sections import LONGEST, SAME, strobe
-from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, size_of
+from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, motion_of, size_of, with_motion
 
 PERIODS, MOST = 400, 8
 """Periods of the drive to which a positive exponent is followed, and how many times the record at most."""
@@ -63,8 +63,7 @@ class Course(NamedTuple):
 
 def course_of(model: Model) -> Course:
     """What the last step allows: it goes on only where increments are equal, and all that acts is periodic."""
-    step, procedure = model.steps[-1], model.steps[-1].procedure
-    assert isinstance(procedure, Dynamic)
+    procedure = motion_of(model)
     dt, time = procedure.dt, procedure.period
     if not has_equal_increments(model):
         return Course(model, NEVER, NEVER, 0, 0.0)
@@ -73,11 +72,10 @@ def course_of(model: Model) -> Course:
     except CommandError:
         period, every = 0.0, 0
     record = math.ceil(time / dt - 1e-6)
-    if not recurs(model) or record > (step.max_increments or NEVER):
+    if not recurs(model) or record > (model.steps[-1].max_increments or NEVER):
         return Course(model, record, record, every, period)
     most = min(max(2 * record, PERIODS * every), MOST * record)
-    longer = replace(step, procedure=replace(procedure, period=(most + 1) * dt), max_increments=None)
-    return Course(replace(model, steps=(*model.steps[:-1], longer)), record, most, every, period)
+    return Course(with_motion(model, replace(procedure, period=(most + 1) * dt)), record, most, every, period)
 
 
 def recurs(model: Model) -> bool:
