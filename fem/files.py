@@ -125,9 +125,9 @@ class GrowingFile:
 NONBLOCKING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path, flags: int = 0) -> BinaryIO:
     """Opened to be read, without waiting; links are followed. OSError: it cannot be, or is no regular file."""
-    number = os.open(path, os.O_RDONLY | NONBLOCKING)
+    number = os.open(path, os.O_RDONLY | NONBLOCKING | flags)
     try:
         if not stat.S_ISREG(os.fstat(number).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
@@ -203,7 +203,6 @@ class Room:
             replace_file(path, content)
 
     def give(self) -> None:
-        """Give the room back."""
         if self._file is not None and self._size:
             os.ftruncate(self._file, self._start)
         self._size = 0
@@ -222,11 +221,6 @@ class Room:
             raise
         self._size = size
 
-
-try:
-    import fcntl
-except ImportError:  # Windows: a file that is open cannot be removed, so one that can be is stale
-    fcntl = None  # type: ignore[assignment]
 
 LOCK = ".fem-lock"
 LONGEST = 1000
@@ -248,7 +242,8 @@ class FolderLock:
     def acquire(self) -> None:
         """Take the lock, over from a dead process if need be. CommandError: a living one has it."""
         for _ in range(TRIES):
-            file = self._open()
+            # never through a link, which may lead to a file of the user's
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
             try:
                 if self._is_mine(file):
                     self._file = file
@@ -267,38 +262,28 @@ class FolderLock:
         file, self._file = self._file, None
         if file is None:
             return
-        if fcntl is not None:
+        if os.name != "nt":
             self._path.unlink(missing_ok=True)
         os.close(file)
-        if fcntl is None:
+        if os.name == "nt":  # there an open file stays, also one that another process has opened since
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
 
-    def _open(self) -> int:
-        if fcntl is None:
-            try:
-                self._path.unlink(missing_ok=True)
-            except PermissionError:
-                raise self._taken(holder_of(self._path.read_bytes())) from None
-        # never through a link, which may lead to a file of the user's
-        return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
-
     def _is_mine(self, file: int) -> bool:
         """Lock the open file; False where it is not the one in the folder any more."""
-        if fcntl is None:
-            return True
+        from filelock import lock_descriptor
+
         can_lock = True
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise self._taken(holder_of(os.pread(file, LONGEST, 0))) from None
+            if not lock_descriptor(file, blocking=False):
+                raise self._taken(holder_of(start_of(file)))
         except OSError as error:
             if error.errno not in CANNOT:
                 raise
             can_lock = False
         if not self._path.exists() or not os.path.samestat(os.fstat(file), self._path.stat()):
             return False
-        content = os.pread(file, LONGEST, 0)
+        content = start_of(file)
         holder = holder_of(content)
         if content.strip(b"\0") and not holder:
             raise CommandError(f"{self._path} is not a lock of this program; it was not touched: remove or rename it")
@@ -324,6 +309,14 @@ def free(folder: Path) -> None:
             lock = FolderLock(folder)
             lock.acquire()
             lock.release()
+
+
+def start_of(file: int) -> bytes:
+    """The first bytes of an open lock; nothing where another process keeps them from being read (Windows)."""
+    os.lseek(file, 0, os.SEEK_SET)
+    with contextlib.suppress(PermissionError):
+        return os.read(file, LONGEST)
+    return b""
 
 
 def process() -> dict[str, Any]:
@@ -354,8 +347,6 @@ def is_alive(pid: Any) -> bool:
 LARGEST = 1 << 26
 """Bytes: the largest unit has a few hundred thousand, so nothing longer is ours."""
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
-SPECIAL = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""A symbolic link is not followed, a pipe is not waited for."""
 
 
 def is_safe(status: os.stat_result) -> bool:
@@ -389,9 +380,8 @@ def read_file(path: Path) -> bytes:
 
     Raises OSError for anything else: links, pipes, folders, files of other users.
     """
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | SPECIAL)) as file:
-        status = os.fstat(file.fileno())
-        if not (stat.S_ISREG(status.st_mode) and is_safe(status)):
+    with open_regular(path, getattr(os, "O_NOFOLLOW", 0)) as file:
+        if not is_safe(os.fstat(file.fileno())):
             raise PermissionError(f"{path} is not a file that the user alone may write")
         return file.read(LARGEST)
 

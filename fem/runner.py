@@ -15,15 +15,14 @@ from fem.errors import CommandError, FemError, MachineError, NoConvergence, from
 from fem.files import free
 from fem.model import Boundary, Frequency, Model, Static, Step
 from fem.model.mesh import sets_left_out
-from fem.model.parts import changed_parts
 from fem.runs import run_record
-from fem.runs.checkpoint import NAME, read_checkpoint
+from fem.runs.checkpoint import NAME, changed_parts, digests_of, read_checkpoint
 from fem.runs.console import ConsoleSink, say
 from fem.runs.history import History, HistorySink
 from fem.runs.own import read_record
 from fem.runs.record import EarlierRun, Modes, Sink, Wishes
 from fem.runs.run_record import Timing
-from fem.runs.write import FanOut, InterruptGuard, RunFiles, digests_of
+from fem.runs.write import FanOut, InterruptGuard, RunFiles
 from fem.solve.checkpoint import TYPES, Checkpoints, handed_on
 from fem.solve.loop import solve
 

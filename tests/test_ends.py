@@ -122,7 +122,7 @@ def test_exit_codes_of_signals() -> None:
 
 
 def test_a_run_that_goes_on_says_who_and_how_far(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_files, "TOLD_EVERY", 0.0)
+    monkeypatch.setattr(run_files, "RECORD_EVERY", 0.0)
     iterate, seen = StepRun.iterate, []
 
     def watched(*arguments: Any) -> int:

@@ -1,14 +1,17 @@
-"""What a run goes on from, in one file: arrays as NumPy's ``.npz`` keeps them, everything else as one JSON text.
+"""What a run goes on from, in one file, and whether it fits the run that takes it up.
 
-Nothing in such a file is executed: arrays are numbers, and of objects only their fields are kept, under names that the
-reader maps to types of its own. A seal over all of it tells damage.
+Arrays are kept as NumPy's ``.npz`` has them, everything else as one JSON text. Nothing in such a file is executed:
+arrays are numbers, and of objects only their fields are kept, under names that the reader maps to types of its own. A
+seal over all of it shows damage.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -18,6 +21,7 @@ import numpy as np
 
 from fem.errors import CommandError
 from fem.files import replace_file
+from fem.model import Model
 
 FORMAT = 5
 """Of the file; raised when what is in it changes its meaning."""
@@ -117,7 +121,6 @@ def names_of(value: Any) -> tuple[str, ...]:
 
 
 def restored(value: Any, arrays: Mapping[str, np.ndarray], types: Mapping[str, type]) -> Any:
-    """The tree again."""
     if isinstance(value, list):
         return tuple(restored(item, arrays, types) for item in value)
     if not isinstance(value, dict):
@@ -128,3 +131,74 @@ def restored(value: Any, arrays: Mapping[str, np.ndarray], types: Mapping[str, t
         return {key: restored(item, arrays, types) for key, item in value["dict"].items()}
     inside = {name: restored(item, arrays, types) for name, item in value["fields"].items()}
     return types[value["type"]](**inside)
+
+
+SET = "set "
+
+
+def parts_of(model: Model) -> dict[str, Any]:
+    """What may not change between a run and one that goes on from its state, under names for messages.
+
+    Everything but steps, amplitudes, time points and what only says where the model came from.
+    """
+    mesh = model.mesh
+    parts: dict[str, Any] = {"*NODE": (mesh.node_labels, mesh.coordinates), "*ELEMENT": mesh.blocks}
+    parts |= {f"{SET}{name}": members for name, members in {**mesh.node_sets, **mesh.element_sets}.items()}
+    parts |= {f"*MATERIAL, NAME={name}": material for name, material in model.materials.items()}
+    parts |= {
+        "*SOLID SECTION": model.sections,
+        "*SPRING": model.springs,
+        "*DASHPOT": model.dashpots,
+        "*MASS": model.masses,
+        "*NONSTRUCTURAL MASS": model.nonstructural,
+        "*REST LENGTH": model.rest_lengths,
+        "*PULLEY": model.pulleys,
+        "*AQUA": (model.water,),
+        "*WIND": (model.wind,),
+        "*WAVE": model.waves,
+        "*DRAG LAW": model.drag_laws,
+        "*MARINE GROWTH": model.growths,
+        "*SEABED": model.seabeds,
+        "*RIGID CYLINDER": model.cylinders,
+        "*EQUATION": model.equations,
+        "*MPC": model.links,
+        "*STOP PLANE": model.planes,
+        "*INITIAL CONDITIONS": model.initial_conditions,
+        "*BOUNDARY before the first step": model.boundaries,
+    }
+    return parts
+
+
+def changed_parts(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Names of parts that differ; sets may come and go, materials that nothing is made of, too."""
+    found = [name for name in before if name in now and before[name] != now[name]]
+    fixed = ("*NODE", "*ELEMENT")
+    return sorted(found, key=lambda name: (name not in fixed, name))
+
+
+def digests_of(model: Model) -> dict[str, str]:
+    """Of the parts of a model that stay as they are from one run to the next."""
+    return {name: digest_of(part) for name, part in parts_of(model).items()}
+
+
+def deck_of(model: Model) -> dict[str, Any]:
+    """What shows whether a deck has changed: its digest, its parameters, the digest of each of its files."""
+    folder = Path(os.path.realpath(model.source)).parent
+    files = {}
+    for file in model.files:
+        with contextlib.suppress(OSError, ValueError):
+            files[Path(os.path.relpath(file, folder)).as_posix()] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return {"sha256": model.digest, "parameters": dict(model.parameters), "files": files}
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What of a deck has changed: parameters (``--set``) and files by name."""
+    names = [f"<{name}>" for name in differing(before["parameters"], now["parameters"])]
+    if before["sha256"] != now["sha256"]:
+        names += differing(before["files"], now["files"]) or ["its text"]
+    return names
+
+
+def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Names whose values are not the same."""
+    return [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]

@@ -1,12 +1,8 @@
-"""A folder of results: checked, then open for reading.
+"""A folder of results, checked and open for reading, and ``fem.load``: the history of a run from its files.
 
-The CSV tables of a run, read in blocks: a million lines in seconds, in bounded memory.
-
-numpy reads them, to the last digit. Of drawing all figures of 10,000 links with every 10th of 200 increments printed
-that is 29 % (0.5 of 1.7 s with U, 2.6 of 9.1 s with everything printed); a compiled parser of our own took half of
-that, which would not be worth its keep.
-
-Reads what ``fem.runs.fields`` writes: the list of fields (.pvd) and one field (.vtu, raw appended binary).
+The CSV tables are read in blocks: a million lines in seconds, in bounded memory. numpy reads them, to the last digit.
+Of drawing all figures of 10,000 links with every 10th of 200 increments printed that is 29 % (0.5 of 1.7 s with U, 2.6
+of 9.1 s with everything printed); a compiled parser of our own took half of that, which would not be worth its keep.
 """
 
 from __future__ import annotations
@@ -87,7 +83,6 @@ class Results:
         return says_si(self.settings.get("heading") or [])
 
     def unit(self, formula: str) -> str:
-        """As ``unit_of``."""
         return unit_of(formula, self.is_si)
 
     def symbol(self, formula: str) -> str:
@@ -122,13 +117,17 @@ class Results:
             raise Missing("run.json does not hold what acts on the model: request *NODE PRINT of A of all nodes")
         return found
 
+    def table(self, name: str) -> Table:
+        """The file ``<name>.csv``."""
+        return Table(self.folder / f"{name}.csv")
+
     @cached_property
     def nodes(self) -> Table:
-        return Table(self.folder / "nodes.csv")
+        return self.table("nodes")
 
     @cached_property
     def elements(self) -> Table:
-        return Table(self.folder / "elements.csv")
+        return self.table("elements")
 
     @cached_property
     def fields(self) -> list[tuple[float, Path]]:
@@ -145,13 +144,22 @@ class Results:
     @cached_property
     def increments(self) -> Floats:
         """(increments, 11): step, increment, time, iterations, residual_norm, five energies, energy_error."""
-        names, table = (*KEY, "iterations", "residual_norm", *ENERGIES), Table(self.folder / "increments.csv")
+        names, table = (*KEY, "iterations", "residual_norm", *ENERGIES), self.table("increments")
         if lost := set(names) - set(table.columns):
             raise Missing(f"increments.csv has no {', '.join(sorted(lost))}")
         rows = table.read(names)
         if not len(rows):
             raise Missing("increments.csv has no increments (a frequency step has none)")
         return rows
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """The lines of ``events.csv``."""
+        path, found = self.folder / "events.csv", []
+        for row in csv.DictReader(path.read_text(errors="replace").splitlines()) if path.is_file() else ():
+            where = int(row["step"]), int(row["increment"]), float(row["time"]), int(row["element"])
+            found.append(Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0))))
+        return found
 
     @cached_property
     def boundaries(self) -> Floats:
@@ -161,12 +169,6 @@ class Results:
         except Missing:
             return np.zeros(0)
         return time[1:][np.diff(step) > 0]
-
-
-def events_of(results: Results) -> Iterable[dict[str, str]]:
-    """The rows of ``events.csv``."""
-    path = results.folder / "events.csv"
-    return csv.DictReader(path.read_text(errors="replace").splitlines()) if path.is_file() else ()
 
 
 def open_results(folder: Path) -> Results:
@@ -261,9 +263,13 @@ class Table:
             self._instants[label] = self.curves((), (label,))[label]
         return self._instants[label]
 
+    def whole(self, names: Sequence[str]) -> Floats:
+        """(lines, names), none left out; no lines where there is no table."""
+        return np.concatenate([np.empty((0, len(names))), *self.blocks(names)])
+
     def read(self, names: Sequence[str]) -> Floats:
-        """(lines, names) of the whole table."""
-        size = share_size(self.lines, len(names))
+        """(lines, names) of the whole table, thinned where they are many."""
+        size = group_size(self.lines, len(names))
         parts = [extremes(block, size) for block in self.blocks(names)]
         return np.concatenate([np.empty((0, len(names))), *parts])
 
@@ -274,7 +280,7 @@ class Table:
         (rising keys of ``instant_keys``). ``is_whole``: however many, none is left out."""
         width = 3 + len(names)
         is_whole |= instants is not None
-        size = 1 if is_whole else share_size(sum(self.lines_of[label] for label in labels), width)
+        size = 1 if is_whole else group_size(sum(self.lines_of[label] for label in labels), width)
         parts: dict[int, list[Floats]] = {label: [] for label in labels}
         for block in self.blocks((*KEY, *names, self.columns[3])):
             keep = np.isin(block[:, -1], labels)
@@ -293,8 +299,8 @@ def instant_keys(rows: Floats) -> Floats:
     return np.asarray(rows[:, 0] * 2.0**40 + rows[:, 1])
 
 
-def share_size(lines: int, width: int, most: int = MOST_NUMBERS) -> int:
-    """Lines per share, so that the extremes of all shares together stay below ``most`` numbers; 1: keep every line."""
+def group_size(lines: int, width: int, most: int = MOST_NUMBERS) -> int:
+    """Lines per group, so that the extremes of all groups together stay below ``most`` numbers; 1: keep every line."""
     return 1 if lines * width <= most else -(-lines * width // most) * 2 * width
 
 
@@ -303,10 +309,10 @@ def extremes(rows: Floats, size: int) -> Floats:
     whole = len(rows) // size if size > 1 else 0
     if whole < 2:
         return rows
-    shares = rows[: whole * size].reshape(whole, size, -1)
+    groups = rows[: whole * size].reshape(whole, size, -1)
     base = size * np.arange(whole)[:, None]
-    low = np.argmin(np.where(np.isnan(shares), np.inf, shares), axis=1)
-    high = np.argmax(np.where(np.isnan(shares), -np.inf, shares), axis=1)
+    low = np.argmin(np.where(np.isnan(groups), np.inf, groups), axis=1)
+    high = np.argmax(np.where(np.isnan(groups), -np.inf, groups), axis=1)
     ends = 0, *range(whole * size, len(rows)), len(rows) - 1
     return np.asarray(rows[np.unique(np.concatenate([ends, (base + low).ravel(), (base + high).ravel()]))])
 
@@ -338,7 +344,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
         raise CommandError(f"output_every is {output_every}; it has to be 1 or more")
     results = open_results(Path(folder))
     model, notices = model_of(results)
-    tables = {name: Table(results.folder / f"{name}.csv") for name in ("increments", "nodes", "elements")}
+    tables = {name: results.table(name) for name in ("increments", "nodes", "elements")}
     keys = thinned(instants_of(tables.values()), output_every)
     k, n, m = len(keys), len(model.mesh.node_labels), len(model.mesh.element_labels)
     is_loaded = model.earlier is not None or any(step.nodal_loads for step in model.steps)
@@ -356,7 +362,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
         notices.append(f"{np.count_nonzero(~is_known)} rows are not in increments.csv: no energies, counts of 0")
     return History(
         step=keys[:, 0].astype(np.int64), increment=keys[:, 1].astype(np.int64), time=keys[:, 2], motion=motion,
-        elements=elements, model=model, modes=tuple(modes_of(results, n)), events=tuple(events(results)),
+        elements=elements, model=model, modes=tuple(modes_of(results, n)), events=tuple(results.events),
         responses=tuple(responses_of(results, model)),
         notices=tuple(dict.fromkeys((*map(str, results.record.get("notices", [])), *notices))), **series,
     )  # fmt: skip
@@ -392,7 +398,7 @@ def model_of(results: Results) -> tuple[Model, list[str]]:
 
 def instants_of(tables: Iterable[Table]) -> Floats:
     """(k, 3) step, increment, time of all lines of some tables, in order, each once."""
-    parts = [np.unique(block, axis=0) for table in tables for block in table.blocks(KEY if table.columns else ())]
+    parts = [np.unique(block, axis=0) for table in tables for block in table.blocks(KEY)]
     return np.unique(np.concatenate([np.empty((0, 3)), *parts]), axis=0)
 
 
@@ -411,15 +417,21 @@ def rows_at(lines: Floats, keys: Floats) -> tuple[Ints, Ints]:
     return chosen, rows[chosen]
 
 
+def places_in(table: Table, item: str, given: Floats, labels: Ints) -> Ints:
+    """(k,) indices of labels (k,) in a table among those of the model. CommandError: the model has not all of them."""
+    order = np.argsort(labels)
+    places = order[np.searchsorted(labels, given, sorter=order).clip(0, len(labels) - 1)]
+    if len(lost := given[labels[places] != given]):
+        raise CommandError(f"{table.path} has {item} {lost[0]:.0f}, which is not in the model")
+    return np.asarray(places)
+
+
 def fill(array: Floats, table: Table, keys: Floats, labels: Ints, quantities: Sequence[Quantity]) -> None:
     """Into (k, items, quantities, components) goes what a table has; CommandError: an item that the mesh has not."""
     written = [(place, each.columns) for place, each in enumerate(quantities) if each.columns[0] in table.columns]
     names = [name for _, columns in written for name in columns]
-    order = np.argsort(labels)
     for block in table.blocks((*KEY[:2], table.columns[3], *names) if names else ()):
-        items = order[np.searchsorted(labels, block[:, 2], sorter=order).clip(0, len(labels) - 1)]
-        if len(lost := block[labels[items] != block[:, 2], 2]):
-            raise CommandError(f"{table.path} has {table.columns[3]} {lost[0]:.0f}, which is not in the model")
+        items = places_in(table, table.columns[3], block[:, 2], labels)
         chosen, rows = rows_at(block, keys)
         column = 3
         for place, columns in written:
@@ -460,18 +472,9 @@ def increments_of(table: Table, keys: Floats) -> tuple[dict[str, Any], np.ndarra
     return {**found, **counts, "energy": energy}, is_known
 
 
-def events(results: Results) -> Iterable[Event]:
-    """The lines of ``events.csv``."""
-    for row in events_of(results):
-        where = int(row["step"]), int(row["increment"]), float(row["time"]), int(row["element"])
-        yield Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0)))
-
-
 def modes_of(results: Results, nodes: int) -> Iterable[Modes]:
     """Of each ``*FREQUENCY`` step, from ``frequencies.csv`` and the fields of the shapes, NaN without these."""
-    table = Table(results.folder / "frequencies.csv")
-    names = ("step", "mode", "frequency", "omega", "generalized_mass")
-    rows = table.read(names) if table.columns else np.empty((0, 5))
+    rows = results.table("frequencies").read(("step", "mode", "frequency", "omega", "generalized_mass"))
     try:
         increments = results.increments
     except Missing:
@@ -496,9 +499,8 @@ def responses_of(results: Results, model: Model) -> Iterator[Response]:
 
     CommandError: a table that is none, or has a node or an element that the model has not.
     """
-    folder, mesh = results.folder, model.mesh
-    table = Table(folder / "steady.csv")
-    rows = whole(table, (*INSTANT, "iterations", "residual"))
+    mesh, table = model.mesh, results.table("steady")
+    rows = table.whole((*INSTANT, "iterations", "residual"))
     if not len(rows):
         return
     known, row_of = np.unique(rows[:, :2], axis=0, return_inverse=True)
@@ -507,21 +509,11 @@ def responses_of(results: Results, model: Model) -> Iterator[Response]:
         many = f"{len(known)} harmonic responses of {n} nodes"
         raise CommandError(f"{many} are {size / 1.25e8:.0f} GB; pandas.read_csv reads {table.path}")
     nodal, elemental = NODAL[: len(HARMONIC["NODE"])], ELEMENTAL[: len(HARMONIC["EL"])]
-    motion = filled(Table(folder / "steady_nodes.csv"), "node", known, mesh.node_labels, nodal)
-    values = filled(Table(folder / "steady_elements.csv"), "element", known, mesh.element_labels, elemental)
+    motion = filled(results.table("steady_nodes"), "node", known, mesh.node_labels, nodal)
+    values = filled(results.table("steady_elements"), "element", known, mesh.element_labels, elemental)
     for (step, frequency, iterations, residual), row in zip(rows.tolist(), row_of.ravel().tolist(), strict=True):
         solved = int(step), frequency, int(iterations), residual
         yield Response(*solved, np.arange(n), motion[row], np.arange(m), values[row, :, :, 0].T)
-
-
-def whole(table: Table, names: Sequence[str]) -> Floats:
-    """(lines, names), none left out; no lines where there is no table."""
-    return np.concatenate([np.empty((0, len(names))), *table.blocks(names if table.columns else ())])
-
-
-def index_of(known: Floats) -> dict[tuple[float, ...], int]:
-    """Step and frequency -> row."""
-    return {tuple(pair): row for row, pair in enumerate(known.tolist())}
 
 
 def filled(table: Table, item: str, known: Floats, labels: Ints, quantities: Sequence[Quantity]) -> Complexes:
@@ -529,14 +521,12 @@ def filled(table: Table, item: str, known: Floats, labels: Ints, quantities: Seq
     found = np.full((len(known), len(quantities), len(labels), len(quantities[0].columns)), complex(np.nan, np.nan))
     written = [(place, each.columns) for place, each in enumerate(quantities) if each.columns[0] in table.columns]
     names = [name for _, columns in written for column in columns for name in (column, column + PHASE)]
-    lines = whole(table, (*INSTANT, item, *names) if names else ())
+    lines = table.whole((*INSTANT, item, *names) if names else ())
     if not lines.size:
         return found
-    order = np.argsort(labels)
-    items = order[np.searchsorted(labels, lines[:, 2], sorter=order).clip(0, len(labels) - 1)]
-    if len(lost := lines[labels[items] != lines[:, 2], 2]):
-        raise CommandError(f"{table.path} has {item} {lost[0]:.0f}, which is not in the model")
-    row_of, (pairs, which) = index_of(known), np.unique(lines[:, :2], axis=0, return_inverse=True)
+    items = places_in(table, item, lines[:, 2], labels)
+    row_of = {tuple(pair): row for row, pair in enumerate(known.tolist())}
+    pairs, which = np.unique(lines[:, :2], axis=0, return_inverse=True)
     rows = np.array([row_of.get(pair, -1) for pair in map(tuple, pairs.tolist())])[which.ravel()]
     is_known = rows >= 0  # of a run that goes on the tables may be a frequency apart
     amplitude, phase = lines[:, 3::2], np.radians(lines[:, 4::2])

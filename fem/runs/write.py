@@ -1,13 +1,12 @@
 """The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which says whose.
 
 A run that goes on takes up the folder of the one before: files are cut back to its checkpoint, and grow from there.
+The console is written to at once, files through a thread of their own, while the solver goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import os
 import signal
 import threading
 import time
@@ -22,16 +21,15 @@ from fem.commands.signals import handled_by, stop
 from fem.errors import CommandError, EnergyDrift, NoConvergence, OutOfIncrements, from_system
 from fem.files import process
 from fem.model import Frequency, Model
-from fem.model.parts import parts_of
 from fem.runs import run_record
-from fem.runs.checkpoint import ANEW, NAME, digest_of, read_checkpoint, write_checkpoint
+from fem.runs.checkpoint import ANEW, NAME, changes, deck_of, digests_of, read_checkpoint, write_checkpoint
 from fem.runs.fields import VtkSink, field_name, field_patterns
 from fem.runs.own import PICTURES, PLOTTED, POSTED, Names, OwnFolder, listed_names, read_record
 from fem.runs.record import Rows, SilentSink, Sink, Wishes
 from fem.runs.run_record import COMPLETED, RUN_RECORD, RUNNING, Timing, TotalsSink, deck_name
 from fem.runs.tables import RESPONSES, ResponseSink, TableSink, has_responses
 
-TOLD_EVERY = 2.0
+RECORD_EVERY = 2.0
 """Seconds between two records of a run that goes on."""
 TABLES: tuple[str, ...] = ("increments.csv", "nodes.csv", "elements.csv", "events.csv", "touchdown.csv", "waves.csv")
 TABLES += ("frequencies.csv", *(f"{name}.csv" for name in RESPONSES))
@@ -56,7 +54,7 @@ class RunFiles:
         CommandError: the folder holds what is not ours, or the checkpoint is not of this run.
         """
         self.folder = run_record.RESULTS / deck_name(model) if output is None else Path(output)
-        self.progress = ProgressSink(model, self._tell)
+        self.progress = ProgressSink(model, self._note_progress)
         self.verdict = RUNNING
         self.is_open = False
         self._model, self._wishes = model, wishes
@@ -145,8 +143,7 @@ class RunFiles:
             raise CommandError(f"{self.folder / missing[0]} is missing: {ANEW}")
         return there - counted
 
-    def _tell(self) -> None:
-        """How far the run is."""
+    def _note_progress(self) -> None:
         if self.is_open:
             self._record({})
 
@@ -164,17 +161,17 @@ class RunFiles:
 
 
 class ProgressSink(TotalsSink):
-    """Totals that are told now and then."""
+    """Totals, which are noted in the record every few seconds."""
 
-    def __init__(self, model: Model, tell: Callable[[], None]) -> None:
+    def __init__(self, model: Model, note: Callable[[], None]) -> None:
         super().__init__(model)
-        self._tell, self._told = tell, time.monotonic()
+        self._note, self._noted = note, time.monotonic()
 
     def rows(self, rows: Rows) -> None:
         super().rows(rows)
-        if time.monotonic() - self._told > TOLD_EVERY:
-            self._tell()
-            self._told = time.monotonic()
+        if time.monotonic() - self._noted > RECORD_EVERY:
+            self._note()
+            self._noted = time.monotonic()
 
 
 class CheckpointSink(SilentSink):
@@ -188,34 +185,6 @@ class CheckpointSink(SilentSink):
         if not self._own:
             self._own = {"deck": deck_of(self._model), "asked": self._asked, "model": digests_of(self._model)}
         write_checkpoint(self._path, {**checkpoint, **self._own}, run_record.versions())
-
-
-def digests_of(model: Model) -> dict[str, str]:
-    """Of the parts of a model that stay as they are from one run to the next."""
-    return {name: digest_of(part) for name, part in parts_of(model).items()}
-
-
-def deck_of(model: Model) -> dict[str, Any]:
-    """What tells whether a deck has changed: its digest, its parameters, the digest of each of its files."""
-    folder = Path(os.path.realpath(model.source)).parent
-    files = {}
-    for file in model.files:
-        with contextlib.suppress(OSError, ValueError):
-            files[Path(os.path.relpath(file, folder)).as_posix()] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    return {"sha256": model.digest, "parameters": dict(model.parameters), "files": files}
-
-
-def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What of a deck has changed: parameters (``--set``) and files by name."""
-    names = [f"<{name}>" for name in differing(before["parameters"], now["parameters"])]
-    if before["sha256"] != now["sha256"]:
-        names += differing(before["files"], now["files"]) or ["its text"]
-    return names
-
-
-def differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Names whose values are not the same."""
-    return [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
 
 
 def planned_names(model: Model, vtk: bool, plot: bool) -> Names:
@@ -252,7 +221,6 @@ class Relay(SilentSink):
 
 
 def relayed(method: str) -> Callable[..., None]:
-    """A method of a relay."""
 
     def hand_on(self: Relay, *what: Any) -> None:
         self._pass(method, *what)
@@ -329,7 +297,6 @@ class InterruptGuard:
 
     @property
     def is_asked(self) -> bool:
-        """A signal waits."""
         return self._pending != 0
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -232,8 +232,8 @@ class Scene:
         after = int(np.searchsorted(self.time, moment).clip(1, max(1, len(self.time) - 1)))
         if after >= len(self.time) or self.time[after] <= self.time[after - 1]:
             return np.asarray(self._x[min(after, len(self._x) - 1)])
-        share = (moment - self.time[after - 1]) / (self.time[after] - self.time[after - 1])
-        return np.asarray(self._x[after - 1] + share * (self._x[after] - self._x[after - 1]))
+        fraction = (moment - self.time[after - 1]) / (self.time[after] - self.time[after - 1])
+        return np.asarray(self._x[after - 1] + fraction * (self._x[after] - self._x[after - 1]))
 
     def _chosen(self, labels: Sequence[int]) -> list[int]:
         """Nodes with a trail: those named, else free ends of bars, else the one that moves most."""
@@ -353,21 +353,10 @@ NO_FFMPEG = (
 )
 
 
-class Film(Protocol):
-    """Frames to be drawn one after the other."""
-
-    title: str
-
-    def __len__(self) -> int: ...
-    def draw(self, place: int) -> Picture:
-        """(height, width, 3), even sizes."""
-        ...
-
-
 Progress: TypeAlias = Callable[[int], None]
 
 
-def write_film(film: Film, path: Path, fps: float, mark: str, progress: Progress) -> None:
+def write_film(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """Draw and write, with a mark in the file; the ending of ``path`` is the format. The file is whole or not there.
 
     CommandError: unknown ending, no ffmpeg, more frames per second than a GIF can show.
@@ -394,14 +383,14 @@ def check_film(path: Path, fps: float) -> None:
         raise CommandError(f"a GIF shows at most {FASTEST_GIF} frames per second, not {fps:g}: write .mp4 or .html")
 
 
-def pictures(film: Film, progress: Progress) -> Iterator[Picture]:
+def pictures(film: Scene, progress: Progress) -> Iterator[Picture]:
     """All frames, counted."""
     for place in range(len(film)):
         yield film.draw(place)
         progress(place + 1)
 
 
-def with_palette(film: Film, progress: Progress) -> Iterator[Image.Image]:
+def with_palette(film: Scene, progress: Progress) -> Iterator[Image.Image]:
     """All frames in 256 colours, the same ones throughout: from the first, a middle and the last frame."""
     samples = [film.draw(place) for place in (0, len(film) // 2, len(film) - 1)]
     palette = Image.fromarray(np.vstack(samples)).quantize(256, Image.Quantize.MAXCOVERAGE)
@@ -413,7 +402,7 @@ def with_palette(film: Film, progress: Progress) -> Iterator[Image.Image]:
         yield Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
 
 
-def write_gif(film: Film, path: Path, fps: float, mark: str, progress: Progress) -> None:
+def write_gif(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """A GIF counts in hundredths of a second."""
     images = with_palette(film, progress)
     pause = 10 * round(100.0 / fps)
@@ -421,7 +410,7 @@ def write_gif(film: Film, path: Path, fps: float, mark: str, progress: Progress)
     next(images).save(path, save_all=True, append_images=images, duration=pause, loop=0, **kind)
 
 
-def write_mp4(film: Film, path: Path, fps: float, mark: str, progress: Progress) -> None:
+def write_mp4(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """H.264 in 4:2:0, what every player understands."""
     first = film.draw(0)
     command = [find_ffmpeg(), "-y", "-loglevel", "error", "-f", "rawvideo", "-pixel_format", "rgb24"]
@@ -454,7 +443,7 @@ def find_ffmpeg() -> str:
         raise CommandError(NO_FFMPEG) from None
 
 
-def write_html(film: Film, path: Path, fps: float, mark: str, progress: Progress) -> None:
+def write_html(film: Scene, path: Path, fps: float, mark: str, progress: Progress) -> None:
     """One page with all frames in it as PNG."""
     frames = []
     for image in with_palette(film, progress):

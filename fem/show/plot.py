@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from fem.arrays import Say
 from fem.errors import CommandError
-from fem.files import is_marked, replace_file
+from fem.files import is_marked
 from fem.runs.own import check_file, others, some, usable_folder
 from fem.runs.read import Missing, Results, open_results
 from fem.show.curves import MOTIONS, displacements, energies, iterations, load_factor, reactions, response
 from fem.show.links import angles, joints, links, phase, phase_angles
 from fem.show.shapes import envelope, modes, shapes, tension, touchdown
+from fem.show.style import UNDATED, save
 
 Drawing: TypeAlias = Callable[[Results], Figure]
 WHAT: dict[str, tuple[Drawing, ...]] = {
@@ -35,13 +34,8 @@ WHAT: dict[str, tuple[Drawing, ...]] = {
     "load_factor": (load_factor,),
 }
 """What ``--what`` offers; a figure has the name of its function."""
-MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
-"""Entry of the description of a figure that bears the mark."""
 MAGNIFIED: dict[Drawing, Callable[[Results, float], Figure]] = {shapes: shapes, modes: modes}
 """Figures of shapes, which take the scale of displacements, too."""
-UNDATED: dict[str, dict[str, str | None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-"""Without date in the file, equal runs give equal bytes."""
-DPI = 150
 
 
 def write_plots(folder: Path) -> None:
@@ -123,12 +117,3 @@ def check_target(target: Path, names: Sequence[str], results: Results, force: bo
         )
     for name in names:
         check_file(target / name, (), force, is_marked(target / name, results.mark))
-
-
-def save(figure: Figure, path: Path, mark: str) -> None:
-    """Write a figure that bears a mark; equal figures give equal bytes."""
-    form, content = path.suffix[1:], io.BytesIO()
-    metadata = UNDATED[form] | {MARKED[form]: mark}
-    with rc_context({"svg.hashsalt": "fem", "svg.fonttype": "none", "pdf.fonttype": 42}):
-        figure.savefig(content, dpi=DPI, format=form, metadata=metadata)
-    replace_file(path, content.getvalue())

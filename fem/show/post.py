@@ -30,7 +30,7 @@ def add_commands(commands: Any, late: Callable[..., Any]) -> None:
     line = questions.add_parser("range", help="least, mean and greatest value along a line; table and figure")
     text = "set of elements that make the line"
     line.add_argument("--set", dest="members", metavar="LINE", required=True, help=text)
-    line.set_defaults(command=late("fem.show.range:line_range", is_told=True))
+    line.set_defaults(command=late("fem.show.shapes:line_range", is_told=True))
     for question, what in ((rainflow, "T_e12[,U3_n5]"), (stats, "T_e12[,U3_n5]"), (line, "T")):
         question.add_argument("folder", metavar="DIR", type=folder_name, help="folder of the results of a run")
         text = "of the table: T" if question is line else "of the tables: T of element 12, U3 of node 5"

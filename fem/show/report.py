@@ -1,13 +1,19 @@
-"""``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed."""
+"""``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed.
+
+A report is sections of facts, tables, figures and texts; ``page.html.jinja`` makes HTML of them.
+"""
 
 from __future__ import annotations
 
+import base64
 import csv
 import hashlib
+import io
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +22,16 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from fem.arrays import Columns, Say
-from fem.errors import CommandError
+from fem.errors import CommandError, lacks
 from fem.files import REPORT, is_marked, mark_of, replace_file
 from fem.model.quantities import ENERGIES
-from fem.runs.frames import si_unit
+from fem.runs.frames import as_svg, si_unit
 from fem.runs.own import check_file, listed_names, read_record, usable_folder
-from fem.runs.read import Missing, Results, events_of, open_results
+from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
 from fem.show import style
 from fem.show.animate import animate
 from fem.show.motion import overview, plane_of
-from fem.show.page import Facts, Grid, Page, Words, drawn, facts, grid, picture, records
 from fem.show.plot import WHAT
 from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.shapes import draw_bars, dress
@@ -101,7 +106,7 @@ def page_of_run(folder: Path) -> Page:
     add_figures(page, results)
     page.add("Extremes", extremes(results, "nodes"), extremes(results, "elements"))
     page.add("Frequencies", table_of(folder / "frequencies.csv"))
-    counted = Counter(row["event"] for row in events_of(results))
+    counted = Counter(event.event for event in results.events)
     page.add("Events", facts(counted), table_of(folder / "events.csv") if counted else None)
     page.add("Settings as understood", *understood(settings, record))
     page.add("Made with", facts(record.get("versions") or {}), facts({"seconds": record.get("timing")}))
@@ -456,3 +461,139 @@ def page_of_validation(folder: Path) -> Page:
 def told_exactly(value: Any) -> str:
     """Numbers with the digits that targets are judged by."""
     return f"{value + 0.0:.12g}" if isinstance(value, float | np.floating) else str(value)
+
+
+LARGEST_SVG = 300_000
+"""Characters; figures of many bars are smaller, and faster to show, as pixels."""
+MOST_ROWS = 60
+"""Of a table; the file that it is from has the others."""
+DPI = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with texts."""
+
+    rows: tuple[tuple[str, str], ...]
+    kind: str = "facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table; ``note``: what it leaves out."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    kind: str = "grid"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure, as text of ``<svg>`` or as address of the pixels in the page."""
+
+    svg: str = ""
+    pixels: str = ""
+    caption: str = ""
+    kind: str = "picture"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """``kind`` film: a page with a player; text: lines as they are; list: sentences."""
+
+    text: str = ""
+    items: tuple[str, ...] = ()
+    kind: str = "list"
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading and what is below it."""
+
+    title: str
+    blocks: list[Any] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Page:
+    """A whole report. is_good: it ended as it should; mark: whose it is."""
+
+    title: str
+    lines: list[str]
+    verdict: str
+    is_good: bool
+    mark: str
+    sections: list[Section] = field(default_factory=list)
+
+    def add(self, title: str, *blocks: Any) -> None:
+        """A section, if there is anything in it."""
+        kept = [block for block in blocks if block is not None]
+        if kept:
+            self.sections.append(Section(title, kept))
+
+    def html(self) -> str:
+        """The text of the file. CommandError: jinja2 is not installed."""
+        try:
+            from jinja2 import Environment, FileSystemLoader, StrictUndefined
+        except ImportError:
+            raise CommandError(f"a report needs jinja2: {lacks('jinja2', 'report')}") from None
+        loader = FileSystemLoader(Path(__file__).parent)
+        environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+        return environment.get_template("page.html.jinja").render(page=self)
+
+
+def facts(given: Mapping[str, Any]) -> Facts | None:
+    """Those that say something; None: none does."""
+    rows = tuple((name, shown(value)) for name, value in given.items() if shown(value))
+    return Facts(rows) if rows else None
+
+
+def grid(head: Sequence[str], rows: Iterable[Sequence[Any]], source: str = "", note: str = "") -> Grid | None:
+    """A table of the first rows; None: there are none. source: the file with all of them; note: what to say below."""
+    found = [tuple(map(shown, row)) for row in rows]
+    if len(found) > MOST_ROWS:
+        note = f"The first {MOST_ROWS} of {len(found)} rows; {source} has all. {note}"
+    return Grid(tuple(head), tuple(found[:MOST_ROWS]), note) if found else None
+
+
+def records(found: Sequence[Mapping[str, Any]]) -> Grid | None:
+    """A table of records of equal form, without columns in which nothing stands."""
+    names = [name for name in (found[0] if found else ()) if any(shown(each[name]) for each in found)]
+    names.sort(key=lambda name: name not in ("name", "element_set"))
+    return grid([name.replace("_", " ") for name in names], [[each[name] for name in names] for each in found])
+
+
+def shown(value: Any) -> str:
+    """For people: numbers in six digits, lists with commas, nothing for nothing."""
+    if value is None or value == "" or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float | np.floating):
+        return f"{value + 0.0:.6g}"  # zero has no sign
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {shown(item)}" for name, item in value.items() if shown(item))
+    if isinstance(value, list | tuple):
+        return ", ".join(filter(None, map(shown, value)))
+    return str(value)
+
+
+def picture(figure: Figure, caption: str = "") -> Picture:
+    """A figure, with its source below."""
+    svg = as_svg(figure)
+    if len(svg) <= LARGEST_SVG:
+        return Picture(svg=svg, caption=caption)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=DPI)
+    return Picture(pixels=address(content.getvalue()), caption=caption)
+
+
+def drawn(path: Path, caption: str = "") -> Picture | None:
+    """A PNG that is there; None: it is not."""
+    return Picture(pixels=address(path.read_bytes()), caption=caption or path.name) if path.is_file() else None
+
+
+def address(png: bytes) -> str:
+    """Of pixels in the page itself."""
+    return "data:image/png;base64," + base64.b64encode(png).decode()

@@ -1,4 +1,8 @@
-"""Values over time, as the tables of a run have them."""
+"""Values over time, as the tables of a run have them: their statistics, the extremes to expect, cycles and fatigue.
+
+Cycles are found by rainflow counting, their damage by Miner's rule.
+Source: ASTM E1049-85 (2017), 5.4.4, three points at a time.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +65,8 @@ class Series:
         dt = np.diff(self.time)
         if not len(dt) or np.ptp(dt) <= EQUAL * dt.max() or not dt.max() > 0.0:
             return np.full(len(self.time), 1.0 / len(self.time))
-        share = 0.5 * (np.append(dt, 0.0) + np.insert(dt, 0, 0.0))
-        return np.asarray(share / share.sum())
+        weights = 0.5 * (np.append(dt, 0.0) + np.insert(dt, 0, 0.0))
+        return np.asarray(weights / weights.sum())
 
     @property
     def mean(self) -> float:
@@ -190,7 +194,6 @@ def block_maxima(series: Series, blocks: int) -> Floats:
 def stats(
     folder: Path, what: str, step: int | None, start: float, duration: float | None, blocks: int | None, say: Say
 ) -> None:
-    """``fem post stats``."""
     for series in chosen_series(folder, what, step, start):
         for line in [*(f"note: {notice}" for notice in series.notices), *value_lines(series, duration, blocks)]:
             say(line)
@@ -299,7 +302,7 @@ def cycle_lines(series: Series, cycles: Floats, slope: float | None, constant: f
     lines = [f"{series.name}: {len(series.values)} values, time {series.time[0]:.9g} to {series.time[-1]:.9g}"]
     lines += [f"  cycles   {float(cycles[:, 2].sum())!r}", f"  largest  {float(cycles[:, 0].max(initial=0.0))!r}"]
     if slope is not None and constant is not None:
-        share = damage(cycles, slope, constant)
-        life = duration / share if share > 0.0 else math.inf
-        lines += [f"  damage   {share!r}", f"  life     {life:.6g} (this time over Miner's sum)"]
+        done = damage(cycles, slope, constant)
+        life = duration / done if done > 0.0 else math.inf
+        lines += [f"  damage   {done!r}", f"  life     {life:.6g} (this time over Miner's sum)"]
     return lines

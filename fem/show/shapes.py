@@ -1,4 +1,4 @@
-"""Figures of shapes: T of bars over time and over bars, mode shapes, where lines leave the bottom."""
+"""Figures of shapes: T of bars over time and over bars, the range along a line, modes, where lines leave the bottom."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Flags, Floats, Ints, Say, first_least
+from fem.errors import CommandError, unknown
+from fem.model.quantities import ELEMENTAL
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
-from fem.runs.read import LEAST_INSTANTS, Missing, Results, Table, events_of
+from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import style
 from fem.show.animate import even_times
 from fem.show.motion import (
@@ -39,7 +41,7 @@ from fem.show.motion import (
     whole_motion,
 )
 from fem.show.scenery import draw_scenery, with_scenery
-from fem.show.style import curve, finish, labelled, panels, some_of
+from fem.show.series import Series, read_series, write_table
 
 MOST_ROPES = 20
 MOST_STEPS = 4
@@ -78,7 +80,7 @@ def tension(results: Results) -> Figure:
         panel.plot(when, value, mark, color="#222222", ms=6, label=what)
     shade(panel, spells, word)
     panel.set_ylabel(style.labelled(results, "T along the bar", "force"))
-    title = f"Forces of the bars{style.share_of(labels, len(found.labels))}"
+    title = f"Forces of the bars{style.part_of(labels, len(found.labels))}"
     figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     style.finish(results, axes)
     if rows:
@@ -159,8 +161,11 @@ def arc_length(results: Results, nodes: list[int], elements: list[int]) -> Float
     """(p,) natural lengths along a chain of p + 1 nodes and p bars to the middles of these."""
     distance = np.linalg.norm(np.diff(results.mesh.coordinates[nodes_at(results, nodes)], axis=0), axis=1)
     places = places_of(elements, results.mesh.element_labels)
-    given, share = results.mesh.length[places], distance / np.bincount(places, distance)[places]  # < 1 beside a pulley
-    length = np.where(np.isnan(given), distance, given * share)
+    given, fraction = (
+        results.mesh.length[places],
+        distance / np.bincount(places, distance)[places],
+    )  # < 1 beside a pulley
+    length = np.where(np.isnan(given), distance, given * fraction)
     return np.asarray(np.cumsum(length) - 0.5 * length)
 
 
@@ -310,8 +315,8 @@ def modes(results: Results, scale: float = 1.0) -> Figure:
     low, high = every.min(axis=(0, 1)), every.max(axis=(0, 1))
     axes = plane_within(low, high, results.gravity)
     count = len(found.number)
-    share = f", {count} of {found.every}" if count < found.every else ""
-    title = f"Modes of step {found.step}{share}: {results.heading}"
+    part = f", {count} of {found.every}" if count < found.every else ""
+    title = f"Modes of step {found.step}{part}: {results.heading}"
     stage = set_stage(results, axes, low[list(axes)], high[list(axes)], count, title)
     lines = lines_of(results, found)
     for panel, shape, number, frequency in zip(stage.panels, x, found.number, found.frequency, strict=True):
@@ -330,8 +335,7 @@ def frequency_text(results: Results, frequency: float) -> str:
 
 def read_modes(results: Results) -> ModeShapes:
     """Of the last step that has modes. Missing: there are none, or their fields are not there."""
-    table = Table(results.folder / "frequencies.csv")
-    rows = np.concatenate([np.empty((0, 3)), *table.blocks(("step", "mode", "frequency"))])
+    rows = results.table("frequencies").whole(("step", "mode", "frequency"))
     if not len(rows):
         raise Missing("there are no modes in frequencies.csv: ask for a step with *FREQUENCY")
     step = int(rows[-1, 0])
@@ -361,28 +365,24 @@ def unit(shape: Floats) -> Floats:
 
 def lines_of(results: Results, found: ModeShapes) -> Ints:
     """(q, 2) node indices of the pieces of all elements with two nodes, without bars that broke before."""
-    broken = {int(row["element"]) for row in events_of(results) if is_break(row, found.step)}
+    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
     legs, elements = found.mesh.legs
     there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
     return np.asarray(legs[there])
 
 
-def is_break(row: dict[str, str], step: int) -> bool:
-    return row["event"] == "break" and int(row["step"]) <= step
-
-
 def touchdown(results: Results) -> Figure:
     """Natural length up to the place where each line leaves the bottom, and that which lies on it, over time."""
     found = read_touchdown(results)
-    chosen = [list(found)[place] for place in some_of(range(len(found)))]
+    chosen = [list(found)[place] for place in style.some_of(range(len(found)))]
     more = f": {len(chosen)} of {len(found)} lines" if len(chosen) < len(found) else ""
-    figure, rows = panels(2, f"Touchdown{more}", height=2.5)
+    figure, rows = style.panels(2, f"Touchdown{more}", height=2.5)
     for place, name in enumerate(chosen):
         for (panel,), column in zip(rows, (1, 2), strict=True):
-            curve(panel, found[name][:, 0], found[name][:, column], place, name)
+            style.curve(panel, found[name][:, 0], found[name][:, column], place, name)
     for (panel,), what in zip(rows, ("natural length\nto touchdown", "natural length\non the bottom"), strict=True):
-        panel.set_ylabel(labelled(results, what, "length"))
-    finish(results, rows)
+        panel.set_ylabel(style.labelled(results, what, "length"))
+    style.finish(results, rows)
     return figure
 
 
@@ -400,3 +400,55 @@ def read_touchdown(results: Results) -> dict[str, Floats]:
     if not found:
         raise Missing("touchdown.csv holds fewer than three instants: request *NODE PRINT")
     return found
+
+
+RANGE_COLUMNS = ("element", "s", "min", "mean", "max", "std", "time_min", "time_max")
+
+
+def line_range(folder: Path, members: str, what: str, step: int | None, start: float, say: Say) -> None:
+    """``fem post range``: a table with a row for each bar of a set, and a figure."""
+    results, members, what = open_results(folder), members.upper(), what.upper()
+    units = {quantity.name: quantity.unit for quantity in ELEMENTAL}
+    if what not in units:
+        raise CommandError(unknown("number of elements", what, units).args[0])
+    try:
+        nodes, elements = chain_of(results, members_of(results, members))
+    except Missing as missing:
+        raise CommandError(f"no range of {members}: {missing}") from None
+    found = read_series(folder, f"{what}_e", elements, step, start)
+    extremes = np.array([extremes_of(series) for series in found])
+    s = arc_length(results, nodes, elements)
+    for notice in found[0].notices:
+        say(f"note: {notice}")
+    rows = [[label, *row] for label, row in zip(elements, np.column_stack([s, extremes]).tolist(), strict=True)]
+    write_table(folder / f"range_{what}_{members}.csv", RANGE_COLUMNS, rows, say)
+    least, mean, greatest = extremes[:, :3].T
+    high, low = first_least(-greatest), first_least(least)
+    for word, place, value, time in (("max", high, greatest, extremes[:, 5]), ("min", low, least, extremes[:, 4])):
+        say(f"  {word}  {value[place]:.9g} in element {elements[place]}, s = {s[place]:.6g}, at {time[place]:.9g}")
+    when = f"{what}, time {found[0].time[0]:g} to {found[0].time[-1]:g}"
+    title = f"Least, mean and greatest {what} along {members}"
+    figure = along(results, elements, [(when, least, mean, greatest)], title, (nodes, elements), units[what])
+    path = folder / f"range_{what}_{members}.png"
+    style.save(figure, path, results.mark)
+    say(str(path))
+
+
+def members_of(results: Results, name: str) -> Flags:
+    """(m,) the elements of a set. Missing: there are no fields; CommandError: there is no such set in them."""
+    count = len(results.mesh.element_labels)
+    sets = {
+        key.removeprefix("SET "): array > 0
+        for key, array in read_field(results.fields[0][1], of="CellData").items()
+        if array.dtype == np.uint8
+    }
+    if name not in sets:
+        raise CommandError(unknown("element set", name, sets).args[0] + f" (of {count} elements)")
+    return sets[name]
+
+
+def extremes_of(series: Series) -> list[float]:
+    """min, mean, max, std, and the times of the extremes."""
+    values, time = series.values, series.time
+    low, high = int(values.argmin()), int(values.argmax())
+    return [values[low], series.mean, values[high], series.std, time[low], time[high]]

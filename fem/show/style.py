@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -30,6 +31,11 @@ PANEL = 2.1
 TITLE, LABEL, SMALL = 12, 11, 10
 """Sizes of text in points."""
 AXES = "xyz"
+MARKED = {"png": "Software", "svg": "Creator", "pdf": "Creator"}
+"""Entry of the description of a figure that bears the mark."""
+UNDATED: dict[str, dict[str, str | None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""Without date in the file, equal runs give equal bytes."""
+DPI = 150
 
 
 def panels(rows: int, title: str, columns: int = 1, height: float = PANEL) -> tuple[Figure, list[list[Axes]]]:
@@ -108,7 +114,7 @@ def some_of(labels: Sequence[int], most: int = MOST_CURVES) -> list[int]:
     return [round(place) for place in places.tolist()]
 
 
-def share_of(chosen: Sequence[int], every: int) -> str:
+def part_of(chosen: Sequence[int], every: int) -> str:
     """Which of them are drawn, where it is not all."""
     if len(chosen) == every:
         return ""
@@ -120,6 +126,15 @@ def moving(values: Floats) -> list[int]:
     """Directions of (..., c) in which something happens; never none."""
     largest = np.nanmax(np.abs(values).reshape(-1, values.shape[-1]), axis=0, initial=0.0)
     return [axis for axis in range(len(largest)) if largest[axis] > 1e-10 * largest.max()] or [0]
+
+
+def save(figure: Figure, path: Path, mark: str) -> None:
+    """Write a figure that bears a mark; equal figures give equal bytes."""
+    form, content = path.suffix[1:], io.BytesIO()
+    metadata = UNDATED[form] | {MARKED[form]: mark}
+    with rc_context({"svg.hashsalt": "fem", "svg.fonttype": "none", "pdf.fonttype": 42}):
+        figure.savefig(content, dpi=DPI, format=form, metadata=metadata)
+    replace_file(path, content.getvalue())
 
 
 def save_png(figure: Figure, path: Path) -> None:

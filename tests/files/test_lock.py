@@ -83,7 +83,7 @@ def test_where_files_cannot_be_locked_the_process_decides(tmp_path: Path, monkey
     def cannot(*_: object) -> None:
         raise OSError(lock.CANNOT[0], "no locks")
 
-    monkeypatch.setattr(lock.fcntl, "flock", cannot)
+    monkeypatch.setattr("fcntl.flock", cannot)
     with other_process(tmp_path) as process:
         with pytest.raises(CommandError, match="another run"):
             FolderLock(tmp_path).acquire()

@@ -14,8 +14,8 @@ import pytest
 import fem
 from fem.cli import main
 from fem.show.curves import energies
-from fem.show.page import address
 from fem.show.plot import WHAT
+from fem.show.report import address
 from tests.sweeping.swings import write_swing
 
 ROOT = Path(__file__).resolve().parents[2]
