@@ -91,7 +91,6 @@ def couple_rods(width: int, equation: Ints, bars: Bars, bar_tangent: Floats, siz
 
 @inner_kernel
 def largest_entry(width: int, band: Floats) -> float:
-    """Largest magnitude in the band."""
     largest = 0.0
     for i in range(band.shape[0]):
         for k in range(2 * width + 1):

@@ -209,12 +209,12 @@ NAMES = {
     NO_SOLVE: "none",
     UNSYMMETRIC_CHAIN: "chain",
 }
-"""Linear solvers as the user is told of them."""
+"""Names of linear solvers in messages."""
 UNSYMMETRIC = {CG: BICGSTAB, CHAIN: UNSYMMETRIC_CHAIN}
 """What takes their place where the tangent is not symmetric."""
 DIRECT_SOLVERS = ("DIRECT", SUPERLU, PARDISO)
 SOLVERS = ("AUTO", "CHAIN", "BAND", "CG", *DIRECT_SOLVERS)
-"""What may be asked for; DIRECT leaves the choice of the library to us."""
+"""Values of the option; DIRECT leaves the choice of the library to us."""
 
 NOTHING = np.zeros(0, np.int64)
 NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
@@ -225,7 +225,7 @@ NO_TREE = Tree(NOTHING, NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING, NOTHING
 class Choice:
     """The linear solver of a step: its number for the march, what that solver needs, and why it was chosen.
 
-    library, remark  what direct solves use, and how the record tells
+    library, remark  what direct solves use, and its name in the record
     """
 
     solver: int

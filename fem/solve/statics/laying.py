@@ -127,8 +127,8 @@ def _mixed(tried: list[tuple[Floats, Floats]]) -> Floats:
     """What to try next of x = g(x), from pairs (x, g(x)): Anderson, J. ACM 12 (1965) 547."""
     given, got = (np.array(each) for each in zip(*tried, strict=True))
     off = got - given
-    share = np.linalg.lstsq(np.diff(off, axis=0).T, off[-1], rcond=1e-6)[0]
-    return np.asarray(got[-1] - share @ np.diff(got, axis=0))
+    weights = np.linalg.lstsq(np.diff(off, axis=0).T, off[-1], rcond=1e-6)[0]
+    return np.asarray(got[-1] - weights @ np.diff(got, axis=0))
 
 
 def _lying(stage: StepSystem) -> Ints:
