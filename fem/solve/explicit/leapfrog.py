@@ -254,9 +254,9 @@ def pull(ties: Ties, bars: Bars, multiplier: Floats, force: Floats) -> None:
         i, j = 3 * bars.nodes[e, 0], 3 * bars.nodes[e, 1]
         multiplier[e] += ties.gap[r]
         for c in range(3):
-            own = ties.gap[r] * ties.gradient[c, r]
-            force[i + c] -= own
-            force[j + c] += own
+            part = ties.gap[r] * ties.gradient[c, r]
+            force[i + c] -= part
+            force[j + c] += part
 
 
 WATCH, STIFFENED, UNTIED = 10, 11, 12

@@ -2,9 +2,9 @@
 
 The lowest modes of K x = omega^2 M x, each confirmed by its residual, none left out.
 
-Modes are sought near a shift. The first shift has no mode below it, the next ones stand beside the lowest
-mode that is not confirmed yet, so that each is seen from near however wide the spectrum is. Signs of pivots
-show that no mode is missing.
+Modes are sought near a shift. The first shift has no mode below it, the next ones lie beside the lowest mode that is
+not confirmed yet, so that each is seen from near however wide the spectrum is. No mode is missing: signs of pivots show
+that.
 
 Modes near a shift: found by inverse iteration, corrected and confirmed.
 

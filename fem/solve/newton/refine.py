@@ -129,10 +129,10 @@ def longest_move(is_filled: bool, diagonal: Diagonal, work: Scratch) -> float:
     for i in range(work.kept.shape[0]):
         multiple = isotropic(diagonal, 3 * i)
         for c in range(3):
-            own = multiple + (work.kept[i, 4 * c] if is_filled else 0.0)
+            resisting = multiple + (work.kept[i, 4 * c] if is_filled else 0.0)
             longest = max(longest, abs(work.whole[FOUND, 3 * i + c]))
-            alone = abs(work.whole[RIGHT, 3 * i + c]) / where(own > 0.0, own, 1.0)
-            longest = max(longest, where(own > 0.0, alone, 0.0))
+            alone = abs(work.whole[RIGHT, 3 * i + c]) / where(resisting > 0.0, resisting, 1.0)
+            longest = max(longest, where(resisting > 0.0, alone, 0.0))
     return longest
 
 

@@ -32,13 +32,13 @@ Ropes that repeat each other: which of them the march follows, and how all of th
 Two ropes between the same nodes, or four that hold one node in space, pull with a force that is known while their
 pulls are not. With the gradients g of lengths and pulls p > 0 that are in force, a rope whose gradient depends on
 those of others, g = sum c_i g_i, hands its pull on to them, p_i + p c_i, or takes the place of the one that would have
-to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are
-reported whose squares have the least sum.
+to push first (Caratheodory). What is left determines the motion; of all pulls with the same force those are reported
+whose squares have the least sum.
 
 Coulomb's friction of nodes on planes, together with all that pulls and pushes in an increment.
 
-Beside the pulls p of lengths, each contact with a push p_n >= 0 has t along two
-tangents of its plane, s = right - W (p, t) being the velocity of slipping there:
+Beside the pulls p of lengths, each contact with a push p_n >= 0 has t along two tangents of its plane,
+s = right - W (p, t) being the velocity of slipping there:
 
     |t| <= mu p_n;    s = 0 where |t| < mu p_n, else t = mu p_n s/|s|
 

@@ -7,9 +7,8 @@ gradients of the lengths at (u + u1)/2; ropes that are at their length there pul
     rods  G v1 = b;    ropes  0 <= lambda,  G v1 <= b,  one of them zero;    b as below
     planes  also friction along their tangents, as in ``complementarity.py``
 
-b, how fast ropes and rods may lengthen at the end of an increment.
-
-With w the relative velocity of two ends and s = d.w the rate of a length:
+b is how fast ropes and rods may lengthen at the end of an increment. With w the relative velocity of two ends and
+s = d.w the rate of a length:
 
     an increment without impacts   G vbar <= 0: the length of what pulls stays as it was, nothing is lost
     one with an impact             s1 <= - c s where a slack rope arrives with s > 0, else s1 <= 0; but G vbar >= 0
