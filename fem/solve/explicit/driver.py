@@ -12,7 +12,7 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.families import massive_ones, trouble_of
-from fem.linear.choice import BAND_WORK
+from fem.linear.choice import BAND_WORK, narrow_order
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
@@ -212,15 +212,11 @@ def _meetings(ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _order(pairs: Ints, count: int) -> Ints:
-    """Row of each rod, by reverse Cuthill-McKee."""
+    """Row of each rod in a narrow band."""
     if np.all(np.abs(pairs[:, 0] - pairs[:, 1]) <= 1):  # a chain, named along itself
         return np.arange(count)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import reverse_cuthill_mckee
-
-    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(count, count)).tocsr()
     place = np.empty(count, np.int64)
-    place[reverse_cuthill_mckee(graph, symmetric_mode=True)] = np.arange(count)
+    place[narrow_order(pairs, count)] = np.arange(count)
     return place
 
 
