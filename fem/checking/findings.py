@@ -15,6 +15,7 @@ from fem.checking.fluids import ringing
 from fem.checking.pulleys import collect_ropes, straight_branches
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, winches
 from fem.model.curves import Follow, evaluate
+from fem.model.floating import floating_text
 from fem.model.snaps import FOLLOW, expected_peaks, follows_snaps
 from fem.model.swings import coarse_swing, held_nodes
 from fem.model.winches import told_of_jump
@@ -323,12 +324,18 @@ def branches_without_sag(model: Model, bars: Bars) -> list[str]:
     return straight_branches(model, collect_ropes(model)) if model.mesh.has_pulleys else []
 
 
+def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
+    """Cables that float through the surface: they have no position of rest."""
+    return [text] if (text := floating_text(model)) else []
+
+
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
     branches_without_sag,
     increments,
     ringing,
+    folded_at_the_surface,
     jumps,
     winch_jumps,
     geometry,

@@ -36,8 +36,9 @@ MOTION = """\
 ** here coupled points get their motion: *BOUNDARY, AMPLITUDE=...
 *STEP, NLGEOM, INC=1000000
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
-** at most dt long, shorter where the local error asks for it, as where a line snaps taut
+** at most dt long, shorter where the local error or tensions ask for it, as where a line snaps taut
 <dt>, <time>, , <dt>
+*CONTROLS, TIME ERROR=1e-3, TENSION CHANGE=0.25, RESI_GLOB_RELA=1e-4
 *END STEP"""
 
 BEGIN = 2.0

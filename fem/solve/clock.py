@@ -207,6 +207,7 @@ class ErrorClock(Clock):
         self.largest = procedure.dt_max or max(first, 0.01 * procedure.period)
         self.dt = min(self.dt, self.largest)
         self.limits[groups.TIME_ERROR] = controls.time_error
+        self.limits[groups.TENSION_CHANGE] = controls.tension_change or 0.0
         self.limits[groups.SHORTEST] = self.smallest * (1.0 + SHARP)
         self.limits[groups.LEAST_SIZE] = SMALL_MOTION * float(np.ptp(stage.system.coordinates, axis=0).max())
         self.power = float(self.limits[groups.EXPONENT])

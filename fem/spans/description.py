@@ -33,6 +33,7 @@ class Span:
     stream    velocity (x, y) of the current, without water of the wind 10 above z = 0; both the same everywhere but
               that wind grows with height
     motion    amplitudes (x, y, z) of the last end, which moves as a cosine of a period; in its place a ``record``
+    damping   internal, as a fraction of the critical one of a bar; acts where the end moves
     time, dt  of the motion; 0: 10 and 1/200 periods, or all of a record in increments of 0.05
 
     Raises CommandError on what cannot be.
@@ -49,6 +50,7 @@ class Span:
     motion: Vector = STILL
     period: float = 0.0
     record: Record | None = None
+    damping: float = 0.3
     bars: int = 50
     gravity: float = 9.81
     time: float = 0.0
@@ -59,6 +61,7 @@ class Span:
         wrong = {
             f"a {self.measure} must be positive, got {self.value:g}": not self.value > 0.0,
             "both ends of the line are in one place": self.first == self.last,
+            f"damping must not be negative, got {self.damping:g}": not self.damping >= 0.0,
             f"the depth must be positive, got {self.depth}": self.is_wet and not (self.depth or 0.0) > 0.0,
             f"a line takes 2 bars at least, got {self.bars}": self.bars < 2,
             "a motion takes both its amplitudes and its period": any(self.motion) != (self.period > 0.0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fem.commands.arguments import add_force, add_list, positive, positive_count
+from fem.commands.arguments import add_force, add_list, not_negative, positive, positive_count
 
 SECTION = "of the catalogue: R4-studless-142 (grade, chain, mm), studlink-76, wire-90, polyester-200, drake, dove, ..."
 NUMBERS = (
@@ -38,6 +38,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     text = "or a CSV table with its motion: time, and columns named surge, sway, heave"
     command.add_argument("--record", metavar="FILE.csv", type=Path, help=text)
     command.add_argument("--period", metavar="P", type=positive, help="of the motion [s]")
+    text = "internal damping, as a fraction of the critical one of a bar, where the end moves (default: 0.3; 0: none)"
+    command.add_argument("--damping", metavar="Z", type=not_negative, help=text)
     command.add_argument("--bars", metavar="N", type=positive_count, help="number of bars (default: 50)")
     command.add_argument("--time", metavar="T", type=positive, help="duration of the motion (default: 10 periods)")
     command.add_argument("--dt", metavar="DT", type=positive, help="increment (default: period/200)")

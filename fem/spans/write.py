@@ -31,6 +31,7 @@ def line(
     motion: Sequence[float] = STILL,
     period: float = 0.0,
     record: str | Path | None = None,
+    damping: float = 0.3,
     bars: int = 50,
     gravity: float = 9.81,
     time: float = 0.0,
@@ -48,6 +49,7 @@ def line(
     stream       (x, y) velocity of the current; without water of the wind, 10 m above z = 0
     motion       (x, y, z) amplitudes of the last end, which moves as a cosine of a ``period``
     record       or a CSV table with its motion: time, and columns named surge, sway, heave (some of them)
+    damping      internal, as a fraction of the critical one of a bar, where the end moves (BA = -damping of MoorDyn)
     bars         their number
     time, dt     duration of the motion and increment; 0: 10 periods and a 200th of one, or the record and 0.05
     output       file of the deck; None: ``line.inp`` in the current folder
@@ -71,7 +73,9 @@ def line(
     deck = Path("line.inp") if output is None else Path(output)
     moved = read_record(Path(record), deck) if record is not None else None
     made = section if isinstance(section, Section) else of_catalogue(section)
-    found = Span(begin, end, made, measure, value, depth, friction, flow, reach, period, moved, bars, gravity, time, dt)
+    found = Span(
+        begin, end, made, measure, value, depth, friction, flow, reach, period, moved, damping, bars, gravity, time, dt
+    )
     return write_new(deck, deck_text(found).encode(), force)
 
 
@@ -109,7 +113,7 @@ MESH = """\
 *ELASTIC
 {stiffness}
 *DENSITY
-{mass}
+{mass}{damping}
 *NO COMPRESSION
 *SOLID SECTION, ELSET=LINE, MATERIAL=LINE, STRAIN=ENGINEERING
 1."""
@@ -132,8 +136,9 @@ MOVING = """\
 ** the motion of the end
 *STEP, NLGEOM, INC=10000000
 *DYNAMIC, TIME INTEGRATOR=GENERALIZED ALPHA, RHO=0.4
-** at most dt long, shorter where the local error asks for it, as where a line snaps taut
-{dt}, {time}, , {dt}"""
+** at most dt long, shorter where the local error or tensions ask for it, as where a line snaps taut
+{dt}, {time}, , {dt}
+*CONTROLS, TIME ERROR=1e-3, TENSION CHANGE=0.25, RESI_GLOB_RELA=1e-4"""
 
 
 def deck_text(span: Span) -> str:
@@ -187,8 +192,19 @@ def mesh_lines(span: Span) -> list[str]:
         bars=span.bars,
         stiffness=rounded(span.section.stiffness),
         mass=rounded(span.section.mass),
+        damping=damping_lines(span),
     )
     return ["*NODE, NSET=ENDS", *ends, *text.splitlines()]
+
+
+def damping_lines(span: Span) -> str:
+    """BETA = damping L0/c: of two halves of a bar's mass on its stiffness, whose critical one is L0/c."""
+    if not (span.is_moving and span.damping):
+        return ""
+    length = span.value if span.measure == "length" else math.dist(span.first, span.last)
+    passing = length / span.bars * math.sqrt(span.section.mass / span.section.stiffness)
+    what = f"{span.damping:g} of the critical damping of a bar (BA = -{span.damping:g} of MoorDyn)"
+    return f"\n** {what}: what a snap rings with dies out\n*DAMPING, BETA={span.damping * passing:.6g}"
 
 
 def place_lines(span: Span) -> list[str]:

@@ -32,7 +32,9 @@ HALVES = 17
 # and of snaps (``snaps.py``): their share of the largest internal force (0: nobody looks), and the longest increment
 # that shows their fronts
 SNAP, FRONT = 18, 19
-LIMITS = 20
+# and the largest change of a cable's tension in an automatic increment, over the largest internal force (0: any)
+TENSION_CHANGE = 20
+LIMITS = 21
 # Entries of control; JUDGED: the first increment of the chunk whose energy balance is watched
 INCREMENT, ITERATION, PHASE, WAITING, WORST, JUDGED = 0, 1, 2, 3, 4, 5
 CONTROL = 6

@@ -246,7 +246,7 @@ def march(end: int, control: Ints, arc: Arc, through: Passage) -> int:
                 snapped = float(groups.SNAPPED)
             flags, norm, scale = memory[groups.CLOSING_FLAGS], memory[groups.CLOSING_NORM], memory[groups.CLOSING_SCALE]
             if limits[groups.TIME_ERROR] > 0.0:
-                verdict, remark = judge(scheme, limits, dt, problem, motion, work)
+                verdict, remark = judge(scheme, limits, dt, thermal, problem, motion, work)
                 if verdict == groups.TOO_LONG:
                     return groups.TOO_LONG
                 if verdict == groups.FILTER:
