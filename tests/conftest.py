@@ -19,7 +19,7 @@ LONGEST = (
     "chaos/test_basins.py", "solve/test_going_on.py", "branches/test_orbits.py", "reports/test_report.py",
     "solve/test_absurd_numbers.py", "sweeping/test_losses.py", "chaos/test_neighbour.py", "solve/test_fuzzed_runs.py",
 )  # fmt: skip
-"""What takes longer than a fiftieth of all, the longest first."""
+"""What takes longer than a fiftieth of all, the longest first. What takes longest of all is marked `long`."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
@@ -68,9 +68,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def scope_of(nodeid: str) -> str:
-    """Its file; toy families are all in one process, as each compiles what is not of fem; cases share nothing."""
+    """Its file; toy families are all in one process, each compiles what is not of fem; cases and decks share none."""
     path = nodeid.partition("::")[0]
-    if path.endswith("validation/test_cases.py"):
+    if path.endswith(("validation/test_cases.py", "tests/test_examples.py")):
         return nodeid
     return path.rpartition("/")[0] if "/families/" in path else path
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fem.files.own import read_record
-from fem.files.whole import open_regular
-from fem.results.run_record import RUN_RECORD
+from fem.files import open_regular
+from fem.runs.own import read_record
+from fem.runs.run_record import RUN_RECORD
 
 COLUMNS: dict[str, type] = dict.fromkeys(("step", "increment", "iterations"), int)
 COLUMNS |= dict.fromkeys(("time", "residual_norm", "energy_error"), float)

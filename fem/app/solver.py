@@ -23,8 +23,8 @@ from typing import Any
 import fem
 from fem.app.data.panels import Seen, read
 from fem.app.progress import Progress, progress_of
-from fem.commands.parent import watched
-from fem.results.run_record import RUNNING
+from fem.commands.signals import watched
+from fem.runs.run_record import RUNNING
 
 CONSOLE = "console.txt"
 MOST_SAID = 4_000

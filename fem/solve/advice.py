@@ -8,17 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from fem.arrays import Floats, Ints
-from fem.assembly.system import System
 from fem.forces import bar
 from fem.forces.families import trouble_of
 from fem.forces.laws import RIGID, TABLE
 from fem.model import Controls, Dynamic, Step
 from fem.model.floating import floating_text
-from fem.model.snaps import FOLLOW, SHARE, expected_peaks, follows_snaps
+from fem.model.notices import FOLLOW, SHARE, expected_peaks, follows_snaps
 from fem.solve.clock import SHARP, Clock, ErrorClock
 from fem.solve.increment import OneStep
-from fem.solve.newton import groups
-from fem.solve.newton.groups import DAMPS, INCREMENT, ITERATION, L_NORM, NOT_CONVERGED, NOT_FINITE, PREVIOUS_GAP, WORST
+from fem.solve.newton.groups import CONTROL, LIMIT, MEMORY, NOT_CONVERGED, NOT_FINITE, ROW
 from fem.solve.newton.iterate import ROD_STRAIN
 from fem.solve.step_system import StepSystem
 
@@ -89,23 +87,6 @@ def jump_remark(increment: int, iterations: int) -> str:
     )
 
 
-def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
-    """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
-
-    is_late: they move there in the first increment
-    """
-    if not dofs:
-        return ""
-    names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
-    more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
-    return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
-        "they move there during the first increment, as rods and ropes cannot follow at once, which is exact to "
-        "first order only: give it an AMPLITUDE"
-        if is_late
-        else "it jumps at once"
-    )
-
-
 def stiffest_bar(stage: StepSystem) -> tuple[str, float] | None:
     """Label and period of the bar that vibrates fastest against the masses of its free ends; None: no such bar."""
     square = squares_of(stage)
@@ -160,7 +141,7 @@ def out_of_increments(step: OneStep, most: int) -> str:
     text = f"step {step.number} stopped {where}: it used up its {most} increments (INC= of *STEP)"
     if not isinstance(clock, ErrorClock):
         return text
-    damps = step.stage.limits[DAMPS] > 0.0
+    damps = step.stage.limits[LIMIT.damps] > 0.0
     return (
         f"{text}. Their lengths follow TIME ERROR of *CONTROLS ({clock.controls.time_error:g}; the last one was "
         f"{clock.dt:.3g}); "
@@ -179,12 +160,12 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
     stage, clock, progress, controls = step.stage, step.clock, step.progress, step.step.controls
     limit = controls.max_iterations
     if reason == NOT_CONVERGED:
-        norm = increments[control[INCREMENT], L_NORM]
+        norm = increments[control[CONTROL.increment], ROW.norm]
         what = (
             f"no convergence in {limit} iterations: the relative residual is {norm:.3g}, largest at "
-            f"{stage.system.name_dof(int(control[WORST]))}."
+            f"{stage.system.name_dof(int(control[CONTROL.worst]))}."
         )
-        gap = float(progress.motion.memory[PREVIOUS_GAP])
+        gap = float(progress.motion.memory[MEMORY.previous_gap])
         if gap > ROD_STRAIN:
             what = (
                 f"no convergence in {limit} iterations: rods or taut ropes are still off their lengths by the strain "
@@ -195,7 +176,7 @@ def failure_message(step: OneStep, reason: int, control: Ints, increments: Float
             f"step {step.number} stopped at t = {progress.time + dt:.9g}: {told} Everything computed so far is written"
         )
     elif reason == NOT_FINITE:
-        what = f"the iteration diverged (not a number, or overflow) after {int(control[ITERATION])} solves."
+        what = f"the iteration diverged (not a number, or overflow) after {int(control[CONTROL.iteration])} solves."
     else:
         what = "the linear system is singular."
     if clock.is_direct:
@@ -267,14 +248,14 @@ def watch_snaps(stage: StepSystem, controls: Controls, procedure: Dynamic) -> No
     """Let the march tell of snaps that increments are too long for, where these do not follow them."""
     shortest = float(passing_times(stage).min(initial=np.inf))
     if shortest < np.inf and not follows_snaps(procedure, controls):
-        stage.limits[[groups.SNAP, groups.FRONT]] = SHARE, SHOWN * shortest * (1.0 + SHARP)
+        stage.limits[[LIMIT.snap, LIMIT.front]] = SHARE, SHOWN * shortest * (1.0 + SHARP)
 
 
 def snap_notice(stage: StepSystem, procedure: Dynamic, dt: float) -> str:
     """What increments of dt do to the peaks of lines that snap taut; nothing where they show them."""
     time = passing_times(stage)
     fastest = int(time.argmin()) if len(time) else 0
-    if stage.limits[groups.SNAP] == 0.0 or dt <= SHOWN * time[fastest] * (1.0 + SHARP):
+    if stage.limits[LIMIT.snap] == 0.0 or dt <= SHOWN * time[fastest] * (1.0 + SHARP):
         return ""
     shown, waves = SHOWN * float(time[fastest]), dt / float(time[fastest])
     name = stage.system.model.mesh.named(stage.system.label_of_bar(fastest))

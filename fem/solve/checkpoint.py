@@ -26,9 +26,9 @@ from fem.forces.bar import Bars
 from fem.forces.families import states_in
 from fem.model import Amplitude, FluidLoad, Model
 from fem.model.curves import Constant, Follow, Ramp
-from fem.model.reach import Reach
-from fem.results.record import Frame, SilentSink
-from fem.results.schedule import NEVER
+from fem.model.steps import Reach
+from fem.runs.record import Frame, SilentSink
+from fem.runs.schedule import NEVER
 from fem.solve.increment import OneRun, OneStep
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
 from fem.solve.statics.riks import settled
@@ -282,7 +282,7 @@ def restore_solver(
     stage: StepSystem, solver: int, whole: Mapping[str, Any] | None, mass: Mapping[str, Any] | None
 ) -> None:
     """The solver as it was."""
-    from fem.solve.linear.sparse.direct import DirectSolver
+    from fem.linear.sparse import DirectSolver
 
     stage.choice = replace(stage.choice, solver=solver)
     for phase, state in ((CORRECT, whole), (PROJECT_ACCELERATION, mass)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -13,46 +12,14 @@ from fem.assembly.environment import Environment
 from fem.assembly.system import System
 from fem.forces.bar import Bars
 from fem.model import Dynamic, Model, Static, Step
-from fem.results.record import Sink, StepStart
-from fem.results.schedule import Schedule
+from fem.runs.record import Sink, StepStart, Wishes
+from fem.runs.schedule import Schedule
 from fem.solve.clock import Clock, Progress
-from fem.solve.linear.patience import Patience
+from fem.solve.newton.arc import Arc
 from fem.solve.newton.groups import Loading, Motion, Record, Ropes
-from fem.solve.ropes.states import Stages
-from fem.solve.statics.riks import Arc, ArcClock
-from fem.solve.step_system import StepSystem
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierRun:
-    """What the first step begins with, and where that comes from, for the record."""
-
-    state: dict[str, Any]
-    named: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What is asked of a run besides its model.
-
-    solver      one of ``fem.solve.linear.choice.SOLVERS``: AUTO, CHAIN, BAND, CG, DIRECT, SUPERLU, PARDISO
-    record_all  rows carry every node and element, not only the printed ones
-    fields      False: no whole fields but those at the ends of steps
-    earlier     the run whose state the first step begins with
-    """
-
-    solver: str = "AUTO"
-    record_all: bool = False
-    fields: bool = True
-    earlier: EarlierRun | None = None
-
-    @property
-    def state(self) -> dict[str, Any] | None:
-        """That of the earlier run."""
-        return self.earlier.state if self.earlier else None
-
-
-NO_WISHES = Wishes()
+from fem.solve.rope_states import Stages
+from fem.solve.statics.riks import ArcClock
+from fem.solve.step_system import Patience, StepSystem
 
 
 class Keeper(Protocol):
@@ -107,7 +74,7 @@ class WatchedRopes(Protocol):
 
 
 class RopeStart(Protocol):
-    """How ropes set off in a dynamic step (``ropes/switching.py``)."""
+    """How ropes set off in a dynamic step (``ropes/instants.py``)."""
 
     def hold(self, motion: Motion, now: float) -> None: ...
     def begin(self, stage: StepSystem, motion: Motion, instant: Loading) -> StepSystem: ...

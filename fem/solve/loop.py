@@ -24,10 +24,12 @@ from fem.assembly.supports import hold_idle
 from fem.assembly.system import System, absent, assemble, linearised
 from fem.errors import CommandError, ModelError, NoConvergence
 from fem.forces.bar import Bars
+from fem.linear.choice import SOLVERS
 from fem.model import Dynamic, Frequency, Model, Perturbation, Static, SteadyState, Step
-from fem.model.winches import told_of_jump
-from fem.results.record import Event, Sink, StepStart
-from fem.results.schedule import MAX_FIELDS, Schedule, harmonic_items
+from fem.model.notices import told_of_jump
+from fem.runs.record import NO_WISHES, Event, Sink, StepStart, Wishes
+from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
+from fem.solve import rope_states as states
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import (
@@ -39,12 +41,10 @@ from fem.solve.clock import (
     goes_by_convergence,
     refuse_endless,
 )
-from fem.solve.increment import NO_WISHES, Marcher, Ready, Wishes
-from fem.solve.linear.choice import SOLVERS
-from fem.solve.newton import groups
-from fem.solve.newton.driver import Newton
+from fem.solve.implicit import Newton
+from fem.solve.increment import Marcher, Ready
+from fem.solve.newton.groups import ENERGY
 from fem.solve.outcome import acting_of
-from fem.solve.ropes import states
 from fem.solve.schemes import SCHEMES, energy_momentum, equilibrium
 from fem.solve.start import first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
@@ -225,7 +225,7 @@ class Run:
         motion, now = self.progress.motion, np.array([self.progress.time])
         bars, thermal = self.linear_bars or self.system.bars, thermal_rows(self.system, self.environment, now)[0]
         lost = energies_of(self.system, bars, elements, motion, thermal)
-        motion.energies[[groups.WORK, groups.DISSIPATED]] += lost.sum()  # of the work from outside, all leaves again
+        motion.energies[[ENERGY.work, ENERGY.dissipated]] += lost.sum()  # of the work from outside, all leaves again
         self.gone = self.gone.copy()
         self.gone[elements] = True
         self.take_out()
@@ -254,7 +254,7 @@ class Run:
             self.environment = replace(self.environment, supports=supports)
 
     def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
-        """A step that is ready to go; ``fem/chaos`` goes through the last one in its own way."""
+        """A step that is ready to go; ``fem/study`` goes through the last one in its own way."""
         step_run.run(procedure)
 
     def _stop(self) -> None:
@@ -287,8 +287,7 @@ class Run:
         self.sink.modes(modes)
 
     def _steady_state(self, number: int, step: Step, procedure: SteadyState, stage: StepSystem) -> None:
-        from fem.solve.harmonic.find import responses
-        from fem.solve.harmonic.solve import acting_in
+        from fem.solve.harmonic.responses import acting_in, responses
 
         motion, now = self.progress.motion, self.progress.time
         acting = acting_in(self.system, step, self.environment, motion.u, now)

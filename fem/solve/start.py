@@ -12,14 +12,19 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
+from fem.linear.factors import refine, solve_dense
 from fem.model import Dynamic
-from fem.solve.advice import support_jump_remark
-from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
-from fem.solve.newton.groups import Loading, Motion, Scratch
-from fem.solve.rods.start import consistent_accelerations
+from fem.solve.newton.groups import (
+    ENERGY,
+    MEMORY,
+    Loading,
+    Motion,
+    Scratch,
+)
+from fem.solve.rods import consistent_accelerations
 from fem.solve.step_system import StepSystem, loading_at
 
 DENSE = 300
@@ -39,7 +44,7 @@ def first_motion(system: System) -> Motion:
         if condition.kind in ("DISPLACEMENT", "VELOCITY"):
             field = u if condition.kind == "DISPLACEMENT" else v
             field[3 * system.nodes_of(condition.target) + condition.dof - 1] = condition.value
-    energies, memory = groups.room(groups.ENERGIES), groups.room(groups.MEMORY)
+    energies, memory = groups.room(len(ENERGY)), groups.room(len(MEMORY))
     multiplier, flow = groups.room(len(system.bars.nodes)), groups.room(system.size if system.has_flow else 0)
     state, power = groups.room(len(system.state)), groups.room(BOOKS * (system.families is not None))
     state[:] = system.state
@@ -253,8 +258,8 @@ def write_energies(stage: StepSystem, motion: Motion, acting: Loading) -> None:
     work, energies, weights = stage.work, motion.energies, acting.factors[0] * acting.is_gravity
     _try(motion, work)
     now, thermal = float(acting.time[0]), acting.thermal_end[0]
-    energies[groups.STRAIN] = stored_energy(now, now, thermal, stage.problem, motion, work)
-    energies[groups.POTENTIAL] = work.power[WEIGHT:].sum() - weights @ (acting.vectors @ motion.u)
+    energies[ENERGY.strain] = stored_energy(now, now, thermal, stage.problem, motion, work)
+    energies[ENERGY.potential] = work.power[WEIGHT:].sum() - weights @ (acting.vectors @ motion.u)
 
 
 def write_reactions(stage: StepSystem, motion: Motion, acting: Loading) -> None:
@@ -280,22 +285,39 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     """
     work, energies = stage.work, motion.energies
     write_reactions(stage, motion, acting)  # with the multipliers that the initial accelerations have brought
-    before = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
+    before = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
     multiply_masses(stage.problem, motion.v, work.momentum)
-    energies[groups.KINETIC] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
+    energies[ENERGY.kinetic] = 0.5 * float(motion.v @ work.momentum) if stage.is_dynamic else 0.0
     write_energies(stage, motion, acting)
-    if not np.isfinite(energies[groups.STRAIN]) and (told := trouble_of(stage.system, motion.u, work.state)):
+    if not np.isfinite(energies[ENERGY.strain]) and (told := trouble_of(stage.system, motion.u, work.state)):
         raise ModelError(told)
-    total = energies[groups.KINETIC] + energies[groups.STRAIN] + energies[groups.POTENTIAL]
+    total = energies[ENERGY.kinetic] + energies[ENERGY.strain] + energies[ENERGY.potential]
     if is_first:
-        energies[groups.TOTAL0] = total
+        energies[ENERGY.total0] = total
     else:
-        energies[groups.WORK] += total - before
-    energies[groups.ERROR0] = total - energies[groups.TOTAL0] - energies[groups.WORK] + energies[groups.DISSIPATED]
-    starts = [groups.KINETIC0, groups.STRAIN0, groups.POTENTIAL0, groups.WORK0, groups.NUMERICAL0]
-    energies[starts] = energies[[groups.KINETIC, groups.STRAIN, groups.POTENTIAL, groups.WORK, groups.NUMERICAL]]
-    energies[groups.EXCHANGED] = 0.0
+        energies[ENERGY.work] += total - before
+    energies[ENERGY.error0] = total - energies[ENERGY.total0] - energies[ENERGY.work] + energies[ENERGY.dissipated]
+    starts = [ENERGY.kinetic0, ENERGY.strain0, ENERGY.potential0, ENERGY.work0, ENERGY.numerical0]
+    energies[starts] = energies[[ENERGY.kinetic, ENERGY.strain, ENERGY.potential, ENERGY.work, ENERGY.numerical]]
+    energies[ENERGY.exchanged] = 0.0
     motion.memory[:] = 0.0
     motion.origin[:] = motion.u
     motion.lagged[:] = motion.a
-    motion.memory[groups.FORCING] = FIRST_FORCING
+    motion.memory[MEMORY.forcing] = FIRST_FORCING
+
+
+def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
+    """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
+
+    is_late: they move there in the first increment
+    """
+    if not dofs:
+        return ""
+    names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
+    more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
+    return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
+        "they move there during the first increment, as rods and ropes cannot follow at once, which is exact to "
+        "first order only: give it an AMPLITUDE"
+        if is_late
+        else "it jumps at once"
+    )

@@ -18,7 +18,7 @@ from fem.app.door import Door, Key
 from fem.app.progress import last_row, progress_of
 from fem.app.solver import Readers, Workplace
 from fem.app.views.outcome import _state_of
-from fem.files.own import read_record
+from fem.runs.own import read_record
 from tests.app.test_runs import write
 from tests.waiting import wait_for
 

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.exponents import Lyapunov, lyapunov
-from fem.chaos.trajectory import halved
-from fem.chaos.verdict import rates, weighted_rate
 from fem.cli import main
 from fem.errors import CommandError
+from fem.study.exponents import Lyapunov, lyapunov, rates, weighted_rate
+from fem.study.trajectory import halved
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"
 RIGID, SPRING = INPUTS / "string_pendulum_rigid.inp", INPUTS / "string_pendulum_spring.inp"
@@ -208,8 +207,8 @@ def test_one_point_in_ten_is_run_again_whoever_computes_it_and_when(tmp_path, mo
     # Broken off after the fifth row, gone on with two processes: the same bytes.
     shutil.copytree("whole", "again")
     Path("again/sweep.csv").write_text("\n".join(table[:6]) + "\n")
-    monkeypatch.setattr("fem.sweeping.workers.START_UP", 0.0)
-    monkeypatch.setattr("fem.chaos.files.save_png", lambda figure, path: None)
+    monkeypatch.setattr("fem.study.workers.START_UP", 0.0)
+    monkeypatch.setattr("fem.study.files.save_png", lambda figure, path: None)
     assert main([*command, "--output", "again", "--workers", "2", "--quiet"]) == 0
     assert Path("again/sweep.csv").read_bytes() == Path("whole/sweep.csv").read_bytes()
     # Another question makes another sweep.

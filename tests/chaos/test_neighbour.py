@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import fem
-from fem.chaos.exponents import lyapunov
-from fem.chaos.neighbour import Pair
 from fem.errors import CommandError
+from fem.study.exponents import lyapunov
+from fem.study.neighbour import Pair
 from tests.solve.test_ropes import EVENT_SCHEMES, hung, line
 
 INPUTS = Path(__file__).resolve().parents[2] / "inputs"

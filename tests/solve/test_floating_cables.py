@@ -8,8 +8,8 @@ import pytest
 
 import fem
 from fem.model.floating import floating_cables, floating_text
-from fem.moordyn.convert import floating
-from fem.moordyn.read import read
+from fem.tools.moordyn import floating
+from fem.tools.moordyn_files import read
 
 SPAR = """*NODE
 1, 0., 0., -2.

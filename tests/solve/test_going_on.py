@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import fem
-import fem.run_files as run_files
 import fem.solve.checkpoint as checkpoint
 from benchmarks.reliability.card_decks import card_decks
 from benchmarks.reliability.going_on_decks import decks, net, with_checkpoints
@@ -25,15 +24,15 @@ from fem.assembly.environment import Environment
 from fem.assembly.system import assemble
 from fem.cli import main
 from fem.deck import KEYWORDS
-from fem.deck.lexical.source import squeezed
+from fem.deck.source import squeezed
 from fem.errors import CommandError
-from fem.files.lock import FolderLock
-from fem.files.whole import GrowingFile
+from fem.files import FolderLock, GrowingFile
 from fem.forces.families import FAMILIES, acting
+from fem.linear.factors import is_installed
 from fem.model.steps import Procedure
 from fem.runner import run_to_files
+from fem.runs import write as run_files
 from fem.solve.checkpoint import Checkpoints
-from fem.solve.linear.sparse.factors import is_installed
 from fem.solve.schemes import SCHEMES
 from fem.solve.step_run import StepRun
 

@@ -14,13 +14,11 @@ import pytest
 
 import fem
 from fem.deck import parse_deck
-from fem.files.own import Names, Origin, OwnFolder
-from fem.results.run_record import COMPLETED
-from fem.sweeping import workers
-from fem.sweeping.block import Answer, Job
-from fem.sweeping.crew import Block, Crew, Lost, crew
-from fem.sweeping.table import LOST, RECORD, SUMS, TABLE, SweepTable
-from fem.sweeping.workers import spread
+from fem.runs.own import Names, Origin, OwnFolder
+from fem.runs.run_record import COMPLETED
+from fem.study import workers
+from fem.study.table import LOST, RECORD, SUMS, TABLE, SweepTable
+from fem.study.workers import Answer, Block, Crew, Job, Lost, crew, spread
 from tests.sweeping.swings import SWING, write_swing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from fem.deck import parse_deck
-from fem.sweeping import workers
-from fem.sweeping.block import Answer, Job
-from fem.sweeping.row import layout_of
+from fem.study import workers
+from fem.study.row import layout_of
+from fem.study.workers import Answer, Job
 from tests.sweeping.swings import SWING
 
 MODEL = parse_deck(SWING)

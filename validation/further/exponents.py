@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from fem.chaos.exponents import Lyapunov, lyapunov
-from fem.sweeping.sweep import Sweep
+from fem.study.exponents import Lyapunov, lyapunov
+from fem.study.sweep import Sweep
 from fem.validation import Row, Target
 from validation import tools
 from validation.further import bouncing

@@ -13,11 +13,11 @@ from fem.app.data.scene import motion_of, scene_of
 from fem.arrays import Floats
 from fem.errors import CommandError
 from fem.model.quantities import ELEMENTAL, NODAL, Quantity
-from fem.pictures.figures.increments import energy_curves
-from fem.pictures.figures.links import angles_of, frame_of, joint_forces, read_links
-from fem.pictures.folder import Missing, Results, Table, extremes, open_results
-from fem.pictures.motion import NODES, plane_of
-from fem.pictures.style import AXES, moving, some_of
+from fem.runs.read import Missing, Results, Table, extremes, open_results
+from fem.show.curves import energy_curves
+from fem.show.links import angles_of, frame_of, joint_forces, read_links
+from fem.show.motion import NODES, plane_of
+from fem.show.style import AXES, moving, some_of
 
 MOST_POINTS = 1_200
 """Of a curve: the least and the largest of equal shares, as on paper."""

@@ -11,11 +11,20 @@ from typing import Any
 import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
-from fem.pictures.animate import even_times
-from fem.pictures.figures.scenery import planes_of, upright
-from fem.pictures.folder import Missing, Results, Table
-from fem.pictures.motion import Motion, Pick, field_values, plane_of, table_values
-from fem.pictures.tension import bars_of, break_times, tension_scale, whole_motion
+from fem.runs.read import Missing, Results, Table
+from fem.show.animate import even_times
+from fem.show.motion import (
+    Motion,
+    Pick,
+    bars_of,
+    break_times,
+    field_values,
+    plane_of,
+    table_values,
+    tension_scale,
+    whole_motion,
+)
+from fem.show.scenery import planes_of, upright
 
 MOST_NUMBERS = 3_000_000
 """Coordinates that are sent to the browser: 12 MB."""

@@ -11,8 +11,8 @@ from fem.checking.bars import collect_bars
 from fem.checking.findings import supports
 from fem.model import Model
 from fem.model.mesh import BARS, REEVED
-from fem.pictures.folder import Missing
-from fem.results.frames import says_si, unit_of
+from fem.runs.frames import says_si, unit_of
+from fem.runs.read import Missing
 
 MOST_NODES = 20_000
 FLAT = 1e-9

@@ -27,7 +27,7 @@ from fem.app.views.fields import read_number
 from fem.app.views.outcome import Outcome
 from fem.commands.example import shipped
 from fem.model import Model
-from fem.pictures.folder import Missing
+from fem.runs.read import Missing
 
 PAUSE = 0.35
 """Seconds after the last key before the text is read."""

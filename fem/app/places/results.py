@@ -10,7 +10,7 @@ from nicegui import background_tasks, ui
 from fem.app.solver import Solver, Workplace, verdict_of
 from fem.app.views.outcome import Outcome
 from fem.errors import CommandError
-from fem.pictures.folder import open_results
+from fem.runs.read import open_results
 
 
 class ResultsPlace:

@@ -13,7 +13,7 @@ def energy_momentum() -> Scheme:
     f_dg . (u1 - u) = W(u1) - W(u); viscous stresses and dashpots follow the mean rate of strain of the increment
 
     Accelerations and reactions therefore belong to the increment (to its middle, to second order), u and v to its end;
-    those of rods are projected for the tables (``solve/rods/project.py``).
+    those of rods are projected for the tables (``newton/project.py``).
     Sources: Simo & Tarnow, Z. angew. Math. Phys. 43 (1992) 757-792; Gonzalez, J. Nonlinear Sci. 6 (1996) 449-467.
     """
     row = Coefficients(2.0, -1.0, 0.0, 2.0, -2.0, 0.0, wm=1.0, wf=1.0, wc=0.5, momentum=2.0, viscous=0.5, secant=True)
