@@ -17,8 +17,10 @@ LISTED = 3
 def floating_cables(model: Model) -> Ints:
     """Elements that cannot be compressed, weigh less than the water they displace, and end above its still level."""
     mesh, water = model.mesh, model.water
+    if water is None:
+        return np.zeros(0, np.int64)
     lift, mass = np.zeros((2, len(mesh.element_labels)))
-    for load in (load for step in model.steps for load in step.fluid_loads if load.kind == "PB" and water is not None):
+    for load in (load for step in model.steps for load in step.fluid_loads if load.kind == "PB"):
         lift[mesh.elements_of(load.target)] = load.magnitude * water.density * np.pi / 4.0 * load.diameter**2
     for section in model.sections:
         material = model.materials[section.material]
@@ -26,7 +28,7 @@ def floating_cables(model: Model) -> Ints:
         mass[mesh.elements_of(section.element_set)] = material.density * section.area if is_cable else np.inf
     found = np.flatnonzero((lift > mass) & (mass > 0.0))
     heights = mesh.coordinates[mesh.element_nodes[found], mesh.up] if len(found) else np.zeros((0, 2))
-    return found[heights.max(axis=1, initial=-np.inf) > (water.level if water is not None else 0.0)]
+    return np.asarray(found[heights.max(axis=1, initial=-np.inf) > water.level])
 
 
 def floating_text(model: Model) -> str:
