@@ -82,13 +82,11 @@ def add_output(command: argparse.ArgumentParser, where: str, what: str = "DIR") 
 
 
 def add_force(command: argparse.ArgumentParser) -> None:
-    """``--force``."""
     text = "replace files of the program's names where others are, too; files that are read are never written over"
     command.add_argument("--force", action="store_true", help=text)
 
 
 def add_sweep(command: argparse.ArgumentParser, where: str, required: bool = False, name: str = "--vary") -> None:
-    """The options of a sweep."""
     values = (
         "values of a *PARAMETER or of a start (U1_2: displacement 1 of node 2, V1_2: its velocity), both ends "
         "included, or NAME=value,value,...; repeat for all combinations"

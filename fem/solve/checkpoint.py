@@ -29,11 +29,11 @@ from fem.model.curves import Constant, Follow, Ramp
 from fem.model.steps import Reach
 from fem.runs.record import Frame, SilentSink
 from fem.runs.schedule import NEVER
+from fem.solve.breaks import rebuild
 from fem.solve.increment import OneRun, OneStep
 from fem.solve.newton.groups import CORRECT, PROJECT_ACCELERATION
 from fem.solve.statics.riks import settled
 from fem.solve.step_system import StepSystem
-from fem.solve.watch.breaks import rebuild
 
 KINDS = (
     *(Amplitude, Bars, Body, Case, Constant, Environment, Flow, FluidLoad, Follow, Frame, Kept, Ramp, Reach, Supports),

@@ -83,7 +83,7 @@ class RopeStart(Protocol):
 
 
 class Limits(Protocol):
-    """At what elements break (``watch/breaks.py``)."""
+    """At what elements break (``solve/breaks.py``)."""
 
     @property
     def elements(self) -> Ints: ...

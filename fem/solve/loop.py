@@ -31,6 +31,7 @@ from fem.runs.record import NO_WISHES, Event, Sink, StepStart, Wishes
 from fem.runs.schedule import MAX_FIELDS, Schedule, harmonic_items
 from fem.solve import rope_states as states
 from fem.solve.advice import OUT_OF_RANGE, watch_snaps
+from fem.solve.breaks import breaks_of, energies_of
 from fem.solve.checkpoint import Checkpoints
 from fem.solve.clock import (
     Clock,
@@ -50,7 +51,6 @@ from fem.solve.start import first_motion
 from fem.solve.statics.riks import ArcClock, make_arc, settled
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem, loading_at, prepare
-from fem.solve.watch.breaks import breaks_of, energies_of
 
 
 def solve(model: Model, sink: Sink, wishes: Wishes = NO_WISHES, checkpoints: Checkpoints | None = None) -> None:

@@ -25,8 +25,10 @@ from fem.solve.advice import (
     snap_notice,
     soft_bottom_notice,
 )
+from fem.solve.breaks import break_off, tell_broken
 from fem.solve.checkpoint import restore_step, state_of_step
 from fem.solve.clock import BALANCES, CHUNK_NUMBERS, LONGEST_CHUNK, Clock, ErrorClock
+from fem.solve.energy_watch import EnergyWatch
 from fem.solve.implicit import iterate
 from fem.solve.increment import Marcher, OneRun, Ready, WatchedRopes
 from fem.solve.newton import groups
@@ -49,8 +51,6 @@ from fem.solve.rope_states import ropes_of, stages_of
 from fem.solve.statics.mechanisms import hold_unrestrained, instability_notice, refuse_mechanism
 from fem.solve.statics.riks import MOST_OF_AN_ARC, ArcClock
 from fem.solve.step_system import Patience, StepSystem, loading, loading_at, record
-from fem.solve.watch.breaks import break_off, tell_broken
-from fem.solve.watch.energy import EnergyWatch
 
 if TYPE_CHECKING:
     from fem.solve.ropes.active import ActiveSet

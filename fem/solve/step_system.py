@@ -49,8 +49,7 @@ from fem.solve.newton.groups import (
     Scratch,
     room,
 )
-from fem.solve.schemes import Coefficients, Scheme
-from fem.solve.schemes.coefficients import keeps_energy
+from fem.solve.schemes import Coefficients, Scheme, keeps_energy
 
 if TYPE_CHECKING:
     from fem.linear.sparse import DirectSolver, SaddleSolver, SparseTangent

@@ -96,7 +96,6 @@ def chains_of(moorings: Moorings) -> list[Chain]:
 
 
 def deck_text(moorings: Moorings, chains: list[Chain], bottom: Bottom, water: Water, notices: list[str]) -> str:
-    """The deck."""
     gravity = moorings.option("g", "gravity", default=9.81)
     density = moorings.option("WtrDnsty", "rho", "rhoW", default=1025.0)
     pressing = [moorings.option("kBot", "kb", default=3e6), moorings.option("cBot", "cb", default=3e5)]

@@ -125,13 +125,13 @@ class Section:
 
 
 def rows() -> list[dict[str, str]]:
-    """Lines of the table."""
+    """Rows of the catalogue."""
     with TABLE.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def known() -> str:
-    """Names there are."""
+    """Names in the catalogue, for messages."""
     sections = dict.fromkeys(row["section"] for row in rows() if "-" not in row["section"])
     words = sorted({row["section"] for row in rows() if row["quantity"] == "diameter"})
     grades = [name for name in sections if name[0] == "R"]
@@ -327,7 +327,6 @@ MOVING = """\
 
 
 def deck_text(span: Span) -> str:
-    """The deck."""
     parts = (heading_lines, parameter_lines, mesh_lines, place_lines, step_lines)
     return "".join(f"{line}\n" for part in parts for line in part(span))
 
@@ -470,7 +469,6 @@ PROPERTIES = (
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    """Options of ``fem line``."""
     add_list(command, "--last", "X,Y,Z", "end that moves, the fairlead; z up, the surface at 0 [m]", required=True)
     add_list(command, "--first", "X,Y,Z", "other end, the anchor (default: 0,0,-depth)")
     made = command.add_argument_group("what the line is made of")

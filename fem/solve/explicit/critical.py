@@ -31,8 +31,7 @@ from fem.solve.explicit.leapfrog import Moved
 from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import Motion, Nodes, Problem, Scratch
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.schemes import equilibrium
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients, equilibrium
 from fem.solve.step_system import StepSystem
 
 FAR = 1e200

@@ -17,7 +17,7 @@ Sources: Andersen, J. Comput. Phys. 52 (1983) 24-34; symplectic: Leimkuhler & Sk
 The explicit march: central differences, one evaluation of the forces per increment and nothing to solve.
 
 It speaks the language of the implicit march (``newton/groups``): the same chunks, records and reasons to stop.
-Formulas: ``schemes/central_difference.py``.
+Formulas: ``solve/schemes.py``.
 
 Between two rows that somebody wants the march does nothing but the motion: ``due`` marks those whose energies are
 closed. Where work depends on the path (moving supports, damping, loads or temperatures that vary) the caller marks all.

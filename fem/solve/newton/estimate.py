@@ -59,7 +59,7 @@ from fem.solve.newton.groups import (
     Scratch,
 )
 from fem.solve.newton.project import mass_system
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 FADING = 0.95
 """Fraction of the level of errors that is remembered from one increment to the next: the rate of acceleration passes

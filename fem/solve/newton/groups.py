@@ -13,7 +13,7 @@ from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.forces.springs import Springs
 from fem.linear.choice import Tree
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 # Why march returned
 DONE, NEED_SOLVE, NOT_CONVERGED, NOT_FINITE, DRIFT, TOO_LONG, RESIZE, EVENT = 0, 1, 2, 3, 4, 5, 6, 7

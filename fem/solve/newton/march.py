@@ -1,6 +1,6 @@
 """The one Newton loop: every implicit scheme, statics included, every model size, every linear solver.
 
-A scheme is a row of numbers (``solve/schemes``). With u the unknown at t_{n+1} and values without index at t_n:
+A scheme is a row of numbers (``solve/schemes.py``). With u the unknown at t_{n+1} and values without index at t_n:
 
     v1 = VU (u1 - u)/dt + VV v + VA dt a,    a1 = AU (u1 - u)/dt^2 + AV v/dt + AA a
     WM M a1 + (1 - WM) M a + WF f1 + (1 - WF) f + C (WC v1 + (1 - WC) v) = WC f_ext1 + (1 - WC) f_ext

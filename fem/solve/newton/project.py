@@ -36,7 +36,7 @@ from fem.lanes.choose import common, where
 from fem.solve.newton import groups
 from fem.solve.newton.evaluate import combine, inertia_forces, is_lumped
 from fem.solve.newton.groups import Loading, Motion, Nodes, Problem, Scratch
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 
 @inner_kernel

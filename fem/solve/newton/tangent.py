@@ -10,7 +10,7 @@ from fem.linear.tangent import add_product
 from fem.solve.newton import groups
 from fem.solve.newton.groups import Nodes, Passage, Problem, Scratch
 from fem.solve.newton.project import acceleration_system, couple_masses, mass_blocks, mass_system, velocity_gaps
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 
 @inner_kernel

@@ -48,7 +48,7 @@ from fem.solve.newton.march import eliminate, march
 from fem.solve.newton.project import mass_blocks, mass_system, velocity_gaps
 from fem.solve.newton.refine import ROUND_OFF
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 # Rows of a perturbation: displacement, velocity, acceleration of the recursion, internal force, a room for what is
 # known beforehand, and, where there are rods, acceleration of the end
