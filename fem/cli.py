@@ -154,7 +154,7 @@ def add_studies(commands: Any) -> None:
 
 
 def add_others(commands: Any) -> None:
-    """What comes along with the program."""
+    """Everything else: examples, page, validation, compilation in advance."""
     examples = commands.add_parser("example", help="list the decks that come with the program, or copy some")
     examples.add_argument("names", metavar="NAME", nargs="*", help="decks to copy; none: list them; all: all")
     option.add_output(examples, "folder of the copies (default: the current one)")
@@ -221,7 +221,6 @@ COMMANDS: dict[Callable[[Any], None], tuple[str, ...]] = {
 
 
 def run_command(options: argparse.Namespace) -> int:
-    """``fem run``."""
     # Start-up makes many objects that all live on: looking through them for garbage is a tenth of its time.
     gc.set_threshold(100_000)
     from fem.runner import run_to_files
@@ -243,7 +242,6 @@ def compile_first(is_told: bool) -> None:
 
 
 def check_command(options: argparse.Namespace) -> int:
-    """``fem check``."""
     from fem.checking import check
 
     print(check(options.deck, parameters=dict(options.parameters)))

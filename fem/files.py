@@ -203,7 +203,6 @@ class Room:
             replace_file(path, content)
 
     def give(self) -> None:
-        """Give the room back."""
         if self._file is not None and self._size:
             os.ftruncate(self._file, self._start)
         self._size = 0

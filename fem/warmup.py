@@ -20,7 +20,7 @@ from fem.runs.console import say
 from fem.runs.digits import NUMBER, lines
 from fem.runs.record import SilentSink, Wishes
 from fem.solve.loop import solve
-from fem.study.growth import tangent_growth
+from fem.study.growth import TangentGrowth
 
 MOTION = "*DYNAMIC, DIRECT\n0.01, 0.02\n"
 DECK = f"""*NODE, NSET=ALL
@@ -103,7 +103,7 @@ def wanted_units() -> Collection[Job]:
         for text in (DECK.replace(MOTION, EXPLICIT), ROPE, ROPE.replace("EVENT", "MOREAU")):
             solve(parse_deck(text), SilentSink())
         for text in (DECK, ROPE):
-            tangent_growth(parse_deck(text), 1)
+            TangentGrowth(parse_deck(text), 1).follow()
     return wanted
 
 

@@ -11,7 +11,7 @@ ropes to be taut; on the way some go slack and become taut again. Two laws, for 
 
 Differences are central, of two lengths, extrapolated to none, of neighbours to which the same happens in the same
 increments. Motions with events are listed apart: two kinds of them have no exact derivative
-(``fem/study/variation/parts.py``), and where a stop is met some thirty times neighbours soon are not close any more.
+(``fem/study/variation/saltation.py``), and where a stop is met some thirty times neighbours soon are no longer close.
 """
 
 from __future__ import annotations

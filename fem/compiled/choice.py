@@ -57,7 +57,6 @@ def installed(package: str) -> str:
 
 
 def numba_version() -> str:
-    """That of numba."""
     return installed("numba")
 
 

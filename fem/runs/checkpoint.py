@@ -121,7 +121,6 @@ def names_of(value: Any) -> tuple[str, ...]:
 
 
 def restored(value: Any, arrays: Mapping[str, np.ndarray], types: Mapping[str, type]) -> Any:
-    """The tree again."""
     if isinstance(value, list):
         return tuple(restored(item, arrays, types) for item in value)
     if not isinstance(value, dict):

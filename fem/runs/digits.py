@@ -3,7 +3,8 @@
 The shortest decimal that reads back as the same number is found as in R. Giulietti, The Schubfach way to render
 doubles (2021), from a table of 128-bit powers of ten. A number takes some 25 ns, and 340 with Python's ``%r``: of a
 chain of 10,000 links with every 10th increment printed, formatting would be 52 % of all processor time (measured: 0.47
-of 0.90 s with U alone, 1.7 of 3.3 s with everything), where this takes 6 to 9 %. So it is not left to Python.
+of 0.90 s with U alone, 1.7 of 3.3 s with everything), where this takes 6 to 9 %. So it is not left to Python. orjson is
+as fast, but writes 1e-6 for 1e-06 and 0.00002 for 2e-05; mending that takes longer than all of this.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Fields for ParaView: ``<name>.pvd`` with ``vtu/<name>_NNNNN.vtu``, mode shapes in ``<name>_modes_stepK.pvd``.
+"""Fields for ParaView, written and read: ``<name>.pvd`` with ``vtu/<name>_NNNNN.vtu``, mode shapes in
+``<name>_modes_stepK.pvd``.
 
 Points are the *reference* coordinates X: show the deformed shape with "Warp By Vector" and ``displacement``.
 The state at the start of a later step has the time of the end of the step before and is left out, so that every
@@ -342,7 +343,6 @@ def read_array(content: bytes, place: int, kind: str) -> np.ndarray:
 
 
 def read_mesh(path: Path) -> FieldMesh:
-    """The mesh of a field."""
     field = read_field(path, ("coordinates", "connectivity", "offsets", "node", "element", "radius", "rest_length"))
     try:
         last = field["offsets"] - 1

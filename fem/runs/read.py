@@ -1,12 +1,8 @@
-"""A folder of results: checked, then open for reading.
+"""A folder of results, checked and open for reading, and ``fem.load``: the history of a run from its files.
 
-The CSV tables of a run, read in blocks: a million lines in seconds, in bounded memory.
-
-numpy reads them, to the last digit. Of drawing all figures of 10,000 links with every 10th of 200 increments printed
-that is 29 % (0.5 of 1.7 s with U, 2.6 of 9.1 s with everything printed); a compiled parser of our own took half of
-that, which would not be worth its keep.
-
-Reads what ``fem.runs.fields`` writes: the list of fields (.pvd) and one field (.vtu, raw appended binary).
+The CSV tables are read in blocks: a million lines in seconds, in bounded memory. numpy reads them, to the last digit.
+Of drawing all figures of 10,000 links with every 10th of 200 increments printed that is 29 % (0.5 of 1.7 s with U, 2.6
+of 9.1 s with everything printed); a compiled parser of our own took half of that, which would not be worth its keep.
 """
 
 from __future__ import annotations
@@ -87,7 +83,6 @@ class Results:
         return says_si(self.settings.get("heading") or [])
 
     def unit(self, formula: str) -> str:
-        """As ``unit_of``."""
         return unit_of(formula, self.is_si)
 
     def symbol(self, formula: str) -> str:
@@ -158,6 +153,15 @@ class Results:
         return rows
 
     @cached_property
+    def events(self) -> list[Event]:
+        """The lines of ``events.csv``."""
+        path, found = self.folder / "events.csv", []
+        for row in csv.DictReader(path.read_text(errors="replace").splitlines()) if path.is_file() else ():
+            where = int(row["step"]), int(row["increment"]), float(row["time"]), int(row["element"])
+            found.append(Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0))))
+        return found
+
+    @cached_property
     def boundaries(self) -> Floats:
         """Total times at which a later step begins."""
         try:
@@ -165,12 +169,6 @@ class Results:
         except Missing:
             return np.zeros(0)
         return time[1:][np.diff(step) > 0]
-
-
-def events_of(results: Results) -> Iterable[dict[str, str]]:
-    """The rows of ``events.csv``."""
-    path = results.folder / "events.csv"
-    return csv.DictReader(path.read_text(errors="replace").splitlines()) if path.is_file() else ()
 
 
 def open_results(folder: Path) -> Results:
@@ -364,7 +362,7 @@ def load(folder: str | Path, *, output_every: int = 1) -> History:
         notices.append(f"{np.count_nonzero(~is_known)} rows are not in increments.csv: no energies, counts of 0")
     return History(
         step=keys[:, 0].astype(np.int64), increment=keys[:, 1].astype(np.int64), time=keys[:, 2], motion=motion,
-        elements=elements, model=model, modes=tuple(modes_of(results, n)), events=tuple(events(results)),
+        elements=elements, model=model, modes=tuple(modes_of(results, n)), events=tuple(results.events),
         responses=tuple(responses_of(results, model)),
         notices=tuple(dict.fromkeys((*map(str, results.record.get("notices", [])), *notices))), **series,
     )  # fmt: skip
@@ -472,13 +470,6 @@ def increments_of(table: Table, keys: Floats) -> tuple[dict[str, Any], np.ndarra
     energy = np.stack([found.pop(name) for name in BALANCED], axis=1)
     counts = {name: np.nan_to_num(found.pop(name)).astype(np.int64) for name in COUNTS if name in found}
     return {**found, **counts, "energy": energy}, is_known
-
-
-def events(results: Results) -> Iterable[Event]:
-    """The lines of ``events.csv``."""
-    for row in events_of(results):
-        where = int(row["step"]), int(row["increment"]), float(row["time"]), int(row["element"])
-        yield Event(*where, row["event"], float(row["energy_loss"]), int(row.get("node", 0)))
 
 
 def modes_of(results: Results, nodes: int) -> Iterable[Modes]:

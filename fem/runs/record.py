@@ -1,9 +1,12 @@
-"""What a run says while it goes: the only language between the increment loop and everything that writes.
+"""What a run gives while it goes: the only language between the increment loop and everything that writes.
 
 The loop calls, for every step: ``begin``, then ``rows`` and ``frame`` as they come (increment 0 first), ``event``
 and ``notice`` when there is one, ``modes`` in a frequency step. ``close`` comes once, also after a failure.
 ``keep`` comes between chunks: everybody adds to a checkpoint what a later ``resume`` with it needs, which comes first,
 before anything else but notices; with the step that goes on, if one does.
+
+``Acting`` is what acts on a model in one step, bars apart, as ``run.json`` keeps it: with the motion in the tables it
+gives every force that a tree of bars passes on, whatever the law of the bars.
 """
 
 from __future__ import annotations
@@ -81,11 +84,9 @@ class Rows:
     load_factor: Floats | None = None
 
     def of_nodes(self, model: Model) -> Values:
-        """Every quantity of the recorded nodes."""
         return Values(NODAL, model, self.nodes, self.motion.swapaxes(0, 1), self.time)
 
     def of_elements(self, model: Model) -> Values:
-        """Every quantity of the recorded elements."""
         return Values(ELEMENTAL, model, self.elements, self.element_values.swapaxes(0, 2).swapaxes(1, 2))
 
 
@@ -108,11 +109,9 @@ class Frame:
     for_vtk: bool
 
     def of_nodes(self, model: Model) -> Values:
-        """Every quantity of all nodes."""
         return Values(NODAL, model, np.arange(self.motion.shape[1]), self.motion, self.time)
 
     def of_elements(self, model: Model) -> Values:
-        """Every quantity of all elements."""
         return Values(ELEMENTAL, model, np.arange(len(self.element_values)), self.element_values.T)
 
 
@@ -232,7 +231,6 @@ class Acting:
 
     @property
     def is_constant(self) -> bool:
-        """No load varies."""
         return all(isinstance(curve, Constant) for _, _, curve in self.forces)
 
 
@@ -318,7 +316,6 @@ class Wishes:
 
     @property
     def state(self) -> dict[str, Any] | None:
-        """That of the earlier run."""
         return self.earlier.state if self.earlier else None
 
 

@@ -1,7 +1,9 @@
 """The CSV tables of a run: one file each, whole lines only, every number with all its digits (as ``repr`` has them).
 
 What is printed when follows the deck's PRINT requests (``schedule.py``); a run that ends early still gets the last
-increment it computed.
+increment it computed. ``touchdown.csv`` has where the lines above a ``*SEABED`` leave the bottom, and how much of them
+lies on it. The tables of ``*STEADY STATE DYNAMICS`` have a row for each frequency, and for each frequency and node, or
+element: x(t) = amplitude cos(2 pi frequency t + phase), the phase in degrees from -180 to 180, 0 where nothing moves.
 """
 
 from __future__ import annotations
@@ -63,7 +65,6 @@ class Table:
             self._file.add(lines(numbers, self.kinds if kinds is None else kinds))
 
     def add_line(self, text: str) -> None:
-        """Append one line of text."""
         self._file.add(text.encode() + b"\n")
 
     def close(self) -> None:

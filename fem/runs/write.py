@@ -1,6 +1,7 @@
 """The files of one run: its folder, claimed and locked, its tables and fields, and ``run.json``, which says whose.
 
 A run that goes on takes up the folder of the one before: files are cut back to its checkpoint, and grow from there.
+The console is written to at once, files through a thread of their own, while the solver goes on.
 """
 
 from __future__ import annotations
@@ -143,7 +144,6 @@ class RunFiles:
         return there - counted
 
     def _note_progress(self) -> None:
-        """How far the run is."""
         if self.is_open:
             self._record({})
 
@@ -221,7 +221,6 @@ class Relay(SilentSink):
 
 
 def relayed(method: str) -> Callable[..., None]:
-    """A method of a relay."""
 
     def hand_on(self: Relay, *what: Any) -> None:
         self._pass(method, *what)
@@ -298,7 +297,6 @@ class InterruptGuard:
 
     @property
     def is_asked(self) -> bool:
-        """A signal waits."""
         return self._pending != 0
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,6 @@
-"""Figures of ``increments.csv``: energies with the error of their balance, and iterations."""
+"""Figures of curves: energies and iterations, motion of nodes and forces of supports over time; load factors of RIKS
+steps; amplitudes and phases of harmonic motion over the frequency.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +16,9 @@ from matplotlib.ticker import MaxNLocator
 from fem.arrays import Floats, Ints
 from fem.model.quantities import NODAL, QUANTITIES, Quantity
 from fem.runs.read import KEY, LEAST_INSTANTS, Missing, Results, Table, instant_keys
+from fem.show import style
 from fem.show.motion import NODES, REST, nodes_at, overview, read_motion, slack_spells
 from fem.show.shapes import shade
-from fem.show.style import (
-    LABEL,
-    MOST_CURVES,
-    OKABE_ITO,
-    SMALL,
-    TITLE,
-    WIDTH,
-    curve,
-    finish,
-    labelled,
-    legend_beside,
-    moving,
-    panels,
-    part_of,
-    shortened,
-    some_of,
-    thinned,
-    tidy,
-)
 
 CURVES = ("kinetic", "potential", "strain", "total", "external work", "dissipated")
 
@@ -53,22 +37,22 @@ def energy_curves(results: Results) -> Iterator[tuple[str, Floats, float]]:
 def energies(results: Results) -> Figure:
     """Energies above, the magnitude of the error of their balance below."""
     time, error = results.increments[:, 2], results.increments[:, 10]
-    figure = Figure(figsize=(WIDTH, 6.0), layout="constrained")
+    figure = Figure(figsize=(style.WIDTH, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1))
     figure.suptitle("Energies", fontsize=12)
     for name, values, start in energy_curves(results):
         look = {"color": "#000000", "ls": "-", "lw": 2.0, "zorder": 1.9} if name == "total" else {"lw": 1.6}
         place = 6 if name == "total" else CURVES.index(name)
-        curve(upper, time, values - start, place, name + (f"\n(less {start:.4g})" if start else ""), **look)
+        style.curve(upper, time, values - start, place, name + (f"\n(less {start:.4g})" if start else ""), **look)
     upper.set_ylabel(f"energy [{results.unit('energy')}]" if results.is_si else "energy")
     size = np.abs(error)
     if np.any(size > 0.0):
-        lower.semilogy(*thinned(time, np.where(size > 0.0, size, np.nan)), color="#000000", lw=1.1)
+        lower.semilogy(*style.thinned(time, np.where(size > 0.0, size, np.nan)), color="#000000", lw=1.1)
     else:
         lower.text(0.5, 0.5, "zero throughout", ha="center", va="center", transform=lower.transAxes)
         lower.set_yticks([])
     lower.set_ylabel(f"|energy error| [{results.unit('energy')}]" if results.is_si else "|energy error|")
-    finish(results, [[upper], [lower]])
+    style.finish(results, [[upper], [lower]])
     return figure
 
 
@@ -76,18 +60,20 @@ def iterations(results: Results) -> Figure:
     """Linear solves per increment above, the residual norm they ended with below."""
     rows = results.increments[results.increments[:, 1] > 0]
     time, count, residual = rows[:, 2:5].T
-    figure = Figure(figsize=(WIDTH, 5.2), layout="constrained")
+    figure = Figure(figsize=(style.WIDTH, 5.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
     size = 3.0 if len(time) > 300 else 6.0
-    points = thinned(time, count)
-    upper.plot(*points, ".", color=OKABE_ITO[0], ms=size)
+    points = style.thinned(time, count)
+    upper.plot(*points, ".", color=style.OKABE_ITO[0], ms=size)
     upper.set_ylabel("iterations")
     few = "" if len(points[0]) == len(time) else ": extremes of equal shares"
     figure.suptitle(f"Iterations of {len(time)} increments{few}", fontsize=12)
     if np.any(residual > 0.0):
-        lower.semilogy(*thinned(time, np.where(residual > 0.0, residual, np.nan)), ".", color=OKABE_ITO[1], ms=size)
+        lower.semilogy(
+            *style.thinned(time, np.where(residual > 0.0, residual, np.nan)), ".", color=style.OKABE_ITO[1], ms=size
+        )
     lower.set_ylabel("relative residual")
-    finish(results, [[upper], [lower]])
+    style.finish(results, [[upper], [lower]])
     upper.set_ylim(0.0, max(1.0, float(count.max(initial=0.0))) * 1.12)
     upper.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     first, last = results.increments[[0, -1], 2].tolist()
@@ -117,20 +103,20 @@ def motion_figure(results: Results, quantity: Quantity) -> Figure:
     if not motion:
         name = quantity.name
         raise Missing(f"nodes.csv holds fewer than three instants of it: request *NODE PRINT, NSET=... of {name}")
-    chosen = [list(motion)[place] for place in some_of(list(motion))]
+    chosen = [list(motion)[place] for place in style.some_of(list(motion))]
     parts = [motion[label][1] for label in chosen]
-    columns = moving(np.concatenate([part - part[0] for part in parts] if quantity.name == "COORD" else parts))
-    title = f"{quantity.figure.capitalize()} of the printed nodes{part_of(chosen, len(motion))}"
-    figure, rows = panels(len(columns), title)
+    columns = style.moving(np.concatenate([part - part[0] for part in parts] if quantity.name == "COORD" else parts))
+    title = f"{quantity.figure.capitalize()} of the printed nodes{style.part_of(chosen, len(motion))}"
+    figure, rows = style.panels(len(columns), title)
     for place, label in enumerate(chosen):
         time, values = motion[label]
         for (panel,), column in zip(rows, columns, strict=True):
-            curve(panel, time, values[:, column], place, f"node {label}")
+            style.curve(panel, time, values[:, column], place, f"node {label}")
     spells = slack_spells(results, *(float(edge(motion[chosen[0]][0])) for edge in (np.min, np.max)))
     for (panel,), column in zip(rows, columns, strict=True):
         shade(panel, spells)
-        panel.set_ylabel(labelled(results, quantity.columns[column], quantity.unit))
-    finish(results, rows)
+        panel.set_ylabel(style.labelled(results, quantity.columns[column], quantity.unit))
+    style.finish(results, rows)
     return figure
 
 
@@ -154,12 +140,12 @@ def reactions(results: Results) -> Figure:
     labels = supported(results)
     if not labels:
         raise Missing("no support carries a force in the fields or in RF of nodes.csv (*NODE PRINT of RF)")
-    chosen = labels[:MOST_CURVES]
+    chosen = labels[: style.MOST_CURVES]
     motion = read_motion(results, chosen, ("RF",))
     if "RF" not in motion.values:
         raise Missing("neither nodes.csv (*NODE PRINT of RF) nor the fields (*NODE FILE of RF) hold reactions")
     force = motion.values["RF"]
-    title = f"Reactions of the supports{part_of(chosen, len(labels))}"
+    title = f"Reactions of the supports{style.part_of(chosen, len(labels))}"
     names = [f"node {label}" for label in chosen]
     figure = force_figure(results, motion.time, force, names, title, ["RF1", "RF2", "RF3"], None)
     figure.set_label(motion.source)
@@ -187,18 +173,18 @@ def force_figure(
     results: Results, time: Floats, force: Floats, names: list[str], title: str, labels: list[str], pull: Floats | None
 ) -> Figure:
     """Components of force (k, p, 3), one panel each, and T (k, p) below where it is given."""
-    axes = moving(force)
-    figure, rows = panels(len(axes) + (pull is not None), title)
+    axes = style.moving(force)
+    figure, rows = style.panels(len(axes) + (pull is not None), title)
     for place, name in enumerate(names):
         for (panel,), axis in zip(rows, axes, strict=False):
-            curve(panel, time, force[:, place, axis], place, name)
+            style.curve(panel, time, force[:, place, axis], place, name)
         if pull is not None:
-            curve(rows[-1][0], time, pull[:, place], place)
+            style.curve(rows[-1][0], time, pull[:, place], place)
     for (panel,), axis in zip(rows, axes, strict=False):
-        panel.set_ylabel(labelled(results, labels[axis], "force"))
+        panel.set_ylabel(style.labelled(results, labels[axis], "force"))
     if pull is not None:
-        rows[-1][0].set_ylabel(labelled(results, "T along the bar", "force"))
-    finish(results, rows)
+        rows[-1][0].set_ylabel(style.labelled(results, "T along the bar", "force"))
+    style.finish(results, rows)
     return figure
 
 
@@ -222,19 +208,19 @@ class Path:
     def limit_points(self) -> Ints:
         """Places in (k,) where the load factor turns: it is greater, or less, than before and after."""
         change = np.diff(self.factor)
-        (moving,) = np.nonzero(change)
-        (turns,) = np.nonzero(np.diff(np.sign(change[moving])))
-        return np.asarray(moving[turns] + 1)
+        (changing,) = np.nonzero(change)
+        (turns,) = np.nonzero(np.diff(np.sign(change[changing])))
+        return np.asarray(changing[turns] + 1)
 
 
 def load_factor(results: Results) -> Figure:
     """A curve for each step; triangles where the load factor turns, with the numbers of the printed increment there."""
     paths = read_paths(results)
-    figure = Figure(figsize=(WIDTH, 5.0), layout="constrained")
+    figure = Figure(figsize=(style.WIDTH, 5.0), layout="constrained")
     panel = figure.subplots()
-    figure.suptitle(shortened(f"Load factor: {results.heading}"), fontsize=TITLE)
+    figure.suptitle(style.shortened(f"Load factor: {results.heading}"), fontsize=style.TITLE)
     for place, path in enumerate(paths):
-        curve(
+        style.curve(
             panel,
             path.displacement,
             path.factor,
@@ -247,14 +233,22 @@ def load_factor(results: Results) -> Figure:
         u, factor = path.displacement[at], path.factor[at]
         named = f"limit point near\n{factor:.4g} at {u:.4g}" if count < MOST_NAMED else None
         mark = "^" if factor > path.factor[at - 1] else "v"
-        panel.plot(u, factor, mark, color=OKABE_ITO[1] if mark == "^" else OKABE_ITO[2], ms=8, label=named, zorder=3)
+        panel.plot(
+            u,
+            factor,
+            mark,
+            color=style.OKABE_ITO[1] if mark == "^" else style.OKABE_ITO[2],
+            ms=8,
+            label=named,
+            zorder=3,
+        )
     panel.axhline(0.0, color="#888888", lw=0.8, zorder=0.5)
-    panel.set_xlabel(f"{paths[0].column} of node {paths[0].node} [{results.unit('length')}]", fontsize=LABEL)
-    panel.set_ylabel("load factor", fontsize=LABEL)
-    tidy(panel)
-    legend_beside(panel)
+    panel.set_xlabel(f"{paths[0].column} of node {paths[0].node} [{results.unit('length')}]", fontsize=style.LABEL)
+    panel.set_ylabel("load factor", fontsize=style.LABEL)
+    style.tidy(panel)
+    style.legend_beside(panel)
     if len(points) > MOST_NAMED:
-        panel.set_title(f"{len(points)} limit points, {MOST_NAMED} named", fontsize=SMALL)
+        panel.set_title(f"{len(points)} limit points, {MOST_NAMED} named", fontsize=style.SMALL)
     return figure
 
 
@@ -320,7 +314,7 @@ def response(results: Results) -> Figure:
     chosen = [found[name] for name in PREFERRED if name in found][:MOST_ROWS]
     if not chosen:
         raise Missing(f"steady_nodes.csv and steady_elements.csv hold less than {LEAST_INSTANTS} frequencies of a step")
-    figure, rows = panels(len(chosen), "Harmonic response: amplitude cos(2π f t + phase)", 2, 2.6)
+    figure, rows = style.panels(len(chosen), "Harmonic response: amplitude cos(2π f t + phase)", 2, 2.6)
     for (left, right), each in zip(rows, chosen, strict=True):
         draw_row(results, left, right, each)
     label = f"frequency f [1/{results.unit('time')}]"
@@ -330,22 +324,21 @@ def response(results: Results) -> Figure:
 
 
 def draw_row(results: Results, left: Axes, right: Axes, each: Drawn) -> None:
-    """One quantity."""
     ratio = each.frequency[-1] / each.frequency[0]
     for place, label in enumerate(each.labels):
         size = each.amplitude[place]
-        curve(left, each.frequency, np.where(size > 0.0, size, np.nan), place)
-        curve(right, *with_breaks(each.frequency, each.phase[place]), place, label)
+        style.curve(left, each.frequency, np.where(size > 0.0, size, np.nan), place)
+        style.curve(right, *with_breaks(each.frequency, each.phase[place]), place, label)
     for panel in (left, right):
         panel.set_xscale("log" if ratio > 10.0 else "linear")
     left.set_yscale("log")
-    left.set_ylabel(labelled(results, f"amplitude of {each.name}", each.unit))
+    left.set_ylabel(style.labelled(results, f"amplitude of {each.name}", each.unit))
     right.set_ylabel("phase\n[degrees]")
     right.set_ylim(-190.0, 190.0)
-    tidy(left)
-    tidy(right)
+    style.tidy(left)
+    style.tidy(right)
     right.set_yticks([-180, -90, 0, 90, 180])
-    legend_beside(right)
+    style.legend_beside(right)
     if each.part:
         left.set_title(f"{each.name}{each.part}", fontsize=9)
 
@@ -379,7 +372,7 @@ def drawn_of(results: Results, kind: str) -> Iterator[Drawn]:
         curves = np.argwhere(amplitude.max(axis=1) > 1e-10 * amplitude.max())
         if not len(curves):
             continue
-        kept = curves[some_of(range(len(curves)))].tolist()
+        kept = curves[style.some_of(range(len(curves)))].tolist()
         ats, axes = (list(each) for each in zip(*kept, strict=True))
         names = [f"{quantity.columns[axis]} of {item} {labels[at]:.0f}" for at, axis in kept]
         part = f": {len(kept)} of {len(curves)} curves" if len(kept) < len(curves) else ""

@@ -27,6 +27,7 @@ from matplotlib.ticker import MaxNLocator
 from fem.arrays import Flags, Floats, Ints
 from fem.runs.read import LEAST_INSTANTS, Missing, Results, extremes
 from fem.runs.record import Acting
+from fem.show import style
 from fem.show.curves import force_figure, printed
 from fem.show.motion import (
     NODES,
@@ -39,23 +40,6 @@ from fem.show.motion import (
     plane_of,
     read_motion,
     table_values,
-)
-from fem.show.style import (
-    AXES,
-    DASHES,
-    MOST_CURVES,
-    OKABE_ITO,
-    TITLE,
-    curve,
-    finish,
-    labelled,
-    legend_beside,
-    moving,
-    panels,
-    part_of,
-    shortened,
-    some_of,
-    tidy,
 )
 
 
@@ -79,10 +63,10 @@ class Links:
 
 
 @lru_cache(maxsize=1)
-def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: int = MOST_CURVES) -> Links:
+def read_links(results: Results, variables: tuple[str, ...] = ("U", "V"), most: int = style.MOST_CURVES) -> Links:
     """At most ``most`` links of the chain. Missing: no chain, or no motion of both ends."""
     nodes, elements = chain_of(results)
-    places = some_of(elements, most)
+    places = style.some_of(elements, most)
     labels = [elements[place] for place in places]
     first, second = [nodes[place] for place in places], [nodes[place + 1] for place in places]
     ends = list(dict.fromkeys([*first, *second]))
@@ -110,7 +94,7 @@ def frame_of(results: Results) -> tuple[Floats, Floats | None, str]:
     else:
         down[axes[-1]] = -1.0
     upright = int(np.argmax(np.abs(down)))
-    name = f"{'−' if down[upright] < 0.0 else '+'}{AXES[upright]}"
+    name = f"{'−' if down[upright] < 0.0 else '+'}{style.AXES[upright]}"
     if len(axes) == 3:
         return down, None, name
     across = np.zeros(3)
@@ -140,16 +124,16 @@ def angles(results: Results) -> Figure:
     down, across, name = frame_of(results)
     angle, speed = angles_of(found, down, across)
     what = f"angle from {name}" if across is not None else f"inclination from {name}"
-    title = f"Angles of the links{part_of(found.labels, found.every)}"
-    figure, rows = panels(1 if speed is None else 2, title, height=2.5)
+    title = f"Angles of the links{style.part_of(found.labels, found.every)}"
+    figure, rows = style.panels(1 if speed is None else 2, title, height=2.5)
     for place, label in enumerate(found.labels):
-        curve(rows[0][0], found.time, angle[:, place], place, f"link {label}")
+        style.curve(rows[0][0], found.time, angle[:, place], place, f"link {label}")
         if speed is not None:
-            curve(rows[1][0], found.time, speed[:, place], place)
+            style.curve(rows[1][0], found.time, speed[:, place], place)
     rows[0][0].set_ylabel(f"{what}\n[rad]")
     if speed is not None:
         rows[1][0].set_ylabel(f"angular speed\n[rad/{results.unit('time')}]")
-    finish(results, rows)
+    style.finish(results, rows)
     figure.set_label(found.source)
     return figure
 
@@ -158,15 +142,15 @@ def links(results: Results) -> Figure:
     """Position, velocity and acceleration of the centre of each link."""
     found = read_links(results, ("U", "V", "A"))
     axes = plane_of(results)
-    title = f"Centres of the links{part_of(found.labels, found.every)}"
-    figure, rows = panels(len(found.centre), title, len(axes))
+    title = f"Centres of the links{style.part_of(found.labels, found.every)}"
+    figure, rows = style.panels(len(found.centre), title, len(axes))
     for row, (name, values) in zip(rows, found.centre.items(), strict=True):
         word = "position" if name == "U" else NODES[name].field
         for panel, axis in zip(row, axes, strict=True):
             for place, label in enumerate(found.labels):
-                curve(panel, found.time, values[:, place, axis], place, f"link {label}")
-            panel.set_ylabel(labelled(results, f"{word} {AXES[axis]}", NODES[name].unit))
-    finish(results, rows)
+                style.curve(panel, found.time, values[:, place, axis], place, f"link {label}")
+            panel.set_ylabel(style.labelled(results, f"{word} {style.AXES[axis]}", NODES[name].unit))
+    style.finish(results, rows)
     figure.set_label(found.source)
     return figure
 
@@ -201,7 +185,7 @@ class Joints:
     source: str
 
 
-def joint_forces(results: Results, most: int = MOST_CURVES) -> Joints:
+def joint_forces(results: Results, most: int = style.MOST_CURVES) -> Joints:
     """Of at most ``most`` links. Missing: see ``forces_of``."""
     acting = results.acting
     trees = trees_of(results, np.concatenate([step.labels for step in acting.values() if step]))
@@ -209,7 +193,7 @@ def joint_forces(results: Results, most: int = MOST_CURVES) -> Joints:
     force, balance, kept = forces_of(results, trees, motion, acting, needs_rates)
     links = np.concatenate([tree.links for tree in trees])
     bars = np.flatnonzero(results.mesh.is_bar[links[:, 0]])
-    chosen = bars[some_of(bars.tolist(), most)]
+    chosen = bars[style.some_of(bars.tolist(), most)]
     labels = results.mesh.element_labels[links[chosen, 0]].tolist()
     pulls = table_values(results.elements, ["T"], labels, None if motion.keys is None else motion.keys[kept])
     tension = None if pulls is None else pulls[:, :, 0]
@@ -220,9 +204,9 @@ def joint_forces(results: Results, most: int = MOST_CURVES) -> Joints:
 def joints(results: Results) -> Figure:
     """Force on each link at the joint nearer to the support, components and T. Missing: see ``forces_of``."""
     found = joint_forces(results)
-    title = f"Forces on the links at their joints nearer to the support{part_of(found.labels, found.every)}"
+    title = f"Forces on the links at their joints nearer to the support{style.part_of(found.labels, found.every)}"
     names = [f"link {label}" for label in found.labels]
-    letters = [f"F{axis}" for axis in AXES]
+    letters = [f"F{axis}" for axis in style.AXES]
     figure = force_figure(results, found.time, found.force, names, title, letters, found.tension)
     figure.set_label(found.source)
     return figure
@@ -417,7 +401,7 @@ def phase(results: Results) -> Figure:
     labels = [label for label, (_, v) in printed(results, NODES["V"]).items() if label != support and v.any()]
     if not labels:
         raise Missing("no node has a velocity in nodes.csv: request *NODE PRINT, NSET=... of U, V")
-    chosen = [labels[place] for place in some_of(labels, MOST_ORBITS)]
+    chosen = [labels[place] for place in style.some_of(labels, MOST_ORBITS)]
     motion: dict[int, tuple[Floats, Floats]] = {}
     for label in chosen:
         pair = read_motion(results, [label] if support is None else [label, support], ("V",)).values
@@ -425,8 +409,8 @@ def phase(results: Results) -> Figure:
             raise Missing(f"V is printed at some instants only, or not of node {support}: request *NODE PRINT of U, V")
         u, v = pair["U"], pair["V"]
         motion[label] = (u[:, 0], v[:, 0]) if support is None else (u[:, 0] - u[:, 1], v[:, 0] - v[:, 1])
-    axes = moving(np.concatenate([motion[label][1] for label in chosen]))
-    figure, panels = orbit_panels(len(axes), f"Phase plane of the printed nodes{part_of(chosen, len(labels))}")
+    axes = style.moving(np.concatenate([motion[label][1] for label in chosen]))
+    figure, panels = orbit_panels(len(axes), f"Phase plane of the printed nodes{style.part_of(chosen, len(labels))}")
     beside = "" if support is None else f" relative to node {support}"
     for panel, axis in zip(panels, axes, strict=True):
         for place, label in enumerate(chosen):
@@ -454,7 +438,7 @@ def phase_angles(results: Results) -> Figure:
     angle, speed = angles_of(links, down, across)
     if across is None or speed is None:
         raise Missing("the motion is in space" if across is None else "no velocities of both ends of every bar (V)")
-    figure, (panel,) = orbit_panels(1, f"Phase plane of the links{part_of(links.labels, links.every)}")
+    figure, (panel,) = orbit_panels(1, f"Phase plane of the links{style.part_of(links.labels, links.every)}")
     for place, label in enumerate(links.labels):
         orbit(panel, angle[:, place], speed[:, place], place, f"link {label}")
     panel.set_xlabel(f"angle from {name} [rad]")
@@ -466,7 +450,7 @@ def phase_angles(results: Results) -> Figure:
 
 def orbit_panels(count: int, title: str) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(4.4 * count + 1.6, 4.6), layout="constrained")
-    figure.suptitle(shortened(title), fontsize=TITLE)
+    figure.suptitle(style.shortened(title), fontsize=style.TITLE)
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
 
@@ -474,16 +458,16 @@ def orbit(panel: Axes, x: Floats, y: Floats, place: int, label: str) -> None:
     """One orbit; a dot where it starts."""
     rows = np.stack([x, y], axis=1)
     rows = extremes(rows, -(-len(rows) * 4 // MOST_POINTS)) if len(rows) > MOST_POINTS else rows
-    look: dict[str, Any] = {"color": OKABE_ITO[place], "ls": DASHES[place], "lw": 1.2}
+    look: dict[str, Any] = {"color": style.OKABE_ITO[place], "ls": style.DASHES[place], "lw": 1.2}
     if len(x) > MOST_POINTS:
         look |= {"ls": "-", "lw": 0.5}
     panel.plot(rows[:, 0], rows[:, 1], label=label, **look)
-    panel.plot(x[0], y[0], "o", color=OKABE_ITO[place], ms=5)
+    panel.plot(x[0], y[0], "o", color=style.OKABE_ITO[place], ms=5)
 
 
 def finish_planes(panels: list[Axes]) -> None:
     for panel in panels:
-        tidy(panel)
+        style.tidy(panel)
         panel.margins(0.05)
         panel.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-    legend_beside(panels[-1])
+    style.legend_beside(panels[-1])

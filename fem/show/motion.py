@@ -1,4 +1,7 @@
-"""The motion of chosen nodes, from ``nodes.csv`` and ``elements.csv`` where they hold it, else from the fields."""
+"""The motion of chosen nodes and the force T of bars, from the tables where they hold it, else from the fields.
+
+Also the colours of T, and when ropes are slack.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize
 from fem.arrays import Flags, Floats, Ints
 from fem.model.quantities import NODAL
 from fem.runs.fields import FieldMesh, read_field
-from fem.runs.read import LEAST_INSTANTS, MOST_NUMBERS, Missing, Results, Table, events_of, instant_keys
+from fem.runs.read import LEAST_INSTANTS, MOST_NUMBERS, Missing, Results, Table, instant_keys
 from fem.runs.tables import chains_of
 
 NODES = {quantity.name: quantity for quantity in NODAL}
@@ -285,7 +288,6 @@ def magnified(coordinates: Floats, u: Floats, scale: float) -> Floats:
 
 
 def magnified_title(title: str, scale: float) -> str:
-    """Says how many times."""
     return title if scale == 1.0 else f"{title} (displacements x {scale:g})"
 
 
@@ -330,7 +332,7 @@ def read_tensions(results: Results) -> Tensions:
 def break_times(results: Results) -> Floats:
     """(q,) total times at which bars break; infinite for those that do not."""
     labels = bars_of(results.mesh)[1]
-    broken = {int(row["element"]): float(row["time"]) for row in events_of(results) if row["event"] == "break"}
+    broken = {event.element: event.time for event in results.events if event.event == "break"}
     return np.array([broken.get(label, np.inf) for label in labels])
 
 
@@ -343,12 +345,12 @@ def slack_spells(results: Results, first: float, last: float) -> dict[int, list[
     never = {0, *results.settings.get("stops", [])}
     spells: dict[int, list[tuple[float, float]]] = {}
     since: dict[int, float | None] = {}
-    for row in events_of(results):
-        if row["event"] not in ("slack", "taut", "impact") or int(row["element"]) in never:
+    for event in results.events:
+        if event.event not in ("slack", "taut", "impact") or event.element in never:
             continue
-        rope, time = int(row["element"]), float(row["time"])
+        rope, time = event.element, event.time
         begun = since.get(rope, first)  # slack from the start where the first that happens is a pull
-        if row["event"] == "slack":
+        if event.event == "slack":
             since[rope] = time if since.get(rope) is None else begun
             spells.setdefault(rope, [])
         elif begun is not None:

@@ -1,4 +1,7 @@
-"""``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed."""
+"""``fem report``: one HTML file of a folder of results, which can be handed on, shown without a network and printed.
+
+A report is sections of facts, tables, figures and texts; ``page.html.jinja`` makes HTML of them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from fem.files import REPORT, is_marked, mark_of, replace_file
 from fem.model.quantities import ENERGIES
 from fem.runs.frames import as_svg, si_unit
 from fem.runs.own import check_file, listed_names, read_record, usable_folder
-from fem.runs.read import Missing, Results, events_of, open_results
+from fem.runs.read import Missing, Results, open_results
 from fem.runs.run_record import COMPLETED, RUNNING
 from fem.show import style
 from fem.show.animate import animate
@@ -103,7 +106,7 @@ def page_of_run(folder: Path) -> Page:
     add_figures(page, results)
     page.add("Extremes", extremes(results, "nodes"), extremes(results, "elements"))
     page.add("Frequencies", table_of(folder / "frequencies.csv"))
-    counted = Counter(row["event"] for row in events_of(results))
+    counted = Counter(event.event for event in results.events)
     page.add("Events", facts(counted), table_of(folder / "events.csv") if counted else None)
     page.add("Settings as understood", *understood(settings, record))
     page.add("Made with", facts(record.get("versions") or {}), facts({"seconds": record.get("timing")}))

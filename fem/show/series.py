@@ -1,4 +1,8 @@
-"""Values over time, as the tables of a run have them."""
+"""Values over time, as the tables of a run have them: their statistics, the extremes to expect, cycles and fatigue.
+
+Cycles are found by rainflow counting, their damage by Miner's rule.
+Source: ASTM E1049-85 (2017), 5.4.4, three points at a time.
+"""
 
 from __future__ import annotations
 
@@ -190,7 +194,6 @@ def block_maxima(series: Series, blocks: int) -> Floats:
 def stats(
     folder: Path, what: str, step: int | None, start: float, duration: float | None, blocks: int | None, say: Say
 ) -> None:
-    """``fem post stats``."""
     for series in chosen_series(folder, what, step, start):
         for line in [*(f"note: {notice}" for notice in series.notices), *value_lines(series, duration, blocks)]:
             say(line)

@@ -1,4 +1,4 @@
-"""Figures of shapes: T of bars over time and over bars, mode shapes, where lines leave the bottom."""
+"""Figures of shapes: T of bars over time and over bars, the range along a line, modes, where lines leave the bottom."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fem.arrays import Flags, Floats, Ints, Say, first_least
 from fem.errors import CommandError, unknown
 from fem.model.quantities import ELEMENTAL
 from fem.runs.fields import FOLDER, FieldMesh, read_field, read_mesh
-from fem.runs.read import LEAST_INSTANTS, Missing, Results, events_of, open_results
+from fem.runs.read import LEAST_INSTANTS, Missing, Results, open_results
 from fem.show import style
 from fem.show.animate import even_times
 from fem.show.motion import (
@@ -42,7 +42,6 @@ from fem.show.motion import (
 )
 from fem.show.scenery import draw_scenery, with_scenery
 from fem.show.series import Series, read_series, write_table
-from fem.show.style import curve, finish, labelled, panels, save, some_of
 
 MOST_ROPES = 20
 MOST_STEPS = 4
@@ -366,28 +365,24 @@ def unit(shape: Floats) -> Floats:
 
 def lines_of(results: Results, found: ModeShapes) -> Ints:
     """(q, 2) node indices of the pieces of all elements with two nodes, without bars that broke before."""
-    broken = {int(row["element"]) for row in events_of(results) if is_break(row, found.step)}
+    broken = {each.element for each in results.events if each.event == "break" and each.step <= found.step}
     legs, elements = found.mesh.legs
     there = ~np.isin(found.mesh.element_labels[elements], list(broken)) & (legs[:, 0] != legs[:, 1])
     return np.asarray(legs[there])
 
 
-def is_break(row: dict[str, str], step: int) -> bool:
-    return row["event"] == "break" and int(row["step"]) <= step
-
-
 def touchdown(results: Results) -> Figure:
     """Natural length up to the place where each line leaves the bottom, and that which lies on it, over time."""
     found = read_touchdown(results)
-    chosen = [list(found)[place] for place in some_of(range(len(found)))]
+    chosen = [list(found)[place] for place in style.some_of(range(len(found)))]
     more = f": {len(chosen)} of {len(found)} lines" if len(chosen) < len(found) else ""
-    figure, rows = panels(2, f"Touchdown{more}", height=2.5)
+    figure, rows = style.panels(2, f"Touchdown{more}", height=2.5)
     for place, name in enumerate(chosen):
         for (panel,), column in zip(rows, (1, 2), strict=True):
-            curve(panel, found[name][:, 0], found[name][:, column], place, name)
+            style.curve(panel, found[name][:, 0], found[name][:, column], place, name)
     for (panel,), what in zip(rows, ("natural length\nto touchdown", "natural length\non the bottom"), strict=True):
-        panel.set_ylabel(labelled(results, what, "length"))
-    finish(results, rows)
+        panel.set_ylabel(style.labelled(results, what, "length"))
+    style.finish(results, rows)
     return figure
 
 
@@ -435,7 +430,7 @@ def line_range(folder: Path, members: str, what: str, step: int | None, start: f
     title = f"Least, mean and greatest {what} along {members}"
     figure = along(results, elements, [(when, least, mean, greatest)], title, (nodes, elements), units[what])
     path = folder / f"range_{what}_{members}.png"
-    save(figure, path, results.mark)
+    style.save(figure, path, results.mark)
     say(str(path))
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,19 +21,15 @@ from fem.arrays import Flags, Floats, Ints
 from fem.errors import FemError, ModelError
 from fem.forces.bar import INV_LENGTH
 from fem.model import InitialCondition, Model
-from fem.runner import verdict_of
-from fem.runs.history import History
 from fem.runs.record import SilentSink
-from fem.runs.run_record import COMPLETED
 from fem.solve.rods import SAME_LENGTH
 from fem.solve.rope_states import ropes_of
-from fem.study.lanes.pack import follow_one_curve
+from fem.study.lanes.pack import Sample, follow_one_curve
 from fem.study.lanes.run import gather, march_samples
-from fem.study.lanes.sample import Sample
-from fem.study.neighbour import size_of
+from fem.study.question import Question, Row
 from fem.study.sections import LONGEST, SAME, period_of, strobe
 from fem.study.sweep import Sweep
-from fem.study.trajectory import Trajectory, halved, lasting
+from fem.study.trajectory import Trajectory, advance_to, halved, lasting, size_of
 
 ROUND = 10
 """Periods between two looks at the sections."""
@@ -41,12 +38,11 @@ ONE_IN, SEED = 20, 20120612
 """Of so many starts in a row one, chosen at random but always the same, runs again at dt/2: a tenth of the work."""
 ALIKE = 1e-9
 """What acts is periodic if it returns to this fraction of its largest value."""
-Row = tuple[int | float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Settling:
-    """How each start runs; also the question of a sweep.
+class Settling(Question):
+    """How each start runs.
 
     labels     of the printed nodes
     period     of the section: a time, a ``*PARAMETER`` that is one, None: that of the deck's PERIODIC amplitude
@@ -67,11 +63,6 @@ class Settling:
     counts: ClassVar[tuple[str, ...]] = ("period", "cycles")
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """What makes two sweeps the same."""
-        return {f"basins {each.name}": getattr(self, each.name) for each in fields(self)}
-
-    @property
     def state(self) -> list[str]:
         """Names of the coordinates of a point: positions and velocities."""
         return [f"{name}{axis}_{label}" for name in ("COOR", "V") for label in self.labels for axis in "123"]
@@ -89,24 +80,25 @@ class Settling:
         size, count = size_of(model), 3 * len(self.labels)
         return np.repeat([size, size * 2.0 * math.pi / strobe(model, self.period)[0]], count)
 
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
-        """A start that runs alone."""
-        verdict, row = self.alone(model)
-        finer = self.alone(halved(model)) if verdict == COMPLETED and self.runs_again(point) else None
-        return verdict, self.joined(row, finer[1] if finer and finer[0] == COMPLETED else None), None
+    def row(self, model: Model, point: int) -> Row:
+        row = self.alone(model)
+        return self.joined(row, self.alone_at_half(model) if self.runs_again(point) else None)
 
-    def alone(self, model: Model | None) -> tuple[str, Row]:
-        """Verdict and the first half of a row."""
-        try:
-            assert model is not None
-            scale, points = self.scale(model), np.zeros((1, 0, 6 * len(self.labels)))
-            for more in self.sections(model):
-                points = np.concatenate([points, more], axis=1)
-                if len(rows := self.settled(points, scale)):
-                    return COMPLETED, rows[0]
-            raise AssertionError("the last look settles all")
-        except Exception as error:
-            return verdict_of(error), (0, 0, *[math.nan] * len(self.state))
+    def alone(self, model: Model) -> Row:
+        """The first half of a row, of a start that runs alone."""
+        scale, points = self.scale(model), np.zeros((1, 0, 6 * len(self.labels)))
+        for more in self.sections(model):
+            points = np.concatenate([points, more], axis=1)
+            if len(rows := self.settled(points, scale)):
+                return rows[0]
+        raise AssertionError("the last look settles all")
+
+    def alone_at_half(self, model: Model) -> Row | None:
+        """The same at dt/2; None: it has no equal increments, or fails."""
+        finer = halved(model)
+        with suppress(Exception):
+            return self.alone(finer) if finer else None
+        return None
 
     def runs_again(self, point: int) -> bool:
         """Whether this start of the grid is one of those; the very first one is, so that no grid has none."""
@@ -129,7 +121,7 @@ class Settling:
         for _ in range(rounds):
             points = []
             for _ in range(ROUND):
-                follow(trajectory, every)
+                advance_to(trajectory.last, trajectory.progress.increment + every)
                 motion = trajectory.progress.motion
                 points.append(self.point(model, motion.u, motion.v, chosen))
             yield np.array(points)[None]
@@ -161,10 +153,8 @@ class Settling:
         halves = [halved(models[number]) for number in chosen]
         found = self.in_lanes([model for model in halves if model], may_compile) if chosen else {}
         finer = {number: found.get(place) for place, number in enumerate(chosen)}
-        for number, model in zip(chosen, halves, strict=True):
-            if finer[number] is None:
-                verdict, row = self.alone(model)
-                finer[number] = row if verdict == COMPLETED else None
+        for number in chosen:
+            finer[number] = finer[number] or self.alone_at_half(models[number])
         return {number: self.joined(row, finer.get(number)) for number, row in rows.items()}
 
     def in_lanes(self, models: Sequence[Model], may_compile: bool) -> dict[int, Row]:
@@ -207,14 +197,6 @@ def chosen_in(part: int) -> int:
 def flat(values: Floats) -> Floats:
     """Blocks and lanes as one axis."""
     return values.reshape(*values.shape[:-2], -1)
-
-
-def follow(trajectory: Trajectory, count: int) -> None:
-    """Go on by so many increments."""
-    end = trajectory.progress.increment + count
-    while trajectory.progress.increment < end:
-        trajectory.progress.chunk = end - trajectory.progress.increment
-        trajectory.last.advance(trajectory.progress.chunk)
 
 
 def refuse_stretched(trajectory: Trajectory) -> None:
@@ -296,7 +278,6 @@ class Attractor:
     share: float
 
     def __str__(self) -> str:
-        """In words."""
         kind = self.kind if self.period in (0, 1) else f"{self.kind} of period {self.period}"
         turning = f", {self.turns:+d} turns" if self.turns else ""
         return f"{self.number}: {kind}{turning}, {100.0 * self.share:.3g} % of the starts"
@@ -339,54 +320,54 @@ class Basins:
         return share + (": take smaller increments" if moved else "") if count else ""
 
 
-def look_at(asked: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:
+def look_at(study: Settling, model: Model, row: Mapping[str, float], number: int, share: float) -> Attractor:
     """Follow a motion on it for a period of its own: from the point of its section that is in the row of a start, else
     (other nodes move, too, or what acts is not periodic) from that start. ``not met again``: neither comes back there.
     """
-    period, point = int(row["period"]), np.array([row[f"{name}_point"] for name in asked.state])
-    its, scale, kind, turned, points = tuple(asked.state), asked.scale(model), "not met again", 0, point[None]
-    for begun, before in ((at_point(asked, model, point), 0), (model, int(row["cycles"]))):
+    period, point = int(row["period"]), np.array([row[f"{name}_point"] for name in study.state])
+    its, scale, kind, turned, points = tuple(study.state), study.scale(model), "not met again", 0, point[None]
+    for begun, before in ((at_point(study, model, point), 0), (model, int(row["cycles"]))):
         try:
-            found, track = followed(asked, begun, before, period or WINDOW)
+            found, track = followed(study, begun, before, period or WINDOW)
         except FemError:
             continue
         if not period:
             kind, points = "aperiodic", found
             break
-        if (np.abs(found - point) / scale).max(axis=1).min() <= 2.0 * asked.tolerance:
+        if (np.abs(found - point) / scale).max(axis=1).min() <= 2.0 * study.tolerance:
             points, turned = found, turns(track, model.mesh.legs[0])
-            rests = np.ptp(track, axis=0).max(initial=0.0) <= asked.tolerance * scale[0]
+            rests = np.ptp(track, axis=0).max(initial=0.0) <= study.tolerance * scale[0]
             kind = "rotation" if turned else "rest" if rests else "oscillation"
             break
     return Attractor(number, period, kind, turned, its, points, share)
 
 
-def at_point(asked: Settling, model: Model, point: Floats) -> Model:
+def at_point(study: Settling, model: Model, point: Floats) -> Model:
     """The model started in a point of a section."""
-    places = model.mesh.coordinates[[model.mesh.nodes_of(label)[0] for label in asked.labels]].ravel()
+    places = model.mesh.coordinates[[model.mesh.nodes_of(label)[0] for label in study.labels]].ravel()
     states = zip(("DISPLACEMENT", "VELOCITY"), np.split(point - np.append(places, 0.0 * places), 2), strict=True)
     conditions = [
         InitialCondition(kind, label, value, axis)
         for kind, values in states
-        for (label, axis), value in zip(product(asked.labels, (1, 2, 3)), values.tolist(), strict=True)
+        for (label, axis), value in zip(product(study.labels, (1, 2, 3)), values.tolist(), strict=True)
     ]
     return replace(model, initial_conditions=(*model.initial_conditions, *conditions))
 
 
-def followed(asked: Settling, model: Model, before: int, count: int) -> tuple[Floats, Floats]:
+def followed(study: Settling, model: Model, before: int, count: int) -> tuple[Floats, Floats]:
     """After so many cycles: the points (count, c) of the next ones, and the way of all nodes (k, n, 3) through them."""
-    length, every = strobe(model, asked.period)
+    length, every = strobe(model, study.period)
     trajectory = Trajectory(lasting(model, (before + count) * length), SilentSink())
     trajectory.open()
-    follow(trajectory, before * every)
-    chosen = [int(trajectory.system.nodes_of(label)[0]) for label in asked.labels]
+    advance_to(trajectory.last, trajectory.progress.increment + before * every)
+    chosen = [int(trajectory.system.nodes_of(label)[0]) for label in study.labels]
     points, tracks = [], [places_of(trajectory)]
     for _ in range(count):
         for part in np.diff(np.unique(np.linspace(0, every, min(PARTS, every) + 1).astype(int))).tolist():
-            follow(trajectory, part)
+            advance_to(trajectory.last, trajectory.progress.increment + part)
             tracks.append(places_of(trajectory))
         motion = trajectory.progress.motion
-        points.append(asked.point(model, motion.u, motion.v, chosen))
+        points.append(study.point(model, motion.u, motion.v, chosen))
     return np.array(points), np.array(tracks)
 
 

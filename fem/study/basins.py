@@ -19,8 +19,7 @@ from fem.study.files import write_basins
 from fem.study.points import make_grid
 from fem.study.row import layout_of
 from fem.study.sections import SAME
-from fem.study.sweep import Plan, Sweep, carry_out, computed, make_plan, sweep_as_asked
-from fem.study.table import sweep_folder
+from fem.study.sweep import Plan, Sweep, carry_out, computed, make_plan, run_sweep
 
 MOST = 100
 """Attractors that are told from each other."""
@@ -67,36 +66,32 @@ def basins(
     ([1, 1], 'rest')
     """
 
-    def ask(model: Model) -> Settling:
-        return settling_of(model, period, transient, cycles, tolerance, again)
-
-    plan = make_plan(deck, make_grid(grid), parameters, False, ask)
-    layout = plan.layout
-    own = output and sweep_folder(output, plan.model, plan.identity, layout.kind, layout.figures, force)
+    question_of = partial(
+        settling_of, period=period, transient=transient, cycles=cycles, tolerance=tolerance, again=again
+    )
+    plan = make_plan(deck, make_grid(grid), parameters, False, question_of)
+    own = plan.folder(output, force) if output else None
     with own or nullcontext():
         compute = partial(computed, plan, workers=workers, scheduler=scheduler)
-        found = basins_in(carry_out(plan, own or None, compute, False), plan)
+        found = basins_in(carry_out(plan, own, compute, False), plan)
         if own:
             write_basins(found, own.path, plan.model)
     return found
 
 
-def basins_as_asked(options: Namespace) -> int:
-    """``fem basins``."""
-
-    def ask(model: Model) -> Settling:
-        again = options.error == "sample"
-        return settling_of(model, options.period, options.transient, options.cycles, options.tolerance, again)
+def run_basins(options: Namespace) -> int:
+    names = ("period", "transient", "cycles", "tolerance")
+    settings = {name: getattr(options, name) for name in names} | {"again": options.error == "sample"}
 
     def draw(sweep: Sweep, folder: Path, plan: Plan) -> None:
         found = basins_in(sweep, plan)
         write_basins(found, folder, plan.model)
         if not options.quiet:
-            print("\n".join([*map(str, found.attractors), f"           and {', '.join(plan.layout.figures)}"]))
+            print("\n".join([*map(str, found.attractors), f"           and {', '.join(plan.question.figures)}"]))
             if found.what_dt_does:
                 print(as_note(found.what_dt_does))
 
-    return sweep_as_asked(options, ask, draw)
+    return run_sweep(options, partial(settling_of, **settings), draw)
 
 
 def settling_of(
@@ -113,10 +108,10 @@ def settling_of(
 
 def basins_in(sweep: Sweep, plan: Plan) -> Basins:
     """The attractors in a table, the one of most starts first."""
-    asked = plan.layout
-    assert isinstance(asked, Settling)
-    points = np.column_stack([sweep[f"{name}_point"] for name in asked.state]) / asked.scale(plan.model)
-    kind = grouped(np.where(sweep.failed, -1, sweep["period"]), points, 2.0 * asked.tolerance)
+    study = plan.question
+    assert isinstance(study, Settling)
+    points = np.column_stack([sweep[f"{name}_point"] for name in study.state]) / study.scale(plan.model)
+    kind = grouped(np.where(sweep.failed, -1, sweep["period"]), points, 2.0 * study.tolerance)
     sizes = np.bincount(kind[kind >= 0])
     order = np.argsort(-sizes, kind="stable")
     number = np.zeros(len(kind), np.int64)
@@ -125,21 +120,21 @@ def basins_in(sweep: Sweep, plan: Plan) -> Basins:
         members = np.flatnonzero(kind == old)
         number[members] = place
         model = plan.read({**plan.fixed, **plan.grid.point(int(members[0]))})
-        row = {name: float(sweep[name][members[0]]) for name in asked.columns()}
-        attractors.append(look_at(asked, model, row, place, len(members) / len(kind)))
-    again = at_half(sweep, asked, attractors, asked.scale(plan.model), number)
+        row = {name: float(sweep[name][members[0]]) for name in study.columns()}
+        attractors.append(look_at(study, model, row, place, len(members) / len(kind)))
+    again = at_half(sweep, study, attractors, study.scale(plan.model), number)
     return Basins(sweep.parameters, number, np.asarray(sweep["period"]), tuple(attractors), again, sweep)
 
 
-def at_half(sweep: Sweep, asked: Settling, attractors: list[Attractor], scale: Floats, number: Ints) -> Ints:
+def at_half(sweep: Sweep, study: Settling, attractors: list[Attractor], scale: Floats, number: Ints) -> Ints:
     """(k,) number of the attractor on which each start ends at dt/2; 0: on none of these; -1: it did not run again.
 
     It is the nearest one of that period, no further than ``MOVED``: orbits themselves move a little with dt.
     """
     found = np.full(len(number), -1)
-    if not asked.again:
+    if not study.again:
         return found
-    points = np.column_stack([sweep[f"{name}_dt"] for name in asked.state]) / scale
+    points = np.column_stack([sweep[f"{name}_dt"] for name in study.state]) / scale
     for start in np.flatnonzero(np.isfinite(sweep["period_dt"])).tolist():
         period = sweep["period_dt"][start]
         apart = {

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,6 +30,7 @@ from fem.errors import CommandError, FemError, NoConvergence
 from fem.model import Model
 from fem.study.orbit import LEADING, UNSTABLE, Direction, Family, Orbit, correct, happened, tangent
 from fem.study.points import Grid, make_grid
+from fem.study.question import Study
 from fem.study.sections import check_column, moving_most
 from fem.study.strobe import Move
 
@@ -122,7 +123,7 @@ class Walk:
                 if step < SHORTEST * self.longest:
                     if self.grazes(here):
                         yield replace(here, kind=GRAZING)
-                    self.say(f"the branch ends{self.family.named(here.orbit.value)}: {error}")
+                    self.notices.append(f"the branch ends{self.family.named(here.orbit.value)}: {error}")
                     return
                 continue
             if not self.ends[0] <= there.orbit.value <= self.ends[1]:
@@ -137,7 +138,7 @@ class Walk:
                 return  # it has closed
             here = self.scaled(there)
             step = min(self.longest, step * (GROWS if there.orbit.iterations <= QUICK else 1.0))
-        self.say(f"the branch is left{self.family.named(here.orbit.value)} after {self.most} steps")
+        self.notices.append(f"the branch is left{self.family.named(here.orbit.value)} after {self.most} steps")
 
     def scaled(self, here: Point) -> Point:
         """The point, its tangent of length 1 over the ranges of its motion, which are the scales from here on."""
@@ -160,12 +161,7 @@ class Walk:
             return False
         return happened(tape.events) != here.orbit.happened
 
-    def say(self, text: str) -> None:
-        """Keep a notice."""
-        self.notices.append(text)
-
     def is_same(self, one: Point, other: Point) -> bool:
-        """Two bifurcations are one."""
         return distance(one, other) < SAME * self.longest
 
     def after(self, here: Point, step: float) -> Point:
@@ -189,7 +185,7 @@ class Walk:
             if distance(point, here) > ASTRAY * distance(there, here):
                 raise NoConvergence(f"the orbit{self.family.named(end)} is not of this branch")
         except FemError as error:
-            self.say(str(error))
+            self.notices.append(str(error))
             return
         point = replace(point, arclength=here.arclength + distance(point, here))
         yield from self.between(here, point)
@@ -223,7 +219,9 @@ class Walk:
         if point is None or off(kind, point.orbit) > THERE:
             if kind != TORUS:  # two real multipliers may become such a pair outside the circle
                 near = self.family.named(here.orbit.value)
-                self.say(f"a {kind} is not located between two orbits{near} and{self.family.named(there.orbit.value)}")
+                self.notices.append(
+                    f"a {kind} is not located between two orbits{near} and{self.family.named(there.orbit.value)}"
+                )
             return None
         return replace(point, kind=kind)
 
@@ -238,7 +236,9 @@ class Walk:
             try:
                 tried = self.after(here, middle)
             except FemError:
-                self.say(f"the branch is not smooth{self.family.named(here.orbit.value)}: no orbits next to a grazing")
+                self.notices.append(
+                    f"the branch is not smooth{self.family.named(here.orbit.value)}: no orbits next to a grazing"
+                )
                 return None
             if tried.orbit.happened == before:
                 low = middle
@@ -364,7 +364,7 @@ class Orbits(Columns):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class Search(Study):
     """How orbits are looked for.
 
     period     of the drive, or the ``*PARAMETER`` that has it; None: that of the deck's PERIODIC amplitude
@@ -381,13 +381,7 @@ class Search:
     depth: int = 1
     kind: ClassVar[str] = "orbits"
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """For the record."""
-        return {f"orbits {each.name}": getattr(self, each.name) for each in fields(self)}
-
     def find(self, deck: str | Path | Model, parameters: Mapping[str, float], grid: Grid | None) -> Orbits:
-        """All of them."""
         if grid is None:
             model = read_model(deck, parameters)
             check_column(model, self.what)
@@ -455,7 +449,6 @@ class Search:
     def table(
         self, branches: list[list[Point]], name: str, notices: list[str], ends: tuple[float, float] = (0.0, 0.0)
     ) -> Orbits:
-        """The rows of all points."""
         numbered = enumerate(branches, 1)
         points = [(number, place, point) for number, its in numbered for place, point in enumerate(its, 1)]
         model = points[0][-1].orbit.slopes.strobe.model

@@ -12,12 +12,11 @@ from typing import Any
 import fem
 from fem.errors import CommandError, FemError, lacks
 from fem.study.lanes.run import can_run_in_lanes
+from fem.study.question import Answer, Job
 from fem.study.workers import (
     COMPILE_SECONDS,
     FEWEST,
-    Answer,
     Block,
-    Job,
     Lost,
     blocks,
     likely_seconds,
@@ -45,7 +44,6 @@ class Cluster:
         self.seen = time.monotonic()
 
     def submit(self, block: Block) -> None:
-        """To the scheduler."""
         self.pending[self.client.submit(Block.solve, block, pure=False, retries=RETRIES)] = block
 
     def collect(self) -> list[tuple[Block, list[Answer] | Lost]]:
@@ -152,5 +150,4 @@ def checked_threads(client: Any, scheduler: str) -> int:
 
 
 def version_here() -> str:
-    """The version on a worker."""
     return fem.__version__

@@ -29,14 +29,12 @@ if TYPE_CHECKING:
 
 
 def add_commands(commands: Any) -> None:
-    """The six parsers."""
     add_sweep_command(commands)
     add_chaos_commands(commands)
     add_branch_commands(commands)
 
 
 def add_sweep_command(commands: Any) -> None:
-    """``fem sweep``."""
     sweep = commands.add_parser("sweep", help="solve a deck for many parameter sets; one table of their results")
     where = "folder of the table (default: results/<deck name>_sweep); the same sweep in it goes on where it stopped"
     add_sweep(sweep, where)
@@ -52,7 +50,6 @@ def add_sweep_command(commands: Any) -> None:
 
 
 def add_chaos_commands(commands: Any) -> None:
-    """``fem lyapunov``, ``sections`` and ``basins``."""
     chaos = commands.add_parser("lyapunov", help="Lyapunov exponents of the motion in the last step of a deck")
     chaos.add_argument("--time", type=positive, metavar="T", help="length of the last step (default: the deck's)")
     what = "how many, the largest first (default: 1)"
@@ -102,7 +99,6 @@ def add_chaos_commands(commands: Any) -> None:
 
 
 def add_branch_commands(commands: Any) -> None:
-    """``fem continue`` and ``fem orbits``."""
     follow = commands.add_parser("continue", help="follow a motion up and down in a parameter (hysteresis)")
     add_common(follow, required=True)
     follow.add_argument("--back", action="store_true", help="then down again, from the last value to the first")
@@ -125,7 +121,6 @@ def add_branch_commands(commands: Any) -> None:
 
 
 def add_common(command: argparse.ArgumentParser, required: bool) -> None:
-    """What both take."""
     what = "values of a *PARAMETER, both ends included, in the order in which they are gone through"
     form = "NAME=first:last:count"
     command.add_argument("--vary", metavar=form, action="append", required=required, default=[], help=what)
@@ -139,80 +134,74 @@ def add_common(command: argparse.ArgumentParser, required: bool) -> None:
 
 
 def sweep_command(options: argparse.Namespace) -> int:
-    """``fem sweep``."""
     gc.set_threshold(100_000)
     from fem.errors import CommandError
     from fem.study.files import write_extremes
     from fem.study.points import points_of
     from fem.study.row import Record, layout_of
     from fem.study.scatter import read_scatter
-    from fem.study.sweep import sweep_as_asked
+    from fem.study.sweep import run_sweep
 
     window = options.step, options.start, options.slope, options.constant
     if options.record is None:
         if window != (None, float("-inf"), None, None) or options.occurrences:
             raise CommandError("--step, --from, --slope, --constant and --occurrences are about numbers of --record")
-        return sweep_as_asked(options)
+        return run_sweep(options)
     record = Record(options.record, *window)
     if options.occurrences:
         if record.slope is None:
             raise CommandError("--occurrences takes --slope m and --constant K of N = K range^-m, too")
         read_scatter(options.occurrences, points_of(options).columns())
     draw = partial(write_extremes, record=record, occurrences=options.occurrences, is_quiet=options.quiet)
-    return sweep_as_asked(options, partial(layout_of, record=record), draw)
+    return run_sweep(options, partial(layout_of, record=record), draw)
 
 
 def lyapunov_command(options: argparse.Namespace) -> int:
-    """``fem lyapunov``."""
     from fem.study.exponents import Lyapunov
     from fem.study.files import write_exponents
 
-    asked = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
-    return swept(options, asked) if options.vary else write_exponents(options, asked)
+    study = Lyapunov(options.time, options.exponents, options.method, options.every, options.transient, options.error)
+    return swept(options, study) if options.vary else write_exponents(options, study)
 
 
 def sections_command(options: argparse.Namespace) -> int:
-    """``fem sections``."""
     from fem.study.files import write_section
     from fem.study.sections import Sections
 
-    asked = Sections(options.period, options.cycles, options.points, options.what)
+    study = Sections(options.period, options.cycles, options.points, options.what)
     if not options.vary:
-        return write_section(options, asked)
+        return write_section(options, study)
     from fem.study.points import read_vary
     from fem.study.sweep import first_of
 
-    return swept(options, asked.decided(first_of(options.deck, dict(options.parameters), read_vary(options.vary))))
+    return swept(options, study.decided(first_of(options.deck, dict(options.parameters), read_vary(options.vary))))
 
 
 def basins_command(options: argparse.Namespace) -> int:
-    """``fem basins``."""
-    from fem.study.basins import basins_as_asked
+    from fem.study.basins import run_basins
 
-    return basins_as_asked(options)
+    return run_basins(options)
 
 
-def swept(options: argparse.Namespace, asked: Lyapunov | Sections) -> int:
+def swept(options: argparse.Namespace, study: Lyapunov | Sections) -> int:
     """One row for each combination of parameters, then the figure."""
     from fem.study.files import write_diagram
-    from fem.study.sweep import sweep_as_asked
+    from fem.study.sweep import run_sweep
 
-    return sweep_as_asked(
+    return run_sweep(
         options,
-        lambda _: asked,
-        lambda sweep, folder, plan: write_diagram(sweep, asked, folder, plan.model, options.quiet),
+        lambda _: study,
+        lambda sweep, folder, plan: write_diagram(sweep, study, folder, plan.model, options.quiet),
     )
 
 
 def continue_command(options: argparse.Namespace) -> int:
-    """``fem continue``."""
     from fem.study.files import write_continuation
 
     return write_continuation(options)
 
 
 def orbits_command(options: argparse.Namespace) -> int:
-    """``fem orbits``."""
     from fem.study.files import write_orbits
 
     return write_orbits(options)

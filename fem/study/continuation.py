@@ -6,9 +6,10 @@ import io
 import math
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -18,21 +19,19 @@ from fem.errors import CommandError
 from fem.files import replace_file
 from fem.model import Model
 from fem.runner import verdict_of
-from fem.runs.history import History
-from fem.runs.own import OwnFolder
 from fem.runs.record import Rows
 from fem.runs.run_record import COMPLETED
 from fem.solve.rope_states import ropes_of
 from fem.study import sections
 from fem.study.exponents import BATCHES, rates
 from fem.study.growth import EVERY
-from fem.study.neighbour import SEED, two_growth
+from fem.study.neighbour import SEED, TwoGrowth
 from fem.study.points import Grid, make_grid
+from fem.study.question import Answer, Question, Row
 from fem.study.sections import SectionSink
 from fem.study.strobe import State, Strobe
 from fem.study.sweep import Plan, Sweep, carry_out, first_of, make_plan
-from fem.study.table import cells_of, sweep_folder
-from fem.study.workers import Answer
+from fem.study.table import cells_of
 
 TRANSIENT, POINTS = 100, 64
 """Periods that each value is given to settle, and those of which it tells after that."""
@@ -44,7 +43,7 @@ KEPT = "state.npz"
 
 
 class Taut(SectionSink):
-    """A section, and in which share of the increments after the transient each rope and stop pulled or pushed."""
+    """A section, and in which fraction of the increments after the transient each rope and stop pulled or pushed."""
 
     ropes = np.zeros(0, np.int64)
 
@@ -64,14 +63,14 @@ class Taut(SectionSink):
             self.count += len(tension)
 
     @property
-    def share(self) -> float:
+    def fraction(self) -> float:
         """The mean of all; NaN: there are none."""
         return float(self.pulling.mean() / self.count) if len(self.ropes) else math.nan
 
 
 @dataclass(frozen=True, slots=True)
-class Continuation:
-    """What is asked at each value of the parameter; a question as those of sweeps.
+class Continuation(Question):
+    """How the motion is followed from value to value of the parameter.
 
     period     time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     transient  periods before the section;  points: of the section, one a period
@@ -96,11 +95,6 @@ class Continuation:
         if self.points < 2:
             raise CommandError("a section has at least 2 points")
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What makes two tables the same."""
-        return {f"continue {each.name}": getattr(self, each.name) for each in fields(self)}
-
     def decided(self, model: Model) -> Continuation:
         """With the one column that all rows keep, from a motion of this model."""
         return replace(self, what=sections.chosen_column(model, self.period, self.what))
@@ -112,19 +106,15 @@ class Continuation:
     def _numbered(self) -> list[str]:
         return [f"point_{n}" for n in range(1, self.points + 1)]
 
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """A row from the deck's own start."""
-        return *self.follow(model, None)[:2], None
-
-    def follow(self, model: Model, start: State | None) -> tuple[str, tuple[int | float, ...], State | None]:
+    def follow(self, model: Model, start: State | None) -> tuple[str, Row, State | None]:
         """Verdict, row, and the state at the end; that of the start where it did not get there."""
         try:
             row, end = self._row(model, start)
         except Exception as error:
-            return verdict_of(error), (0, *[math.nan] * (self.points + 5)), start
+            return verdict_of(error), self.empty_row(), start
         return COMPLETED, row, end
 
-    def _row(self, model: Model, start: State | None) -> tuple[tuple[int | float, ...], State]:
+    def _row(self, model: Model, start: State | None) -> tuple[Row, State]:
         cycles = self.transient + self.points
         every = sections.strobe(model, self.period)[1]
         sink = Taut(model, every, cycles, self.points)
@@ -142,14 +132,16 @@ class Continuation:
             other.begin(start)
             grown = np.zeros((0, 2))
             with suppress(CommandError):  # two motions that an impact has made one: no exponent
-                grown = two_growth(model, None, (strobe.trajectory, other.trajectory))
+                growth = TwoGrowth(model, None, (strobe.trajectory, other.trajectory))
+                growth.follow()
+                grown = growth.rows
             end = strobe.march()
         else:
             grown, end = np.zeros((0, 2)), strobe.march()
         section = sink.section()
         what = self.what or sections.moving_most(model, [section])
         values, track = section.of(what), section.motion_of(what)
-        numbers = section.period, float(track.min()), float(track.max()), sink.share
+        numbers = section.period, float(track.min()), float(track.max()), sink.fraction
         return (*numbers, *self._exponent(grown, self.transient * strobe.period), *values.tolist()), end
 
     def _nudged(self, strobe: Strobe, start: State | None) -> State:
@@ -170,12 +162,13 @@ class Continuation:
 
 
 def follow_plan(
-    deck: str | Path, values: Grid, back: bool, parameters: Mapping[str, float], asked: Continuation
+    deck: str | Path, values: Grid, back: bool, parameters: Mapping[str, float], study: Continuation
 ) -> Plan:
     """A plan whose first axis is the way; CommandError where not exactly one parameter is varied."""
+    study = study.decided(first_of(deck, parameters, values))
     if len(values.names) != 1:
         raise CommandError("a continuation varies one parameter")
-    plan = make_plan(deck, values, parameters, False, lambda _: asked)
+    plan = make_plan(deck, values, parameters, False, lambda _: study)
     grid = Grid((WAY, *plan.grid.names), ((1.0, -1.0) if back else (1.0,), *values.values))
     columns = [WAY if name == "point" else name for name in plan.identity["columns"]]
     columns[:1] = ["point", WAY]
@@ -184,8 +177,10 @@ def follow_plan(
     return replace(plan, grid=grid, identity=identity, heads=heads)
 
 
-def followed(plan: Plan, asked: Continuation, folder: Path | None, missing: list[int]) -> Generator[list[Answer]]:
+def followed(plan: Plan, folder: Path | None, missing: list[int]) -> Generator[list[Answer], None, None]:
     """Answers in the order of the motion, up and then down, from the last state that is kept."""
+    study = plan.question
+    assert isinstance(study, Continuation)
     count = int(np.count_nonzero(plan.grid.columns()[WAY] > 0.0))
     order = [*range(count), *reversed(range(count, len(plan.grid)))]
     done, state = kept_state(folder, order, set(missing)) if missing else (len(order), None)
@@ -195,9 +190,9 @@ def followed(plan: Plan, asked: Continuation, folder: Path | None, missing: list
         try:
             model = plan.read({**plan.fixed, **values})
         except Exception as error:
-            verdict, row = verdict_of(error), (0, *[math.nan] * (asked.points + 5))
+            verdict, row = verdict_of(error), study.empty_row()
         else:
-            verdict, row, state = asked.follow(model, state)
+            verdict, row, state = study.follow(model, state)
         yield [Answer(point, verdict, row)]
         if folder is not None and state is not None:
             content = io.BytesIO()
@@ -254,16 +249,8 @@ def continuation(
     >>> found["period"].tolist()
     [1, 1, 1, 1]
     """
-    asked = Continuation(period, transient, points, what, method, nudge)
-    values = make_grid(grid)
-    asked = asked.decided(first_of(deck, parameters or {}, values))
-    plan = follow_plan(deck, values, back, parameters or {}, asked)
-    own = None if output is None else continue_folder(output, plan, force)
-    folder = own.path if own else None
+    study = Continuation(period, transient, points, what, method, nudge)
+    plan = follow_plan(deck, make_grid(grid), back, parameters or {}, study)
+    own = None if output is None else plan.folder(output, force)
     with own or nullcontext():
-        return carry_out(plan, own, lambda missing: followed(plan, asked, folder, missing), False)
-
-
-def continue_folder(output: str | Path | None, plan: Plan, force: bool) -> OwnFolder:
-    """Where table, figure and state go."""
-    return sweep_folder(output, plan.model, plan.identity, plan.layout.kind, plan.layout.figures, force)
+        return carry_out(plan, own, partial(followed, plan, own.path if own else None), False)

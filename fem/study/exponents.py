@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,10 @@ from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
 from fem.study import growth, neighbour
 from fem.study.growth import TangentGrowth
-from fem.study.neighbour import NEVER, TwoGrowth, size_of
+from fem.study.neighbour import TwoGrowth
+from fem.study.question import Question, Row
 from fem.study.sections import LONGEST, SAME, strobe
-from fem.study.trajectory import halved, has_equal_increments, lasting
+from fem.study.trajectory import NEVER, halved, has_equal_increments, lasting, size_of
 
 PERIODS, MOST = 400, 8
 """Periods of the drive to which a positive exponent is followed, and how many times the record at most."""
@@ -104,12 +105,10 @@ class Followed:
 
     @property
     def increment(self) -> int:
-        """It has come to."""
         return self.growth.trajectory.progress.increment
 
     @property
     def is_finished(self) -> bool:
-        """The step is over."""
         return bool(self.growth.trajectory.last.clock.is_finished)
 
     def follow(self, end: int) -> None:
@@ -180,8 +179,8 @@ def judge(followed: Followed, first: int) -> Verdict:
     settled = followed.settled()
     if settled:
         return of_settled(record, first, settled)
-    own = record[first:]
-    return of_positive(followed, first, own) if rate_of(own)[0] > 0.0 else of_parts(first, own)
+    counted = record[first:]
+    return of_positive(followed, first, counted) if rate_of(counted)[0] > 0.0 else of_parts(first, counted)
 
 
 def of_settled(record: Floats, first: int, settled: Settled) -> Verdict:
@@ -195,16 +194,16 @@ def of_settled(record: Floats, first: int, settled: Settled) -> Verdict:
     return Verdict(None, f"not settled: {described(settled)}, late in the record: {longer(settled)}", first, settled)
 
 
-def of_parts(first: int, own: Floats) -> Verdict:
+def of_parts(first: int, counted: Floats) -> Verdict:
     """Two halves of the record are compared; a bar that holds 0 is no positive exponent."""
-    one, other = np.array_split(own, 2)
+    one, other = np.array_split(counted, 2)
     if differ(one, other):
         return Verdict(None, f"not settled: {parted(one, other)}: run longer", first)
-    is_chaotic = is_above(own)
+    is_chaotic = is_above(counted)
     return Verdict(is_chaotic, CHAOTIC if is_chaotic else REGULAR, first)
 
 
-def of_positive(followed: Followed, first: int, own: Floats) -> Verdict:
+def of_positive(followed: Followed, first: int, counted: Floats) -> Verdict:
     """The mean is positive, if not beyond its bar: the motion is followed until it has settled, or far enough."""
     course, settled = followed.course, None
     stride = ROUND * course.every or course.record
@@ -212,21 +211,20 @@ def of_positive(followed: Followed, first: int, own: Floats) -> Verdict:
         followed.follow(min(followed.increment + stride, course.most))
         settled = followed.settled()
     rows = followed.growth.rows
-    end, until = (float(part[:, -1].sum()) for part in (rows[: first + len(own)], rows))
+    end, until = (float(part[:, -1].sum()) for part in (rows[: first + len(counted)], rows))
     if settled:
         words = f"not settled: up to {end:.6g} it is not periodic, but {described(settled)}: {longer(settled)}"
         return Verdict(None, words, first, settled)
-    rest = rows[first + len(own) :]
-    if len(rest) < BATCHES or not (is_above(own) or is_above(rest)):
-        return of_parts(first, own)
+    rest = rows[first + len(counted) :]
+    if len(rest) < BATCHES or not (is_above(counted) or is_above(rest)):
+        return of_parts(first, counted)
     value, error = rate_of(rest)
-    if value <= error or (differ(own, rest) and not is_above(own)):
-        return Verdict(None, f"not settled: {parted(own, rest)}: run longer", first)
+    if value <= error or (differ(counted, rest) and not is_above(counted)):
+        return Verdict(None, f"not settled: {parted(counted, rest)}: run longer", first)
     return Verdict(True, f"{CHAOTIC} ({value:.3g} +- {error:.2g} from {end:.6g} to {until:.6g})", first)
 
 
 def described(settled: Settled) -> str:
-    """In words."""
     return f"from {settled.time:.6g} on the section comes back (period {settled.period})"
 
 
@@ -333,7 +331,6 @@ class Exponents:
     settled: Settled | None
 
     def __repr__(self) -> str:
-        """A line for each."""
         lines = []
         for n, (value, error, change) in enumerate(zip(self.values, self.errors, self.dt_errors, strict=True), 1):
             moves = "" if np.isnan(change) else f"; {value + change:.6f} at dt/2, a change of {change:+.6f}"
@@ -365,8 +362,8 @@ def beyond_bar(difference: Floats, error: Floats) -> Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class Lyapunov:
-    """How exponents are found; also the question of a sweep.
+class Lyapunov(Question):
+    """How exponents are found.
 
     time       length of the last step, None: the deck's own
     count      how many exponents, the largest first
@@ -384,7 +381,6 @@ class Lyapunov:
     again: str = "none"
     kind: ClassVar[str] = "lyapunov"
     figures: ClassVar[tuple[str, ...]] = ("exponents.png",)
-    counts: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -395,11 +391,6 @@ class Lyapunov:
             raise CommandError(f"the transient is a fraction of the time from 0 to below 1, not {self.transient:g}")
         if self.again not in AGAIN:
             raise CommandError(f"there is no error {self.again!r}; there are {', '.join(AGAIN)}")
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What makes two sweeps the same."""
-        return {f"lyapunov {each.name}": getattr(self, each.name) for each in fields(self)}
 
     def columns(self) -> list[str]:
         """``chaotic``: 1, 0, or empty where the motion has not settled or dt decides."""
@@ -426,7 +417,6 @@ class Lyapunov:
         return Exponents(values, errors, counted, none, verdict.is_chaotic, verdict.words, verdict.settled)
 
     def followed(self, model: Model) -> Followed:
-        """The motion of the record."""
         course = course_of(model)
         is_two = self.method == "two"
         longer = course.model
@@ -436,7 +426,7 @@ class Lyapunov:
         return found
 
     def with_dt_errors(self, model: Model, found: Exponents) -> Exponents:
-        """What was found, with its change at dt/2; NaN stays where increments differ, or nobody asked."""
+        """What was found, with its change at dt/2; NaN stays where increments differ, or it is not wanted."""
         finer = None if self.again == "none" else halved(lasting(model, self.time))
         if finer is None:
             return found
@@ -447,8 +437,8 @@ class Lyapunov:
         doubt = "" if found.is_chaotic is None else doubt_at(found, other)
         return replace(found, is_chaotic=None, verdict=doubt) if doubt else found
 
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """A row of a sweep."""
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
+        """As ``Question``; a run at dt/2 that fails leaves the exponents of the first one."""
         verdict, found = COMPLETED, None
         try:
             found = self.exponents(model)
@@ -457,7 +447,7 @@ class Lyapunov:
         except Exception as error:
             verdict = verdict_of(error)
         if found is None:
-            return verdict, (math.nan,) * len(self.columns()), None
+            return verdict, self.empty_row(), None
         numbers = np.concatenate([found.values, found.errors, found.dt_errors]).tolist()
         chaotic = math.nan if found.is_chaotic is None else int(found.is_chaotic)
         return verdict, (chaotic, *numbers[: len(self.columns()) - 1]), None
@@ -483,5 +473,5 @@ def lyapunov(
     True
     """
     model = read_model(deck, parameters)
-    asked = Lyapunov(time, exponents, method, every, transient, again)
-    return asked.with_dt_errors(model, asked.exponents(model))
+    study = Lyapunov(time, exponents, method, every, transient, again)
+    return study.with_dt_errors(model, study.exponents(model))

@@ -25,6 +25,17 @@ if TYPE_CHECKING:
     from fem.study.sweep import Sweep
 
 
+def families(parameters: Mapping[str, Floats]) -> list[tuple[str, Flags]]:
+    """Curves over the last parameter: one for each combination of the others, with its rows."""
+    *names, last = parameters
+    others = np.column_stack([np.zeros(len(parameters[last])), *(parameters[name] for name in names)])
+    found = []
+    for values in np.unique(others, axis=0):
+        label = ", ".join(f"{name} = {value:g}" for name, value in zip(names, values[1:], strict=True))
+        found.append((label, np.asarray((others == values).all(axis=1))))
+    return found
+
+
 SEED = "SEED"
 """A parameter of this name makes samples of what is otherwise the same."""
 
@@ -36,13 +47,10 @@ def extremes(
     of the others; a curve goes through the means of samples (``SEED``), which are dots.
     """
     states = {name: values for name, values in parameters.items() if name.upper() != SEED} or dict(parameters)
-    *others, last = states
+    last = list(states)[-1]
     figure, axes = panels(len(what), "Greatest and least values", height=2.6)
-    rest = np.column_stack([np.zeros(len(states[last])), *(states[name] for name in others)])
     for [panel], number in zip(axes, what, strict=True):
-        for place, values in enumerate(np.unique(rest, axis=0)):
-            rows = (rest == values).all(axis=1)
-            label = ", ".join(f"{name} = {value:g}" for name, value in zip(others, values[1:], strict=True))
+        for place, (label, rows) in enumerate(families(states)):
             x, which = np.unique(states[last][rows], return_inverse=True)
             for end in ("max", "min"):
                 y = columns[f"{number}_{end}"][rows]
@@ -104,23 +112,13 @@ def phase_plane(section: Section, is_si: bool) -> Figure:
     return figure
 
 
-def families(sweep: Sweep) -> list[tuple[str, Flags]]:
-    """Curves over the last parameter: one for each combination of the others, with its rows."""
-    others = np.column_stack([np.zeros(len(sweep["point"])), *(sweep[name] for name in sweep.names[:-1])])
-    found = []
-    for values in np.unique(others, axis=0):
-        label = ", ".join(f"{name} = {value:g}" for name, value in zip(sweep.names[:-1], values[1:], strict=True))
-        found.append((label, np.asarray((others == values).all(axis=1))))
-    return found
-
-
 def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
     """The largest exponent, with its error bar, against the last parameter that was varied.
 
     Those without a verdict stand apart, as crosses that no line joins.
     """
     figure, [[panel]] = panels(1, "Largest Lyapunov exponent", height=3.2)
-    for place, (label, rows) in enumerate(families(sweep)):
+    for place, (label, rows) in enumerate(families(sweep.parameters)):
         x, y, error = (sweep[name][rows] for name in (sweep.names[-1], "exponent_1", "error_1"))
         is_open = np.isnan(sweep["chaotic"][rows])
         known = np.where(is_open, np.nan, y)
@@ -128,8 +126,8 @@ def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
         panel.fill_between(x, known - error, known + error, color=line.get_color(), alpha=0.2, lw=0)
         if is_open.any():
             look: dict[str, Any] = {"fmt": "x", "color": line.get_color(), "ms": 6, "lw": 0.6}
-            at, told = (x[is_open], y[is_open], error[is_open]), f"{label}: no verdict" if label else "no verdict"
-            panel.errorbar(*at, label=told, **look)
+            at, name = (x[is_open], y[is_open], error[is_open]), f"{label}: no verdict" if label else "no verdict"
+            panel.errorbar(*at, label=name, **look)
         if "error_dt_1" in sweep:
             finer = y + sweep["error_dt_1"][rows]
             panel.plot(x, finer, "o", mfc="none", mec=line.get_color(), ms=6, label="at dt/2" if place == 0 else None)
@@ -138,37 +136,36 @@ def exponents_against(sweep: Sweep, is_si: bool) -> Figure:
     return figure
 
 
-def bifurcation(sweep: Sweep, asked: Sections, is_si: bool) -> Figure:
+def bifurcation(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
     """Points of the sections against the last parameter that was varied."""
     figure, [[panel]] = panels(1, "Stroboscopic section", height=3.2)
-    for place, (label, rows) in enumerate(families(sweep)):
+    for place, (label, rows) in enumerate(families(sweep.parameters)):
         x = sweep[sweep.names[-1]][rows]
-        points = np.array([sweep[f"point_{n}"][rows] for n in range(1, asked.points + 1)])
+        points = np.array([sweep[f"point_{n}"][rows] for n in range(1, study.points + 1)])
         look: dict[str, Any] = {"ms": 2, "mew": 0, "color": OKABE_ITO[place % len(OKABE_ITO)]}
         panel.plot(np.broadcast_to(x, points.shape).ravel(), points.ravel(), ".", label=label or None, **look)
-    finish(panel, sweep.names[-1], kept(asked, is_si))
+    finish(panel, sweep.names[-1], with_unit(study.what, is_si))
     return figure
 
 
-def peaks(sweep: Sweep, asked: Sections, is_si: bool) -> Figure:
+def peaks(sweep: Sweep, study: Sections, is_si: bool) -> Figure:
     """Range over the last periods against the last parameter that was varied: a response curve over a frequency."""
     figure, [[panel]] = panels(1, "Least and greatest value over the last periods", height=3.2)
-    for place, (label, rows) in enumerate(families(sweep)):
+    for place, (label, rows) in enumerate(families(sweep.parameters)):
         x = sweep[sweep.names[-1]][rows]
         line = curve(panel, x, sweep["greatest"][rows], place, label or None, marker=".", ms=5)
         panel.plot(x, sweep["least"][rows], ".-", ms=5, lw=line.get_linewidth(), color=line.get_color())
-    finish(panel, sweep.names[-1], kept(asked, is_si))
+    finish(panel, sweep.names[-1], with_unit(study.what, is_si))
     return figure
 
 
-def kept(asked: Sections, is_si: bool) -> str:
-    """What a sweep of sections keeps, with its unit."""
-    unit = unit_of({"V": "length/time", "T": "force"}.get(asked.what[:1], "length"), is_si)
-    return f"{asked.what or 'largest displacement'} [{unit}]"
+def with_unit(what: str, is_si: bool) -> str:
+    """A column of a section, with its unit."""
+    unit = unit_of({"V": "length/time", "T": "force"}.get(what[:1], "length"), is_si)
+    return f"{what or 'largest displacement'} [{unit}]"
 
 
 def finish(panel: Axes, x: str, y: str) -> None:
-    """Labels, grid, legend."""
     panel.set(xlabel=x, ylabel=y)
     tidy(panel)
     legend_beside(panel)
@@ -229,21 +226,21 @@ def labelled(name: str, is_si: bool) -> str:
 WAYS = ((1.0, "up", {"marker": "o", "ms": 3.5, "mfc": "none"}), (-1.0, "down", {"marker": ".", "ms": 3}))
 
 
-def both_ways(sweep: Sweep, asked: Continuation, is_si: bool) -> Figure:
+def both_ways(sweep: Sweep, study: Continuation, is_si: bool) -> Figure:
     """Section, range, period, share of time that ropes are taut, exponent: up and down."""
     shown = ["section", "range", "period"]
     shown += ["taut"] if np.isfinite(sweep["taut"]).any() else []
     shown += ["exponent"] if np.isfinite(sweep["exponent"]).any() else []
     figure, axes = panels(len(shown), "Followed up and down", height=2.4)
-    unit = unit_of("length/time" if asked.what.startswith("V") else "length", is_si)
+    unit = unit_of("length/time" if study.what.startswith("V") else "length", is_si)
     labels = {
-        "section": f"{asked.what} [{unit}]",
+        "section": f"{study.what} [{unit}]",
         "range": f"its least and greatest\nin the last periods [{unit}]",
         "period": "period of the motion\n(0: aperiodic)",
         "taut": "share of increments\nin which ropes pull",
         "exponent": f"largest exponent\n[{unit_of('1/time', is_si)}]",
     }
-    points = np.array([sweep[f"point_{n}"] for n in range(1, asked.points + 1)])
+    points = np.array([sweep[f"point_{n}"] for n in range(1, study.points + 1)])
     several = {"section": points, "range": np.array([sweep["least"], sweep["greatest"]])}
     for place, (way, label, mark) in enumerate(WAYS):
         rows = sweep["way"] == way
@@ -321,8 +318,7 @@ def branches(found: Orbits, is_si: bool) -> Figure:
         panel.set_xlim(*found.range)
         mark_missing(panel, found.missed, "not reached" if panel is top else None)
     low.axhline(1.0, color="#444444", lw=0.8)
-    unit = unit_of("length/time" if found.what.startswith("V") else "length", is_si)
-    top.set_ylabel(f"least and greatest\n{found.what} [{unit}]")
+    top.set_ylabel(f"least and greatest\n{with_unit(found.what, is_si)}")
     low.set(ylabel="largest multiplier", xlabel=found.name)
     for panel in (top, low):
         tidy(panel)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem.deck import read_model
 from fem.files import lines_of, replace_file
 from fem.model import Model
-from fem.runs.console import as_note, in_lines, say
+from fem.runs.console import as_note, in_lines
 from fem.runs.frames import says_si
 from fem.runs.own import Names, OwnFolder
 from fem.runs.run_record import RESULTS, as_json, deck_name, origin_of
 from fem.show.style import save_png
 from fem.study.branches import Orbits, Search
-from fem.study.continuation import WAY, Continuation, continue_folder, follow_plan, followed
+from fem.study.continuation import WAY, Continuation, follow_plan, followed
 from fem.study.exponents import Lyapunov, beyond_bar, running_rates
 from fem.study.figures import (
     bifurcation,
@@ -33,37 +33,29 @@ from fem.study.figures import (
     picture,
 )
 from fem.study.points import read_vary
+from fem.study.question import Study
 from fem.study.row import EXTREMES, LIFE, SCATTER, Record
 from fem.study.scatter import life_of, read_scatter, write_lives
 from fem.study.sections import Sections
-from fem.study.sweep import Plan, Sweep, carry_out, first_of
+from fem.study.sweep import Plan, Sweep, carry_out, report_failures
 
 if TYPE_CHECKING:
     from fem.study.attractors import Basins
 
 
-class Asked(Protocol):
-    """A question with a name and settings."""
-
-    kind: ClassVar[str]
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-
-
-def folder_of(options: Namespace, model: Model, asked: Asked, names: Sequence[str]) -> OwnFolder:
+def folder_of(options: Namespace, model: Model, study: Study, names: Sequence[str]) -> OwnFolder:
     """``--output``, else ``results/<deck>_<kind>_one/``. CommandError: it holds what is not ours."""
-    folder = options.output or RESULTS / f"{deck_name(model)}_{asked.kind}_one"
-    record = f"{asked.kind}.json"
+    folder = options.output or RESULTS / f"{deck_name(model)}_{study.kind}_one"
+    record = f"{study.kind}.json"
     own = OwnFolder(folder, record, origin_of(model), Names(frozenset((record, *names))), force=options.force)
     own.check()
     return own
 
 
-def begin_anew(own: OwnFolder, model: Model, asked: Asked, found: Mapping[str, Any] | None = None) -> None:
+def begin_anew(own: OwnFolder, model: Model, study: Study, found: Mapping[str, Any] | None = None) -> None:
     """Say whose the folder is, and what was found, then remove what an earlier start left in it."""
     deck = {"file": Path(model.source).name, "sha256": model.digest, "parameters": model.parameters}
-    replace_file(own.path / own.record, as_json({"deck": deck | dict(asked.settings), **(found or {}), **own.about()}))
+    replace_file(own.path / own.record, as_json({"deck": deck | dict(study.settings), **(found or {}), **own.about()}))
     own.clear(own.stale())
 
 
@@ -94,37 +86,37 @@ ROWS = 200
 """Of the table of convergence."""
 
 
-def write_exponents(options: Namespace, asked: Lyapunov) -> int:
+def write_exponents(options: Namespace, study: Lyapunov) -> int:
     """Exponents of one model: printed; what they were after part of the time in ``convergence.csv`` and ``.png``."""
     model = read_model(options.deck, dict(options.parameters))
     names = ("convergence.csv", "convergence.png")
-    with folder_of(options, model, asked, names) as own:
+    with folder_of(options, model, study, names) as own:
         folder = own.path
-        found = asked.with_dt_errors(model, asked.exponents(model))
+        found = study.with_dt_errors(model, study.exponents(model))
         verdict = "" if found.is_chaotic is None else ("regular", "chaotic")[found.is_chaotic]
-        begin_anew(own, model, asked, {"verdict": verdict, "in words": found.verdict})
+        begin_anew(own, model, study, {"verdict": verdict, "in words": found.verdict})
         running = running_rates(found.growth[:, :-1], found.growth[:, -1], ROWS)
-        numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, asked.count + 1)]
+        numbered = [f"{what}_{n}" for what in ("exponent", "error") for n in range(1, study.count + 1)]
         write_table(folder / names[0], ["time", *numbered], np.column_stack(running))
         save_png(convergence(*running, found.verdict, says_si(model.heading)), folder / names[1])
     if not options.quiet:
         print(found)
         if found.moved.any():
             print("note: dt matters: at dt/2 an exponent moves by more than its bar; take smaller increments")
-        elif asked.again != "none" and np.isnan(found.dt_errors).all():
+        elif study.again != "none" and np.isnan(found.dt_errors).all():
             print("note: what dt does is not known: the increments are not all equal, or left to the solver")
         print(in_lines(found.verdict, 2))
         print(f"written    in {folder}: convergence.csv, convergence.png")
     return 0
 
 
-def write_section(options: Namespace, asked: Sections) -> int:
+def write_section(options: Namespace, study: Sections) -> int:
     """Section of one model: ``section.csv``, the motion of the last periods in ``track.csv``, ``section.png``."""
     model = read_model(options.deck, dict(options.parameters))
-    with folder_of(options, model, asked, ("section.csv", "track.csv", "section.png")) as own:
+    with folder_of(options, model, study, ("section.csv", "track.csv", "section.png")) as own:
         folder = own.path
-        section = asked.section(model)
-        begin_anew(own, model, asked)
+        section = study.section(model)
+        begin_anew(own, model, study)
         names = ["time", *section.columns]
         write_table(folder / "section.csv", names, np.column_stack([section.time, section.points]))
         write_table(folder / "track.csv", names, np.column_stack([section.track_time, section.track]))
@@ -135,23 +127,23 @@ def write_section(options: Namespace, asked: Sections) -> int:
     return 0
 
 
-def write_diagram(sweep: Sweep, asked: Lyapunov | Sections, folder: Path, model: Model, quiet: bool) -> None:
+def write_diagram(sweep: Sweep, study: Lyapunov | Sections, folder: Path, model: Model, quiet: bool) -> None:
     """The figure of a sweep; of sections also the tidy table ``points.csv``, a row for each point."""
-    written = asked.figures
-    if isinstance(asked, Lyapunov):
+    written = study.figures
+    if isinstance(study, Lyapunov):
         save_png(exponents_against(sweep, says_si(model.heading)), folder / written[0])
     else:
-        save_png(bifurcation(sweep, asked, says_si(model.heading)), folder / written[1])
-        save_png(peaks(sweep, asked, says_si(model.heading)), folder / written[2])
-        names = [*sweep.names, "n", asked.what or "value"]
-        write_table(folder / written[0], names, tidy_points(sweep, asked.points))
+        save_png(bifurcation(sweep, study, says_si(model.heading)), folder / written[1])
+        save_png(peaks(sweep, study, says_si(model.heading)), folder / written[2])
+        names = [*sweep.names, "n", study.what or "value"]
+        write_table(folder / written[0], names, tidy_points(sweep, study.points))
     if not quiet:
         print(f"           and {', '.join(written)}")
-        if isinstance(asked, Lyapunov):
-            print("".join(as_note(text) + "\n" for text in notices(sweep, asked)), end="")
+        if isinstance(study, Lyapunov):
+            print("".join(as_note(text) + "\n" for text in notices(sweep, study)), end="")
 
 
-def notices(sweep: Sweep, asked: Lyapunov) -> list[str]:
+def notices(sweep: Sweep, study: Lyapunov) -> list[str]:
     """What the table says at a glance: which parameter sets have no verdict, what dt does."""
     open_ones = np.flatnonzero(np.isnan(sweep["chaotic"]) & ~sweep.failed)
     found = []
@@ -162,7 +154,7 @@ def notices(sweep: Sweep, asked: Lyapunov) -> list[str]:
             f"{len(open_ones)} of {len(sweep['point'])} parameter sets have no verdict ({named}{more}): the motion has "
             "not settled, or dt decides; run longer (--time), or one of them alone to see why"
         )
-    return [*found, dt_notice(sweep, asked.count)] if asked.again != "none" else found
+    return [*found, dt_notice(sweep, study.count)] if study.again != "none" else found
 
 
 def dt_notice(sweep: Sweep, count: int) -> str:
@@ -222,33 +214,30 @@ def write_basins(found: Basins, folder: Path, model: Model) -> None:
 
 def write_continuation(options: Namespace) -> int:
     """The table as a sweep has it, ``points.csv`` (a row for each point of a section), ``continue.png``."""
-    asked = Continuation(options.period, options.transient, options.points, options.what, options.method)
-    values, parameters = read_vary(options.vary), dict(options.parameters)
-    asked = asked.decided(first_of(options.deck, parameters, values))
-    plan = follow_plan(options.deck, values, options.back, parameters, asked)
-    own = continue_folder(options.output, plan, options.force)
-    with own:
-        found = carry_out(plan, own, lambda missing: followed(plan, asked, own.path, missing), not options.quiet)
-        names = [WAY, found.names[1], "n", asked.what or "value"]
-        write_table(own.path / asked.figures[0], names, tidy_points(found, asked.points))
-        save_png(both_ways(found, asked, says_si(plan.model.heading)), own.path / asked.figures[1])
+    wanted = Continuation(options.period, options.transient, options.points, options.what, options.method)
+    plan = follow_plan(options.deck, read_vary(options.vary), options.back, dict(options.parameters), wanted)
+    study = plan.question
+    assert isinstance(study, Continuation)
+    with plan.folder(options.output, options.force) as own:
+        found = carry_out(plan, own, partial(followed, plan, own.path), not options.quiet)
+        names = [WAY, found.names[1], "n", study.what or "value"]
+        write_table(own.path / study.figures[0], names, tidy_points(found, study.points))
+        save_png(both_ways(found, study, says_si(plan.model.heading)), own.path / study.figures[1])
     if not options.quiet:
-        print(f"           and {', '.join(asked.figures[:2])}")
-    if failures := found.failures():
-        say(f"fem: error: {failures}", sys.stderr)
-    return 3 if failures else 0
+        print(f"           and {', '.join(study.figures[:2])}")
+    return report_failures(found)
 
 
 def write_orbits(options: Namespace) -> int:
     """``orbits.csv`` and ``orbits.png``; without ``--vary`` also the motion, ``orbit.csv``."""
-    asked = Search(options.period, options.multiple, options.transient, options.what, options.depth)
+    study = Search(options.period, options.multiple, options.transient, options.what, options.depth)
     grid = read_vary(options.vary) if options.vary else None
     model = read_model(options.deck, dict(options.parameters))
-    options.output = options.output or RESULTS / f"{deck_name(model)}_{asked.kind}"
+    options.output = options.output or RESULTS / f"{deck_name(model)}_{study.kind}"
     names = ("orbits.csv", "orbits.png", "orbit.csv")
-    with folder_of(options, model, asked, names) as own:
-        found = asked.find(options.deck, dict(options.parameters), grid)
-        begin_anew(own, model, asked)
+    with folder_of(options, model, study, names) as own:
+        found = study.find(options.deck, dict(options.parameters), grid)
+        begin_anew(own, model, study)
         replace_file(own.path / names[0], lines_of([list(found), *zip(*map(texts, found.values()), strict=True)]))
         if grid is None:
             section = found.orbits[0].section
@@ -258,18 +247,17 @@ def write_orbits(options: Namespace) -> int:
         else:
             save_png(branches(found, says_si(model.heading)), own.path / names[1])
     if not options.quiet:
-        tell(found, model)
+        print_orbits(found, model)
         print(f"written    in {own.path}: {', '.join(names[: 3 if grid is None else 2])}")
     return 0
 
 
 def texts(column: np.ndarray) -> list[str]:
-    """Cells with all their digits."""
     return [value if isinstance(value, str) else repr(value) for value in column.tolist()]
 
 
-def tell(found: Orbits, model: Model) -> None:
-    """What came of it, on the console."""
+def print_orbits(found: Orbits, model: Model) -> None:
+    """Notices, then the orbit or the bifurcations."""
     for text in (*model.notices, *found.notices):
         print(as_note(text))
     if not found.name:

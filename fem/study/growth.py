@@ -18,11 +18,10 @@ from fem.solve.start import small_or_sparse_mass
 from fem.solve.state import Marcher
 from fem.solve.step_run import StepRun
 from fem.solve.step_system import StepSystem
-from fem.study.neighbour import NEVER, SEED, UNIT
-from fem.study.trajectory import Trajectory
+from fem.study.neighbour import SEED, UNIT
+from fem.study.trajectory import NEVER, Trajectory, advance_to
 from fem.study.variation.linearise import DA, DU, DV, END, SINCE, WHOLE, WRITTEN, Variation, carry, new_variation
-from fem.study.variation.parts import Late, Part, Parts
-from fem.study.variation.saltation import accelerate, arrivals, cross, flow, orthonormal, project
+from fem.study.variation.saltation import Late, Part, Parts, accelerate, arrivals, cross, flow, orthonormal, project
 
 EVERY = 10
 """Increments between two orthonormalisations."""
@@ -46,13 +45,12 @@ class Varied(StepRun):
     late: Late | None = None
 
     def take(self, stage: StepSystem, marcher: Marcher) -> None:
-        """As ``StepRun``, told of every instant at which ropes change."""
+        """As ``StepRun``; notified of every instant at which ropes change."""
         super().take(stage, marcher)
         if self.events:
             self.events.tell_instant = self.jumped
 
     def perturb(self, count: int) -> None:
-        """Begin with ``count`` random perturbations."""
         self.refuse(count)
         self._begin(count)
         if self.events:
@@ -235,18 +233,9 @@ class TangentGrowth:
         """(r, count + 1) logarithms of growth from one orthonormalisation to the next; last column: times between."""
         return np.concatenate([np.zeros((0, self.count + 1)), *self.last.grown])
 
-    def follow(self, end: int) -> None:
+    def follow(self, end: int = NEVER) -> None:
         """Go on up to this increment, or to the end of the step."""
-        progress = self.trajectory.progress
-        while progress.increment < end and not self.last.clock.is_finished:
-            self.last.advance(end - progress.increment)
-
-
-def tangent_growth(model: Model, count: int, every: int | None = None) -> Floats:
-    """(r, count + 1) logarithms of growth of ``count`` perturbations in the last step; last column: times between."""
-    growth = TangentGrowth(model, count, every)
-    growth.follow(NEVER)
-    return growth.rows
+        advance_to(self.last, end, is_paced=True)
 
 
 def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
@@ -258,9 +247,6 @@ def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
     derivative.
     """
     last.begin(starts)
-    end, progress = last.progress.increment + increments, last.progress
-    while progress.increment < end and not last.clock.is_finished:
-        progress.chunk = end - progress.increment
-        last.advance()
+    advance_to(last, last.progress.increment + increments)
     assert last.variation is not None
     return last.variation.vectors[:, : DV + 1].copy()

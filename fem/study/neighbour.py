@@ -26,14 +26,12 @@ from fem.runs.record import SilentSink
 from fem.solve.newton.groups import Motion
 from fem.solve.rods import gaps, multiply, solve_saddle
 from fem.solve.start import evaluate_rods, small_or_sparse_mass
-from fem.study.trajectory import Trajectory
+from fem.study.trajectory import NEVER, Trajectory, advance_to, size_of
 
 UNIT = 1.0
 """Time in which displacements are counted as velocities, in the deck's unit."""
 EVERY = 400
 """Increments until two motions are brought close again."""
-NEVER = 2**40
-"""More increments than any step has."""
 CLOSE = 1e-7
 """Distance of two motions, as a fraction of the size of the model."""
 VANISHED = 1e-14
@@ -44,18 +42,11 @@ EXACT, MOST_PASSES = 1e-15, 4
 BLENDED = ("u", "v", "a", "force", "reaction", "multiplier", "lagged")
 
 
-def two_growth(model: Model, every: int | None = None, motions: Sequence[Trajectory] | None = None) -> Floats:
-    """(r, 2) logarithms of the growth of the distance of two motions in the last step, and the times it took.
+class TwoGrowth:
+    """Growth of the distance of two motions in the last step, as far as they are followed.
 
     motions  two that have set off alike; None: they set off as the deck says
     """
-    growth = TwoGrowth(model, every, motions)
-    growth.follow(NEVER)
-    return growth.rows
-
-
-class TwoGrowth:
-    """Growth of the distance of two motions in the last step, as far as they are followed."""
 
     def __init__(self, model: Model, every: int | None = None, motions: Sequence[Trajectory] | None = None) -> None:
         self.pair, self.every = Pair(model, motions), every or EVERY
@@ -69,7 +60,7 @@ class TwoGrowth:
         """(r, 2) logarithms of growth from one approach to the next, and the times between."""
         return np.array(self._rows).reshape(-1, 2)
 
-    def follow(self, end: int) -> None:
+    def follow(self, end: int = NEVER) -> None:
         """Go on up to this increment, or to the end of the step."""
         pair, progress = self.pair, self.trajectory.progress
         while progress.increment < end and not pair.is_finished:
@@ -122,20 +113,16 @@ class Pair:
         """Both go on by so many increments. CommandError: not by the same ones."""
         end = self.first.progress.increment + count
         for trajectory in (self.first, self.second):
-            while trajectory.progress.increment < end and not trajectory.last.clock.is_finished:
-                trajectory.progress.chunk = end - trajectory.progress.increment
-                trajectory.last.advance()
+            advance_to(trajectory.last, end)
         if self.first.progress.time != self.second.progress.time:
             raise CommandError("the two motions take different increments: use *DYNAMIC, DIRECT")
 
     @property
     def time(self) -> float:
-        """Both are at."""
         return self.first.progress.time
 
     @property
     def is_finished(self) -> bool:
-        """The step is over."""
         return self.first.last.clock.is_finished
 
     @property
@@ -146,7 +133,6 @@ class Pair:
 
     @property
     def distance(self) -> float:
-        """Of the two states."""
         here, there = self.first.progress.motion, self.second.progress.motion
         return float(np.hypot(np.linalg.norm(there.u - here.u) / UNIT, np.linalg.norm(there.v - here.v)))
 
@@ -219,8 +205,3 @@ class Pair:
         stage = self.second.last.stage
         found = solve_saddle(stage, self.mass, np.zeros(stage.system.size), target, stage.nodes.dof_kind)
         return np.zeros(stage.system.size) if found is None else found[0]
-
-
-def size_of(model: Model) -> float:
-    """Diagonal of the box around the nodes; 1 where all are in one place."""
-    return float(np.linalg.norm(np.ptp(model.mesh.coordinates, axis=0))) or 1.0

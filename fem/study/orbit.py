@@ -95,7 +95,6 @@ class Family:
         return strobe, tape
 
     def named(self, value: float) -> str:
-        """For messages."""
         return f" at {self.name} = {value:.9g}" if self.name else ""
 
 
@@ -216,7 +215,6 @@ def happened(events: Iterable[Event]) -> Counter[str]:
 
 
 def shown(value: complex) -> str:
-    """A multiplier, in text."""
     return f"{value.real:.9g}" if value.imag == 0.0 else f"{value.real:.9g}{value.imag:+.9g}i"
 
 

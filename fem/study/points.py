@@ -63,7 +63,7 @@ class Cases:
         """What tells it from other sweeps: the sets, not the name of their file."""
         return {"cases": {name: list(map(float, values)) for name, values in self.columns().items()}}
 
-    def said(self) -> str:
+    def description(self) -> str:
         """What it is over, in a line."""
         return f"{', '.join(self.names)} of {self.source}"
 
@@ -107,7 +107,6 @@ def cells_in(line: str) -> list[Cell]:
 
 
 def names_of(place: str, cells: list[Cell]) -> Iterator[str]:
-    """Those of the header."""
     known: set[str] = set()
     for column, name in cells:
         if not name:
@@ -173,7 +172,7 @@ class Grid:
         """What tells it from other sweeps."""
         return dict(zip(self.names, self.values, strict=True))
 
-    def said(self) -> str:
+    def description(self) -> str:
         """What it is over, in a line."""
         return " x ".join(map(span, self.names, self.values))
 
@@ -240,7 +239,6 @@ def reader_of(deck: str | Path, grid: Points, model: Model) -> Reader:
 
 
 def read_vary(texts: Iterable[str]) -> Grid:
-    """The grid of ``--vary`` options."""
     vary: dict[str, list[float]] = {}
     for text in texts:
         name, equals, right = (part.strip() for part in text.partition("="))

@@ -23,6 +23,7 @@ from fem.runs.run_record import COMPLETED, Timing, TotalsSink
 from fem.runs.schedule import printed_in_step, union
 from fem.show.series import Series, count_cycles, crossing_period, damage, missing, number_of
 from fem.study.lanes.run import march_together
+from fem.study.question import Question, Row
 
 KINDS = {"e": "EL", "n": "NODE"}
 STATISTICS = "mean", "std", "min", "max", "Tz"
@@ -40,8 +41,8 @@ class Record:
 
     CommandError: names that are none, one of two constants.
 
-    >>> asked = fem.Record("T_e16", step=2, start=20.0, slope=3.0, constant=1e18)
-    >>> found = fem.sweep("inputs/sea_state.inp", {"Hs": [1.0, 3.0]}, record=asked)
+    >>> study = fem.Record("T_e16", step=2, start=20.0, slope=3.0, constant=1e18)
+    >>> found = fem.sweep("inputs/sea_state.inp", {"Hs": [1.0, 3.0]}, record=study)
     >>> found["T_e16_max"].round(-1).tolist()
     [32190.0, 32310.0]
     """
@@ -140,7 +141,6 @@ class Recorder:
                 self._indices = {**self._indices, name: int(np.flatnonzero(labels == label)[0])}
 
     def add(self, rows: Rows) -> None:
-        """Some increments."""
         late = rows.time >= self._record.start
         if not self._indices or not late.any():
             return
@@ -177,7 +177,7 @@ KEPT = {kind: [quantity for quantity in table if quantity.swept] for kind, table
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Question):
     """What the rows of a sweep tell of: labels of printed nodes and elements, (step, mode) of natural frequencies;
     numbers over time that are recorded.
     """
@@ -208,8 +208,7 @@ class Layout:
         recorded = self.record.columns() if self.record else []
         return [*self.counts, "time_end", *ENERGY_COLUMNS, *motion, *frequencies, *recorded]
 
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """One run; whatever goes wrong in it is its verdict."""
+    def solve(self, model: Model, point: int, history: bool) -> tuple[str, Row, History | None]:
         sink = RowSink(model, self)
         collected = HistorySink(model) if history else None
         verdict = COMPLETED
@@ -220,11 +219,8 @@ class Layout:
             verdict = verdict_of(error)
         return verdict, sink.row(), collected.history() if collected else None
 
-    def together(
-        self, models: Sequence[Model], points: Sequence[int], may_compile: bool
-    ) -> dict[int, tuple[int | float, ...]]:
-        """Rows of those models that march well as lanes."""
-        found: dict[int, tuple[int | float, ...]] = {}
+    def together(self, models: Sequence[Model], points: Sequence[int], may_compile: bool) -> dict[int, Row]:
+        found: dict[int, Row] = {}
         if self.record and self.record.is_derived():
             return found
         for marched in march_together(models, may_compile=may_compile):
@@ -282,7 +278,6 @@ class Watch:
             self._chosen[kind] = here, there
 
     def add(self, rows: Rows) -> None:
-        """Some increments."""
         values = {"NODE": rows.of_nodes(self._model), "EL": rows.of_elements(self._model)}
         for kind, quantity, found in self._kept:
             indices, here = self._chosen[kind]
@@ -323,7 +318,7 @@ class RowSink(TotalsSink):
         pairs = zip(modes.number.tolist(), modes.frequency.tolist(), strict=True)
         self._frequencies |= {(modes.step, mode): frequency for mode, frequency in pairs}
 
-    def row(self) -> tuple[int | float, ...]:
+    def row(self) -> Row:
         """Values in the order of ``Layout.columns``; NaN where there is none."""
         totals = self.totals
         is_begun = bool(totals.energies)
@@ -335,7 +330,7 @@ class RowSink(TotalsSink):
         return (*counts, totals.time if is_begun else np.nan, *energies, *kept)
 
 
-def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[tuple[int | float, ...]]:
+def rows_of_lanes(model: Model, layout: Layout, rows: Rows) -> list[Row]:
     """``RowSink.row`` of models that marched a whole step side by side, by lane; ``rows`` as ``Marched`` has them."""
     watch = Watch(model, layout, rows.kinetic.shape[1:])
     watch.begin(rows.step)

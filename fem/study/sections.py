@@ -16,12 +16,10 @@ from fem.deck import read_model
 from fem.errors import CommandError, FemError
 from fem.model import Dynamic, Model, shortened
 from fem.model.notices import held_dofs
-from fem.runner import verdict_of
-from fem.runs.history import History
 from fem.runs.record import Rows, SilentSink, Wishes
-from fem.runs.run_record import COMPLETED
 from fem.runs.schedule import Schedule
 from fem.solve.loop import solve
+from fem.study.question import Question, Row
 from fem.study.trajectory import lasting
 
 CYCLES, POINTS, TRACK = 400, 128, 16
@@ -76,7 +74,6 @@ class Section:
 
 
 def columns_of(labels: Iterable[int]) -> tuple[str, ...]:
-    """Of the states of nodes."""
     return tuple(f"{quantity}{axis}_{label}" for label in labels for quantity in "UV" for axis in "123")
 
 
@@ -212,8 +209,8 @@ class SectionSink(SilentSink):
 
 
 @dataclass(frozen=True, slots=True)
-class Sections:
-    """How sections are taken; also the question of a sweep, whose rows make a bifurcation diagram.
+class Sections(Question):
+    """How sections are taken; the rows of a sweep make a bifurcation diagram.
 
     period  time between two points, or a ``*PARAMETER``; None: that of the deck's PERIODIC amplitude
     cycles  periods in all;  points: of the section, at their end
@@ -236,7 +233,6 @@ class Sections:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What makes two sweeps the same."""
         return {f"section {each.name}": getattr(self, each.name) for each in fields(self)}
 
     def columns(self) -> list[str]:
@@ -255,15 +251,11 @@ class Sections:
         solve(model, sink, Wishes(fields=False))
         return sink.section()
 
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """A row of a sweep."""
-        try:
-            section = self.section(model)
-            what = self.what or moving_most(model, [section])
-            values, track = section.forces.get(what) or (section.of(what), section.motion_of(what))
-        except Exception as error:
-            return verdict_of(error), (0, *[math.nan] * (self.points + 2)), None
-        return COMPLETED, (section.period, float(track.min()), float(track.max()), *values.tolist()), None
+    def row(self, model: Model, point: int) -> Row:
+        section = self.section(model)
+        what = self.what or moving_most(model, [section])
+        values, track = section.forces.get(what) or (section.of(what), section.motion_of(what))
+        return (section.period, float(track.min()), float(track.max()), *values.tolist())
 
 
 def sections(

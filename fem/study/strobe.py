@@ -25,9 +25,8 @@ from fem.solve.start import evaluate_rods, small_or_sparse_mass
 from fem.solve.state import put_back
 from fem.solve.step_system import StepSystem, loading_at
 from fem.study.growth import Varied, map_over
-from fem.study.neighbour import size_of
 from fem.study.sections import strobe
-from fem.study.trajectory import Trajectory, lasting
+from fem.study.trajectory import Trajectory, advance_to, lasting, size_of
 from fem.study.variation.saltation import project
 
 APART = 1e-4
@@ -181,8 +180,7 @@ class Strobe:
         """From where ``begin`` has put the model to the end of the periods."""
         last, motion = self.last, self.last.progress.motion
         with errors_told(self.model, last.number):
-            while not last.clock.is_finished:
-                last.advance()
+            advance_to(last, is_paced=True)
             self._close()
         return State(motion.u.copy(), motion.v.copy())
 

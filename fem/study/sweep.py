@@ -27,12 +27,13 @@ from fem.runs.history import History
 from fem.runs.own import OwnFolder
 from fem.runs.run_record import COMPLETED, deck_name
 from fem.study.points import Cases, Points, Reader, make_grid, points_of, read_cases, reader_of, spelled
+from fem.study.question import Answer, Job, Question
 from fem.study.row import Layout, Record, layout_of, prints_alike
 from fem.study.table import RECORD, TABLE, SweepTable, cells_of, sweep_folder
-from fem.study.workers import Answer, Job, Question, no_answer, on_this_machine
+from fem.study.workers import on_this_machine
 
 NAMED_FAILURES = 3
-Asker = Callable[[Model], Question]
+QuestionOf = Callable[[Model], Question]
 Drawer = Callable[["Sweep", Path, "Plan"], None]
 Computer = Callable[[list[int]], Generator[list[Answer], None, None]]
 
@@ -74,7 +75,6 @@ class Sweep(Columns):
         return f"Sweep over {', '.join(self.names)}, {failed}\n{super().__repr__()}"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
         from fem.runs.frames import sweep_html
 
         return sweep_html(self, self.names, self.failures())
@@ -164,21 +164,25 @@ def sweep(
         return carry_out(plan, own, partial(computed, plan, workers=workers, scheduler=scheduler), False)
 
 
-def sweep_as_asked(options: argparse.Namespace, ask: Asker = layout_of, draw: Drawer | None = None) -> int:
+def run_sweep(options: argparse.Namespace, question_of: QuestionOf = layout_of, draw: Drawer | None = None) -> int:
     """``sweep`` with the options of a command line; says what failed, and returns the exit code.
 
     Without a folder among them it is ``results/<deck>_sweep/``, refused where another sweep is.
 
-    ask   what to ask of each model; its table and the folder have columns and name by the answer
-    draw  writes what else belongs to the table into its folder
+    question_of  the question to each model; that to the deck itself names the columns and the folder
+    draw         writes what else belongs to the table into its folder
     """
-    plan = make_plan(options.deck, points_of(options), dict(options.parameters), False, ask)
-    own = sweep_folder(options.output, plan.model, plan.identity, plan.layout.kind, plan.layout.figures, options.force)
-    with own:
+    plan = make_plan(options.deck, points_of(options), dict(options.parameters), False, question_of)
+    with plan.folder(options.output, options.force) as own:
         compute = partial(computed, plan, workers=options.workers, scheduler=options.scheduler)
         found = carry_out(plan, own, compute, not options.quiet)
         if draw is not None:
             draw(found, own.path, plan)
+    return report_failures(found)
+
+
+def report_failures(found: Sweep) -> int:
+    """Name on stderr what failed; the exit code."""
     if failures := found.failures():
         say(f"fem: error: {failures}", sys.stderr)
     return 3 if failures else 0
@@ -196,13 +200,17 @@ class Plan:
     read: Reader
     grid: Points
     fixed: dict[str, float]
-    ask: Asker
-    layout: Question
+    question_of: QuestionOf
+    question: Question
     identity: dict[str, Any]
     heads: list[list[str]]
     history: bool
     notices: list[str]
     unread: list[Answer] = field(default_factory=list)
+
+    def folder(self, output: str | Path | None, force: bool) -> OwnFolder:
+        """Where table and figures go; ``output`` as ``sweep_folder`` has it."""
+        return sweep_folder(output, self.model, self.identity, self.question.kind, self.question.figures, force)
 
 
 def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) -> Model:
@@ -216,7 +224,11 @@ def first_of(deck: str | Path, parameters: Mapping[str, float], grid: Points) ->
 
 
 def make_plan(
-    deck: str | Path, grid: Points, parameters: Mapping[str, float] | None, history: bool, ask: Asker = layout_of
+    deck: str | Path,
+    grid: Points,
+    parameters: Mapping[str, float] | None,
+    history: bool,
+    question_of: QuestionOf = layout_of,
 ) -> Plan:
     """Read the deck with its own values, and check the names against it."""
     if isinstance(deck, Model):
@@ -227,23 +239,25 @@ def make_plan(
     for name in grid.names:
         if name.upper() in map(str.upper, fixed):
             raise CommandError(f"parameter {name} is both varied and set")
-    layout = ask(model)
-    columns = ["point", *grid.names, "verdict", *layout.columns()]
+    question = question_of(model)
+    columns = ["point", *grid.names, "verdict", *question.columns()]
     if len(set(columns)) < len(columns):
         raise CommandError("a parameter that is varied has the name of another column of the table: rename it")
     identity = {
-        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed, **layout.settings},
+        "deck": {"file": Path(model.source).name, "sha256": model.digest, "parameters": fixed, **question.settings},
         "grid": grid.identity,
         "columns": columns,
         "versions": {"fem": fem.__version__},
     }
     heads = [[str(point + 1), *cells_of(grid.point(point).values())] for point in range(len(grid))]
     notices = list(model.notices)
-    if isinstance(layout, Layout) and layout.record:
-        layout.record.check(model)
-    if isinstance(layout, Layout) and not (layout.nodes or layout.elements or layout.modes):
+    if isinstance(question, Layout) and question.record:
+        question.record.check(model)
+    if isinstance(question, Layout) and not (question.nodes or question.elements or question.modes):
         notices.append("the deck has no *NODE PRINT and no *EL PRINT: the table tells of energies and counts only")
-    return Plan(model, reader_of(deck, grid, model), grid, fixed, ask, layout, identity, heads, history, notices)
+    return Plan(
+        model, reader_of(deck, grid, model), grid, fixed, question_of, question, identity, heads, history, notices
+    )
 
 
 def carry_out(plan: Plan, own: OwnFolder | None, compute: Computer, is_shown: bool) -> Sweep:
@@ -305,16 +319,16 @@ def readable(plan: Plan, points: list[int]) -> Iterator[Job]:
             if isinstance(error, DeckError):
                 problem = error.problems[0]
                 verdict = f"error: {Path(problem.file).name}:{problem.line}: {problem.message}"
-            plan.unread.append(no_answer(point, plan.layout, verdict))
+            plan.unread.append(Answer(point, verdict, plan.question.empty_row()))
             continue
         is_new, last = last is None or not prints_alike(model, last), model
-        if is_new and not others and plan.ask(model) != plan.layout:
+        if is_new and not others and plan.question_of(model) != plan.question:
             others = True
             plan.notices.append(
                 "some parameter sets print other nodes, elements or modes than the deck does with its own values: "
                 "the table has columns for the latter only"
             )
-        yield Job(point, model, plan.layout, plan.history)
+        yield Job(point, model, plan.question, plan.history)
 
 
 def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
@@ -322,7 +336,7 @@ def columns_of(plan: Plan, rows: Iterable[list[str]]) -> dict[str, np.ndarray]:
     names = plan.identity["columns"]
     cells = list(zip(*rows, strict=True)) or [()] * len(names)
     readers: dict[str, Any] = dict.fromkeys(names, (lambda cell: float(cell or "nan"), float))
-    readers |= dict.fromkeys(("point", *plan.layout.counts), (int, np.int64)) | {"verdict": (str, None)}
+    readers |= dict.fromkeys(("point", *plan.question.counts), (int, np.int64)) | {"verdict": (str, None)}
     columns = zip(names, cells, strict=True)
     return {name: np.array(list(map(readers[name][0], column)), readers[name][1]) for name, column in columns}
 
@@ -344,8 +358,8 @@ class SweepConsole:
         self._begun = self._last = time.monotonic()
         self._warm = self._begun, finished
         self._bar = Bar(self._stream, self._total) if self._stream.isatty() else None
-        self._told = len(notices)
-        self._print(f"sweep of {deck} over {grid.said()}: {self._total} parameter set{'s' * (self._total != 1)}")
+        self._shown = len(notices)
+        self._print(f"sweep of {deck} over {grid.description()}: {self._total} parameter set{'s' * (self._total != 1)}")
         if finished:
             self._print(f"{finished} of them are finished from before")
         self._note(notices)
@@ -353,7 +367,6 @@ class SweepConsole:
             self._note([f"{FIRST_START}: half a minute"])
 
     def move(self, finished: int, failed: int) -> None:
-        """Some more points are finished."""
         bad = f", {failed} failed" if failed else ""
         text = f"{finished}/{self._total} parameter sets{bad}"
         now = time.monotonic()
@@ -375,7 +388,7 @@ class SweepConsole:
             self._bar.close()
             self._bar = None
         seconds = time.monotonic() - self._begun
-        self._note(notices[self._told :])
+        self._note(notices[self._shown :])
         self._print(f"finished   {finished} of {self._total} parameter sets, {failed or 'none'} failed")
         self._print(f"wall time  {seconds:.2f} s")
         self._print(f"written    in {folder}: {TABLE}, {RECORD}")

@@ -128,7 +128,6 @@ class SweepTable:
         self.record(verdict)
 
     def record(self, verdict: str) -> None:
-        """Write ``sweep.json``."""
         assert self._folder is not None
         state = {"finished": len(self.rows), "points": len(self._heads), "verdict": verdict}
         self._room.replace(self._folder / RECORD, as_json({**self._identity, **self._about, **state}))
@@ -143,7 +142,6 @@ class SweepTable:
         self._size = len(content)
 
     def _checksums(self, lines: bytes) -> bytes:
-        """A line for each line."""
         return b"".join(self._checksum(line) + b"\n" for line in lines.split(b"\n")[:-1])
 
     def _checksum(self, line: bytes) -> bytes:

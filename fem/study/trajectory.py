@@ -1,14 +1,19 @@
-"""A run whose last step is gone through chunk by chunk from outside."""
+"""Motions that a study follows from outside: a run whose last step goes on to an increment, and stops there."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+
+import numpy as np
 
 from fem.errors import CommandError
 from fem.model import Dynamic, Model, Static
 from fem.runs.record import Sink, Wishes
 from fem.solve.loop import Run
 from fem.solve.step_run import StepRun
+
+NEVER = 2**40
+"""More increments than any step has."""
 
 
 class Trajectory(Run):
@@ -29,8 +34,24 @@ class Trajectory(Run):
             self.last, self.procedure = step_run, procedure
 
     def open(self) -> None:
-        """Begin the last step."""
         self.last.open(self.procedure)
+
+
+def advance_to(last: StepRun, end: int = NEVER, is_paced: bool = False) -> None:
+    """Advance an open step to increment ``end``, or to its own end.
+
+    is_paced  in chunks that are chosen by their wall time, between which Ctrl-C is heard
+    """
+    progress = last.progress
+    while progress.increment < end and not last.clock.is_finished:
+        if not is_paced:
+            progress.chunk = end - progress.increment
+        last.advance(end - progress.increment)
+
+
+def size_of(model: Model) -> float:
+    """Diagonal of the box around the nodes; 1 where all are in one place."""
+    return float(np.linalg.norm(np.ptp(model.mesh.coordinates, axis=0))) or 1.0
 
 
 def halved(model: Model) -> Model | None:

@@ -6,7 +6,6 @@ differ from runs of their own by round-off.
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
 import signal
@@ -14,72 +13,22 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from fem.compiled.folder import is_first_start
 from fem.errors import FemError
 from fem.model import Model, Perturbation
-from fem.runs.history import History
 from fem.runs.run_record import COMPLETED
 from fem.study.lanes.run import can_run_in_lanes
+from fem.study.question import Answer, Job
 from fem.study.table import LOST
-
-
-class Question(Protocol):
-    """What a sweep asks of each of its models: a row of numbers, NaN where there is none.
-
-    kind      what the sweep is called: its folder is ``results/<deck>_<kind>``
-    settings  what else makes two sweeps the same, as JSON
-    columns   names of the numbers; ``counts`` are those that are whole
-    figures   files that are made of the table when it is complete
-    """
-
-    kind: ClassVar[str]
-    counts: ClassVar[tuple[str, ...]]
-    figures: ClassVar[tuple[str, ...]]
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-    def columns(self) -> list[str]: ...
-    def solve(self, model: Model, point: int, history: bool) -> tuple[str, tuple[int | float, ...], History | None]:
-        """Verdict, row and (where asked for) the motion of a point; whatever goes wrong is the verdict."""
-
-
-@runtime_checkable
-class Shared(Protocol):
-    """A question that lanes can answer."""
-
-    def together(
-        self, models: Sequence[Model], points: Sequence[int], may_compile: bool
-    ) -> dict[int, tuple[int | float, ...]]:
-        """Rows, by number, of those models that march well as lanes; ``points``: their places in the grid."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One run of a sweep. ``point``: its place in the grid; ``history``: keep the whole motion too."""
-
-    point: int
-    model: Model
-    layout: Question
-    history: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of a job: how it ended, the row (``Layout.columns``), the motion where it was asked for."""
-
-    point: int
-    verdict: str
-    row: tuple[int | float, ...]
-    history: History | None = None
 
 
 def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool = False) -> list[Answer]:
@@ -89,27 +38,17 @@ def solve_block(jobs: Sequence[Job], in_lanes: bool = False, may_compile: bool =
     may_compile  lanes of a shape that is not compiled yet are worth it
     """
     together = march_block(jobs, may_compile) if in_lanes else {}
-    return [together[job.point] if job.point in together else solve_job(job) for job in jobs]
+    return [together[job.point] if job.point in together else job.solve() for job in jobs]
 
 
 def march_block(jobs: Sequence[Job], may_compile: bool) -> dict[int, Answer]:
-    """Answers by point, of those jobs that march well as lanes and whose motion is not asked for."""
+    """Answers by point, of those jobs that march well as lanes and whose motion is not wanted."""
     wanted = [job for job in jobs if not job.history]
-    asked = wanted[0].layout if wanted else None
-    rows: dict[int, tuple[int | float, ...]] = {}
-    if isinstance(asked, Shared):
-        rows = asked.together([job.model for job in wanted], [job.point for job in wanted], may_compile)
-    return {wanted[n].point: Answer(wanted[n].point, COMPLETED, row) for n, row in rows.items()}
-
-
-def no_answer(point: int, layout: Question, verdict: str) -> Answer:
-    """The row of a point of which nothing is known."""
-    return Answer(point, verdict, tuple(0 if name in layout.counts else math.nan for name in layout.columns()))
-
-
-def solve_job(job: Job) -> Answer:
-    """One run."""
-    return Answer(job.point, *job.layout.solve(job.model, job.point, job.history))
+    if not wanted:
+        return {}
+    models, points = [job.model for job in wanted], [job.point for job in wanted]
+    rows = wanted[0].question.together(models, points, may_compile)
+    return {points[n]: Answer(points[n], COMPLETED, row) for n, row in rows.items()}
 
 
 END_SECONDS = 5.0
@@ -126,7 +65,6 @@ class Block:
     losses: int = 0
 
     def solve(self) -> list[Answer]:
-        """What a worker does."""
         return solve_block(self.jobs, self.in_lanes, self.may_compile)
 
 
@@ -168,7 +106,6 @@ class Worker:
             self.pipe.send(block)
 
     def take(self) -> list[Answer] | Lost:
-        """What came of the block."""
         self.block = None
         try:
             answer: list[Answer] | Lost = self.pipe.recv()
@@ -185,7 +122,7 @@ class Worker:
         self.process.join()
 
 
-class Crew:
+class ProcessTeam:
     """A team of processes, started together; one that died is replaced when its turn comes."""
 
     def __init__(self, count: int) -> None:
@@ -193,7 +130,6 @@ class Crew:
         self.workers: list[Worker] = []
 
     def submit(self, block: Block) -> None:
-        """To a process without one."""
         idle = next(worker for worker in self.workers if worker.block is None)
         if not idle.process.is_alive():
             self.workers.remove(idle)
@@ -209,9 +145,9 @@ class Crew:
 
 
 @contextmanager
-def crew(count: int) -> Iterator[Crew]:
+def process_team(count: int) -> Iterator[ProcessTeam]:
     """``count`` processes that end with this one, whichever way it ends."""
-    team = Crew(count)
+    team = ProcessTeam(count)
     try:
         for _ in range(count):
             team.workers.append(Worker())
@@ -228,7 +164,6 @@ def crew(count: int) -> Iterator[Crew]:
 
 
 def lost_by(error: BaseException) -> Lost:
-    """Why, in a line."""
     return Lost(" ".join(f"{type(error).__name__}: {error}".split())[:200])
 
 
@@ -241,7 +176,7 @@ def ending(code: int | None) -> str:
 
 
 def serve(pipe: Connection) -> None:
-    """A process of the crew: blocks come in, answers go out, until the other end is closed."""
+    """A process of the team: blocks come in, answers go out, until the other end is closed."""
     for name in ("SIGINT", "SIGHUP"):  # the parent answers those
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -325,7 +260,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         if measured:
             work = blocks(jobs, left, count, measured)
             if min(count, left) > 1 and measured * left > START_UP:
-                with crew(min(count, left)) as team:
+                with process_team(min(count, left)) as team:
                     yield from spread(team, (Block(part, in_lanes=True) for part in work))
             else:
                 yield from (solve_block(part, True) for part in work)
@@ -334,7 +269,7 @@ def on_this_machine(jobs: Iterator[Job], left: int, workers: int | None) -> Iter
         is_cold = number == 0 and is_first_start()
         seconds = 0.0 if is_cold else measured or likely_seconds(job.model)
         if min(count, left) > 1 and seconds * left > START_UP:
-            with crew(min(count, left)) as team:
+            with process_team(min(count, left)) as team:
                 yield from spread(team, map(Block, blocks(chain([job], jobs), left, count, seconds)))
             return
         began = time.perf_counter()
@@ -415,6 +350,7 @@ def spread(team: Team, work: Iterator[Block]) -> Iterator[list[Answer]]:
                 alone = int(len(block.jobs) == 1)  # else who knows which job it was
                 ready.extendleft(Block((job,), losses=alone) for job in reversed(block.jobs))
             else:
-                yield [no_answer(job.point, job.layout, DIED.format(why=outcome.why)) for job in block.jobs]
+                verdict = DIED.format(why=outcome.why)
+                yield [Answer(job.point, verdict, job.question.empty_row()) for job in block.jobs]
             if losses >= MOST_LOSSES:
                 raise FemError(GONE.format(count=losses, why=outcome.why))

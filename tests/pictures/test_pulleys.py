@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from vtkmodules.vtkIOXML import vtkXMLUnstructuredGridReader
 
-from fem.app.data.scene import scene_of
-from fem.app.data.sketch import sketch_of
+from fem.app.scene import scene_of, sketch_of
 from fem.deck import parse_deck
 from fem.model import Model
 from fem.runs.fields import VtkSink

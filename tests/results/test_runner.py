@@ -51,7 +51,7 @@ def solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeSolver:
     fake = FakeSolver()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(runner, "solve", fake)
-    monkeypatch.setattr(runner, "read_deck", read_made_up)
+    monkeypatch.setattr("fem.deck.read_deck", read_made_up)
     Path("chain.inp").write_text("one")
     return fake
 

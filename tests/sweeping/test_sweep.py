@@ -19,6 +19,7 @@ import fem
 from fem.cli import main
 from fem.study import row, sweep, workers
 from fem.study.points import read_vary
+from fem.study.question import Job
 from tests.sweeping.swings import write_swing
 from tests.waiting import PATIENCE, wait_for
 
@@ -277,7 +278,7 @@ def test_processes_give_the_same_bytes(deck, monkeypatch):
     assert main(["sweep", "swing.inp", *options, "--quiet"]) == 3
     monkeypatch.setattr(workers, "START_UP", 0.0)
     monkeypatch.setattr(workers, "BLOCK_SECONDS", 0.005)
-    monkeypatch.setattr(workers, "solve_job", None)  # not in this process
+    monkeypatch.setattr(Job, "solve", None)  # not in this process
     fem.sweep(deck, {"length": [1, 2, 0], "gravity": range(1, 10)}, output="many", workers=2)
     assert Path("many/sweep.csv").read_bytes() == Path("results/swing_sweep/sweep.csv").read_bytes()
 

@@ -1,7 +1,7 @@
 """The march of ``solve/newton`` for packs of lanes: each lane is a model of its own with its own convergence.
 
 The parts are those of the scalar march. A lane that has converged waits, its corrections taken as zero, until the last
-one has: it ends where it would have ended alone. Nothing is mended here: a lane that spends its iterations, meets NaN
+one has: it ends where it would have ended alone. No lane is repaired here: one that spends its iterations, meets NaN
 or an unsafe pivot, or drifts in energy is marked with the reason and left to a run of its own.
 """
 
@@ -46,7 +46,7 @@ class Start(NamedTuple):
     memory: Floats
 
 
-class Fleet(NamedTuple):
+class Packs(NamedTuple):
     """All lanes. The groups of the march, their arrays of numbers as packs with the block as first axis (of length 1
     where all models have the same numbers); room of a march; outcome (blocks, OUTCOME).
     """

@@ -1,25 +1,134 @@
-"""Models side by side as lanes, blocks of lanes one after the other: the arrays ``march_blocks`` takes."""
+"""Models as lanes: in what they differ, and the arrays ``march_blocks`` takes, packs of lanes in blocks.
+
+Numbers are gathered without assembling the same thing twice.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fem.arrays import Floats, Ints
+from fem.arrays import Floats, Ints, same
+from fem.assembly.cases import Span
+from fem.assembly.environment import Environment, LoadSet, first_environment, load_set, next_environment, thermal_rows
 from fem.assembly.equations import Equations
-from fem.assembly.supports import Supports
-from fem.assembly.system import System
+from fem.assembly.supports import Supports, advance_supports, initial_supports
+from fem.assembly.system import System, assemble, linearised
+from fem.forces.bar import Bars
 from fem.forces.protocol import Tangent
 from fem.lanes.arrays import Driven, Fixed, Lanes
 from fem.linear.choice import Tree
+from fem.model import Dynamic, InitialCondition, Model
 from fem.model.curves import Constant, evaluate
 from fem.model.quantities import RECORDED
+from fem.solve.checkpoint import refuse_earlier
+from fem.solve.clock import Clock, expected_increments
 from fem.solve.newton.groups import ENERGY, MEMORY, ROW, Loading, Nodes, Problem, Record, Ropes, Scratch
-from fem.solve.step_system import NO_ROPES, StepSystem, scratch
-from fem.study.lanes.march import OUTCOME, Fleet, Start
-from fem.study.lanes.sample import Sample
+from fem.solve.start import first_motion
+from fem.solve.step_system import NO_ROPES, StepSystem, limits_of, scratch
+from fem.study.lanes.march import OUTCOME, Packs, Start
+
+OF_SYSTEM = tuple(
+    "mesh materials sections springs dashpots masses nonstructural growths rest_lengths".split()
+    + "seabeds cylinders equations".split()
+)
+"""Fields of a model that its assembled arrays come from, with initial conditions that are no motion."""
+OF_LOADS = ("nodal_loads", "distributed_loads", "temperatures", "replaced", "nlgeom", "amplitude")
+"""Fields of a step that loads and temperatures come from."""
+OF_SUPPORTS = ("boundaries", "amplitudes")
+"""Fields of a model that, with the boundaries of the step, supports come from."""
+
+
+class Sample(NamedTuple):
+    """One model, ready to become a lane. Samples of one ensemble share the parts in which they do not differ.
+
+    initial: supports before the step; u, v (3n,) initial; limits as the march takes them; thermal (1 or k+1, m)
+    """
+
+    model: Model
+    system: System
+    bars: Bars
+    initial: Supports
+    environment: Environment
+    loads: LoadSet
+    u: Floats
+    v: Floats
+    limits: Floats
+    thermal: Floats
+
+    @property
+    def supports(self) -> Supports:
+        return self.environment.supports
+
+
+def instants(model: Model) -> tuple[Floats, Floats]:
+    """Times (k+1,) and increments (k,) of the only step."""
+    step = model.steps[0]
+    assert isinstance(step.procedure, Dynamic)
+    count = expected_increments(step.procedure)
+    assert count is not None
+    return Clock(step.procedure, step.controls, 0.0, np.zeros(0)).plan(count)
+
+
+def is_alike(one: Any, other: Any, names: tuple[str, ...]) -> bool:
+    """The named fields are the same objects, or equal."""
+    for name in names:
+        its, that = getattr(one, name), getattr(other, name)
+        if its is not that and not same(its, that):
+            return False
+    return True
+
+
+def at_rest(model: Model) -> list[InitialCondition]:
+    """Initial conditions that are no motion: stresses, temperatures, anchors."""
+    return [each for each in model.initial_conditions if each.kind not in ("DISPLACEMENT", "VELOCITY")]
+
+
+def has_same_loads(one: Model, other: Model) -> bool:
+    """Loads, temperatures and whether bars are linear are the same in the only step of both."""
+    step, its = one.steps[0], other.steps[0]
+    return is_alike(step, its, OF_LOADS) and is_alike(one, other, ("amplitudes",))
+
+
+def sample(model: Model, time: Floats, known: Sample | None = None) -> Sample:
+    """Arrays of a model; what it has in common with ``known`` is taken from there. ModelError as of a run."""
+    step = model.steps[0]
+    span = Span(0.0, float(time[-1]), ramps=step.ramps)
+    if known is not None and is_alike(model, known.model, OF_SYSTEM) and at_rest(model) == at_rest(known.model):
+        system, u, v = known.system, known.u, known.v
+        is_elsewhere = not is_alike(model, known.model, ("initial_conditions",))
+        if is_elsewhere or not is_alike(model, known.model, ("amplitudes",)):
+            system = replace(system, model=model)
+        if is_elsewhere:
+            u, v, *_ = first_motion(system)
+            held = known.supports.supported
+            is_elsewhere = not step.nlgeom or not all(map(same, (u[held], v[held]), (known.u[held], known.v[held])))
+        if not is_elsewhere and has_same_loads(model, known.model):
+            environment = known.environment
+            before = known.model.steps[0]
+            if not (is_alike(model, known.model, OF_SUPPORTS) and is_alike(step, before, ("boundaries",))):
+                initial = known.initial
+                if not is_alike(model, known.model, ("boundaries",)):
+                    initial = initial_supports(system, model, u)
+                environment = replace(environment, supports=advance_supports(system, initial, step, span, u, v))
+            limits = known.limits
+            if not is_alike(step, before, ("controls",)):
+                limits = limits_of(step.controls, known.bars)
+            return known._replace(model=model, system=system, environment=environment, u=u, v=v, limits=limits)
+    else:
+        refuse_earlier(model)
+        system = assemble(model)
+        u, v, *_ = first_motion(system)
+    before_all = first_environment(system, u)
+    environment = next_environment(system, before_all, step, span, u, v, np.zeros_like(u))
+    bars = system.bars if step.nlgeom else linearised(system.bars, u)
+    thermal = thermal_rows(system, environment, time)
+    loads, limits = load_set(system, environment), limits_of(step.controls, bars)
+    return Sample(model, system, bars, before_all.supports, environment, loads, u, v, limits, thermal)
+
 
 WIDTH = 8
 """Lanes of a pack: eight float64 fill the widest vector register there is."""
@@ -60,9 +169,9 @@ def per_dof(parts: Sequence[Floats]) -> Any:
     return packs
 
 
-def fleet(
+def packs_of(
     stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Floats, rows: int, probes: Ints, elements: Ints
-) -> Fleet:
+) -> Packs:
     """Packs of all samples, of which ``stage`` is the first; ``rows`` of the record, of given nodes and elements."""
     blocks, size = -(-len(samples) // WIDTH), stage.system.size
     systems = [sample.system for sample in samples]
@@ -85,8 +194,8 @@ def fleet(
     family, touching = fixed(stage.system.family[elements]), fixed(stage.system.touching)
     record = Record(increments, fixed(probes), kinematics, family, values, touching)
     same: Any = {"nodes": fixed(bars.nodes), "kinds": fixed(bars.kinds), "rods": fixed(bars.rods)}
-    own = {name: pack([getattr(sample.bars, name) for sample in samples]) for name in NUMBERS}
-    bars = bars._replace(blocks=fixed(kinds), table=None, **same, **own)
+    numbers = {name: pack([getattr(sample.bars, name) for sample in samples]) for name in NUMBERS}
+    bars = bars._replace(blocks=fixed(kinds), table=None, **same, **numbers)
     constants: Any = pack([system.springs.constants for system in systems])
     springs = springs._replace(dofs=fixed(springs.dofs), constants=constants, table=None, pair=fixed(springs.pair))
     equations, ropes = Equations(*map(fixed, stage.equations)), Ropes(*map(fixed, NO_ROPES))
@@ -94,7 +203,7 @@ def fleet(
     problem = Problem(nodes, bars, springs, None, True, equations, ropes, 0, tree, equation)
     limits, loads = pack([sample.limits for sample in samples]), acting(stage, samples, time, dt, start)
     outcome = zeros(blocks, OUTCOME, WIDTH, known=1)
-    return Fleet(blocks, limits, problem, loads, start, room_of_packs(stage, systems), record, outcome)
+    return Packs(blocks, limits, problem, loads, start, room_of_packs(stage, systems), record, outcome)
 
 
 def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
@@ -110,7 +219,6 @@ def room_of_packs(stage: StepSystem, systems: list[System]) -> Any:
 
 
 def empty(array: Floats) -> Any:
-    """Packs of an array's shape."""
     return zeros(*array.shape, WIDTH, known=array.ndim)
 
 
@@ -153,8 +261,8 @@ def acting(stage: StepSystem, samples: Sequence[Sample], time: Floats, dt: Float
             for each in supports
         ]
         support = [pack([part[level] for part in exact], blocks, 1) for level in range(4)]
-        own = [sample.loads.factors(time) for sample in samples]
-        factors, weighted = pack(own, known=1), pack([weigh(stage, part) for part in own], known=1)
+        each = [sample.loads.factors(time) for sample in samples]
+        factors, weighted = pack(each, known=1), pack([weigh(stage, part) for part in each], known=1)
     vectors = pack([sample.loads.vectors for sample in samples])
     thermal = pack([sample.thermal for sample in samples], known=1)
     thermal_mean = pack([thermal_mean_of(stage, sample.thermal) for sample in samples], known=1)

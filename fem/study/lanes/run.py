@@ -32,16 +32,15 @@ from fem.solve.schemes import SCHEMES, Coefficients
 from fem.solve.start import evaluate_start, first_motion
 from fem.solve.statics.mechanisms import hold_unrestrained
 from fem.solve.step_system import StepSystem, loading, prepare, record
-from fem.study.lanes.march import REASON, SOLVES, Fleet, march_lanes, open_lanes
-from fem.study.lanes.pack import WIDTH, fleet
-from fem.study.lanes.sample import Sample, instants, is_alike, sample
+from fem.study.lanes.march import REASON, SOLVES, Packs, march_lanes, open_lanes
+from fem.study.lanes.pack import WIDTH, Sample, instants, is_alike, packs_of, sample
 
 BLOCKS_AT_ONCE = 64
 """Blocks that march before Python looks for Ctrl-C."""
 MOST_NUMBERS = 2**25
 """Numbers that the lanes of one march may record: 256 MB."""
 NAMES = ("node_labels", "element_labels", "node_sets", "element_sets")
-"""What of a mesh says which rows are whose."""
+"""Fields of a mesh that name nodes and elements."""
 
 
 def can_run_in_lanes(model: Model) -> str:
@@ -53,16 +52,16 @@ def can_run_in_lanes(model: Model) -> str:
     """
     if len(model.steps) != 1:
         return "it has more than one step"
-    step, own = model.steps[0], model.steps[0].procedure
-    if not isinstance(own, Dynamic) or not own.direct:
+    step, procedure = model.steps[0], model.steps[0].procedure
+    if not isinstance(procedure, Dynamic) or not procedure.direct:
         return "its step is not *DYNAMIC, DIRECT"
-    if own.integrator == "CENTRAL DIFFERENCE":
+    if procedure.integrator == "CENTRAL DIFFERENCE":
         return "its step is *DYNAMIC, EXPLICIT"
     most = step.max_increments
     rigid = [each for each in model.materials.values() if each.is_inextensible]
     ratios = [(each.compression_ratio, each.tension_ratio) for each in rigid]
     reasons = {
-        "INC= ends the step early": most is not None and most < (expected_increments(own) or 0),
+        "INC= ends the step early": most is not None and most < (expected_increments(procedure) or 0),
         "it has elements that break, or masses that fall off": model.failures or step.removals or step.shed,
         "it has rigid bodies": model.bodies,
         "it has equations between dofs": model.equations,
@@ -116,7 +115,7 @@ def march_samples(
     at_once = MOST_NUMBERS // kept * WIDTH
     for start in range(0, len(samples) if at_once else 0, max(at_once, 1)):
         part = samples[start : start + at_once]
-        whole = fleet(stage, part, time, dt, len(increments), probes, elements)
+        whole = packs_of(stage, part, time, dt, len(increments), probes, elements)
         if not march_all(whole, stage, every, may_compile):
             return
         reasons = whole.outcome.array[:, REASON].ravel()[: len(part)]
@@ -126,7 +125,7 @@ def march_samples(
 
 
 def finite_lanes(rows: Rows) -> Flags:
-    """(lanes,) whose energies and stresses never overflowed; a run of their own says it of the others."""
+    """(lanes,) whose energies and stresses never overflowed; the others are left to runs of their own."""
     finite = np.isfinite(rows.energy_error).all(axis=0) & np.isfinite(rows.element_values).all(axis=(0, 1, 2))
     return np.asarray(finite.ravel())
 
@@ -147,7 +146,7 @@ def gather(models: Sequence[Model]) -> tuple[list[int], list[Sample], StepSystem
             if not keeps_lengths(one):
                 continue
             stage = stage or template(one, time)
-        except FemError:  # its own run will say so
+        except FemError:  # its own run will report it
             continue
         if stage is not None and (known is None or has_same_shape(one, known)):
             numbers.append(number)
@@ -167,7 +166,7 @@ def standing(samples: Sequence[Sample]) -> Flags:
 
 
 def keeps_lengths(one: Sample) -> bool:
-    """Its rods have their lengths, and keep them at the start: what else to do its own run knows."""
+    """Its rods have their lengths and keep them at the start; all else is left to a run of its own."""
     rods, v, held = one.bars.rods, one.v.copy(), np.flatnonzero(one.supports.supported)
     if not len(rods):
         return True
@@ -234,7 +233,7 @@ def kinds_of(limits: Floats) -> Any:
     return np.append(limits[[LIMIT.relative, LIMIT.absolute, LIMIT.correction]] >= 0.0, limits[LIMIT.to_floor])
 
 
-def march_all(whole: Fleet, stage: StepSystem, every: int, may_compile: bool) -> bool:
+def march_all(whole: Packs, stage: StepSystem, every: int, may_compile: bool) -> bool:
     """March all blocks; False: it would have to be compiled and must not."""
     step = stage.system.model.steps[0]
     assert isinstance(step.procedure, Dynamic)
@@ -253,7 +252,7 @@ def march_all(whole: Fleet, stage: StepSystem, every: int, may_compile: bool) ->
     return True
 
 
-def record_of_lanes(whole: Fleet, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
+def record_of_lanes(whole: Packs, increments: Ints, time: Floats, dt: Floats, probes: Ints, elements: Ints) -> Rows:
     """The record of all lanes, as ``Marched`` has it."""
     packs = ((name, getattr(whole.record, name).array) for name in ("increments", "kinematics", "values"))
     kept = whole.record._replace(**{name: np.moveaxis(array, 0, -2) for name, array in packs})
@@ -280,21 +279,19 @@ def coefficients_of(row: Floats, options: Ints) -> Coefficients:
 
 @inner_kernel
 def of_block(b: int, problem: Problem) -> Problem:
-    """The part of block b."""
     nodes, bars, springs = problem.nodes, problem.bars, problem.springs
     mass, damping, place, mask = at(nodes.mass, b), at(nodes.damping, b), nodes.place, nodes.mask
     directed, artificial = at(nodes.directed_mass, b), at(nodes.artificial_stiffness, b)
-    own = Nodes(mass, damping, place, nodes.dof_kind, mask, directed, artificial, nodes.caution, nodes.mass_pairs)
+    massive = Nodes(mass, damping, place, nodes.dof_kind, mask, directed, artificial, nodes.caution, nodes.mass_pairs)
     constants, off_mass, off_damping = at(bars.constants, b), at(bars.off_mass, b), at(bars.off_damping, b)
     its = Bars(bars.nodes, bars.kinds, bars.blocks, constants, bars.table, off_mass, off_damping, bars.rods)
     ties = Springs(springs.dofs, at(springs.constants, b), springs.table, springs.pair)
     equations, ropes, tree = problem.equations, problem.ropes, problem.tree
-    return Problem(own, its, ties, None, True, equations, ropes, problem.solver, tree, problem.equation)
+    return Problem(massive, its, ties, None, True, equations, ropes, problem.solver, tree, problem.equation)
 
 
 @inner_kernel
 def loading_of(b: int, loading: Loading) -> Loading:
-    """The part of block b."""
     curve = min(b, loading.factors.shape[0] - 1)
     vectors, gravity, weighted = at(loading.vectors, b), loading.is_gravity, loading.weighted[curve]
     dofs, factors, start = loading.support_dofs, loading.factors[curve], loading.support_start[b]
@@ -304,14 +301,14 @@ def loading_of(b: int, loading: Loading) -> Loading:
 
 
 @kernel
-def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats, fleet: Fleet) -> None:
+def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats, packs: Packs) -> None:
     """``open_lanes`` and ``march_lanes`` for blocks first..last, one after the other.
 
     options  secant, extrapolation, increments before the energy watch, whether accelerations are wanted at the start,
              whether the tangent is symmetric
     row      the numbers of the scheme
     """
-    scheme, start, room, record = coefficients_of(row, options), fleet.start, fleet.room, fleet.record
+    scheme, start, room, record = coefficients_of(row, options), packs.start, packs.room, packs.record
     for b in range(first, last):
         u, v, a, origin, lagged = local(room.u), local(room.v), local(room.a), local(room.u), local(room.lagged)
         force, flow, reaction = local(room.force), local(room.flow), local(room.force)
@@ -334,7 +331,7 @@ def march_blocks(first: int, last: int, stride: int, options: Ints, row: Floats,
         kept = Record(
             record.increments[b], record.nodes, record.kinematics[b], record.elements, record.values[b], record.touching
         )
-        problem, loading = of_block(b, fleet.problem), loading_of(b, fleet.loading)
-        through = Passage(scheme, at(fleet.limits, b), problem, loading, motion, work, kept)
-        open_lanes(options[3] != 0, through, fleet.outcome[b])
-        march_lanes(options[4] != 0, options[2], stride, through, fleet.outcome[b])
+        problem, loading = of_block(b, packs.problem), loading_of(b, packs.loading)
+        through = Passage(scheme, at(packs.limits, b), problem, loading, motion, work, kept)
+        open_lanes(options[3] != 0, through, packs.outcome[b])
+        march_lanes(options[4] != 0, options[2], stride, through, packs.outcome[b])

@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from fem.app.data.deck import (
+from fem.app.deck_text import (
     MOST_TEXT,
     Judged,
     Parameter,
@@ -20,11 +20,9 @@ from fem.app.data.deck import (
     with_value,
     write_copy,
 )
-from fem.app.data.sketch import sketch_of
+from fem.app.outcome import Outcome, Player, read_number
+from fem.app.scene import sketch_of
 from fem.app.solver import Workplace
-from fem.app.views.charts import Player
-from fem.app.views.fields import read_number
-from fem.app.views.outcome import Outcome
 from fem.commands.example import shipped
 from fem.model import Model
 from fem.runs.read import Missing

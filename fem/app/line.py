@@ -8,13 +8,10 @@ from typing import Any
 
 from nicegui import ui
 
-from fem.app.data.deck import Judged, judge
-from fem.app.data.links import MOST_INCREMENTS
-from fem.app.data.sketch import REST, along, bar_tensions, said_of, sketch_of
+from fem.app.deck_text import MOST_INCREMENTS, Judged, judge
+from fem.app.outcome import NumberField, Outcome, Player, chart, not_negative, positive, whole
+from fem.app.scene import REST, along, bar_tensions, said_of, sketch_of
 from fem.app.solver import Workplace
-from fem.app.views.charts import Player, chart
-from fem.app.views.fields import NumberField, not_negative, positive, whole
-from fem.app.views.outcome import Outcome
 from fem.errors import CommandError
 from fem.tools.spans import MEASURES, Span, deck_text, section_of
 
@@ -120,7 +117,7 @@ class LinePlace:
         self._follow()
 
     def _show(self, judged: Judged) -> None:
-        """The line at rest."""
+        """Show the line at rest."""
         assert judged.model is not None
         tension = bar_tensions(judged.model)
         self._player.show([sketch_of(judged.model, tension)])

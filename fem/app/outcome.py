@@ -1,19 +1,193 @@
-"""What a run gives, also while it goes on: how far it is, the player, charts, files to download."""
+"""What a run gives, also while it goes on: progress, the player, charts that follow its time, files to download.
+
+Fields of forms: text that is read as a number, with words below it where it is none. Nothing is clipped.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import math
 import time
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from nicegui import background_tasks, ui
+from nicegui import app, background_tasks, ui
+from starlette.responses import Response
 
-from fem.app.data.panels import DISTANCE, GROUPS, Group, Seen, is_small
-from fem.app.progress import Progress, progress_of
-from fem.app.solver import Solver, Workplace, verdict_of
-from fem.app.views.charts import Player, chart, options_of
+from fem.app.scene import DISTANCE, GROUPS, Group, Panel, Seen, is_small
+from fem.app.solver import Progress, Solver, Workplace, progress_of, verdict_of
+from fem.commands.arguments import number
+
+Check = Callable[[float], str]
+"""What is wrong with a number; empty: nothing."""
+
+
+def read_number(text: object, check: Check | None = None, is_optional: bool = False) -> tuple[float | None, str]:
+    """The number of a text, and what is wrong with it."""
+    shown = str(text if text is not None else "").strip()
+    if not shown:
+        return None, "" if is_optional else "a number is missing"
+    try:
+        value = number(shown)
+    except argparse.ArgumentTypeError as error:
+        return None, str(error)
+    wrong = check(value) if check else ""
+    return (None, wrong) if wrong else (value, "")
+
+
+def positive(value: float) -> str:
+    return "" if value > 0.0 else f"must be above zero, got {value:g}"
+
+
+def not_negative(value: float) -> str:
+    return "" if value >= 0.0 else f"must not be negative, got {value:g}"
+
+
+def whole(least: int, most: int, what: str) -> Check:
+    """A whole number between two others."""
+
+    def check(value: float) -> str:
+        if value != int(value):
+            return f"must be a whole number, got {value:g}"
+        return "" if least <= value <= most else f"from {least} to {most} {what}, got {value:.12g}"
+
+    return check
+
+
+class NumberField:
+    """A field for one number; ``value`` is None where there is none, or what is there is wrong."""
+
+    def __init__(
+        self, label: str, text: str = "", *, check: Check | None = None, unit: str = "", is_optional: bool = False,
+        on_change: Callable[[], Any] = lambda: None, hint: str = "",
+    ) -> None:  # fmt: skip
+        self.label, self._check, self._is_optional = label, check, is_optional
+        self.input = ui.input(label, value=text, on_change=lambda: on_change(), validation=self._wrong)
+        self.input.props("dense outlined stack-label hide-bottom-space inputmode=decimal").classes("fem-field")
+        if unit:
+            self.input.props(f'suffix="{unit}"')
+        if hint:
+            self.input.tooltip(hint)
+
+    def _wrong(self, text: object) -> str | None:
+        return read_number(text, self._check, self._is_optional)[1] or None
+
+    @property
+    def wrong(self) -> str:
+        """What is wrong with the value, if anything."""
+        return self._wrong(self.input.value) or ""
+
+    @property
+    def value(self) -> float | None:
+        return read_number(self.input.value, self._check, self._is_optional)[0]
+
+    def set(self, text: str) -> None:
+        """Other text, as if it had been typed."""
+        self.input.value = text
+
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+"""Those of the figures: apart for colour-blind readers, on light and on dark ground."""
+GREY, FAINT = "#8a8f94", "rgba(138,143,148,0.25)"
+SHORT = "value => value && (Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3) ? value.toExponential() : String(value)"
+
+
+def chart(panel: Panel, unit: str, over: str = "time") -> Any:
+    """One panel; what it is over, with its unit."""
+    return ui.echart(options_of(panel, unit, over)).classes("fem-chart").props("data-testid=chart")
+
+
+def options_of(panel: Panel, per: str, over: str = "time") -> dict[str, Any]:
+    """What ECharts draws; ``per``: unit of the axis along."""
+    count = len(panel.curves)
+    unit = f" [{panel.unit}]" if panel.unit else ""
+    label = {"color": GREY, "hideOverlap": True, ":formatter": SHORT}
+    axis: dict[str, Any] = {"axisLine": {"lineStyle": {"color": GREY}}, "splitLine": {"lineStyle": {"color": FAINT}}}
+    axis |= {"axisLabel": label, "nameTextStyle": {"color": GREY}}
+    heading = {"fontSize": 13, "fontWeight": "normal", "color": GREY}
+    return {
+        "animation": False,
+        "color": list(COLOURS),
+        "title": {"text": panel.title + unit, "left": 0, "top": 2, "textStyle": heading},
+        "grid": {"left": 12, "right": 18, "top": 34 if count < 2 else 56, "bottom": 26, "containLabel": True},
+        "legend": {"show": count > 1, "top": 22, "left": 0, "type": "scroll", "itemWidth": 14, "itemHeight": 8,
+                   "textStyle": {"color": GREY, "fontSize": 11}, "pageTextStyle": {"color": GREY}},
+        "tooltip": {"trigger": "axis", "order": "valueDesc", "confine": True, "textStyle": {"fontSize": 11}},
+        "xAxis": {"type": "value", "name": f"{over} [{per}]" if per else over, "nameLocation": "middle",
+                  "nameGap": 24, "max": "dataMax", **axis, "splitLine": {"show": False}},
+        "yAxis": {"type": "log" if panel.is_log else "value", "scale": True, **axis},
+        "series": [*map(series_of, panel.curves), now()],
+    }  # fmt: skip
+
+
+def series_of(curve: tuple[str, Any]) -> dict[str, Any]:
+    name, points = curve
+    rows = ",".join(f"[{time:.8g},{value:.7g}]" for time, value in points.tolist() if math.isfinite(value))
+    look = {"type": "line", "showSymbol": False, "lineStyle": {"width": 1.4}}
+    # As text: NiceGUI would watch every pair of numbers.
+    return {"id": name, "name": name, **look, ":data": f"[{rows}]"}
+
+
+def now() -> dict[str, Any]:
+    """The vertical line that the player moves."""
+    look = {"color": "#D55E00", "width": 1, "type": "solid"}
+    mark = {"symbol": "none", "silent": True, "animation": False, "label": {"show": False}, "lineStyle": look}
+    return {"id": "now", "type": "line", "data": [], "markLine": {**mark, "data": []}, "tooltip": {"show": False}}
+
+
+ROUTE = "/scenes"
+SCENES: dict[str, bytes] = {}
+"""What players that are open show."""
+_numbers = count(1)
+
+
+class Player(ui.element, component="player.js"):  # type: ignore[call-arg]
+    """Shows one scene (``fem.app.scene``), or two side by side by one clock."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._props["sources"] = []
+        self._props["names"] = []
+        self._props["charts"] = []
+        self._mine: list[str] = []
+        self._before: list[str] = []
+        self.client.on_delete(lambda: self._forget([*self._before, *self._mine]))
+
+    def show(self, scenes: list[bytes], names: list[str] | None = None) -> None:
+        """Other scenes; the place in time stays."""
+        self._forget(self._before)
+        self._before = self._mine  # the browser may be asking for it right now
+        self._mine = [str(next(_numbers)) for _ in scenes]
+        SCENES.update(zip(self._mine, scenes, strict=True))
+        self._props["sources"] = [f"{ROUTE}/{number}" for number in self._mine]
+        self._props["names"] = names or []
+        self.update()
+
+    def follow(self, charts: list[Any]) -> None:
+        """Charts that show the time of the player, and lead it where they are clicked."""
+        self._props["charts"] = [chart.id for chart in charts]
+        self.update()
+
+    def mark(self, name: str) -> None:
+        """Show the nodes of a set; an empty name: of none."""
+        self._props["marked"] = name
+        self.update()
+
+    def _forget(self, numbers: list[str]) -> None:
+        for name in numbers:
+            SCENES.pop(name, None)
+
+
+@app.get(ROUTE + "/{number}")
+def scene(number: str) -> Response:
+    """A scene as JSON; gone where its page is gone."""
+    found = SCENES.get(number)
+    headers, status = {"Cache-Control": "no-store"}, 200 if found else 404
+    return Response(found, media_type="application/json", headers=headers, status_code=status)
+
 
 LEAST_PAUSE = 1.5
 """Seconds between two looks at the tables of a run that goes on; five times as long as a look takes, at least."""
@@ -101,7 +275,7 @@ class Outcome:
         self._tell()
 
     def _tell(self) -> None:
-        """How far it is."""
+        """Show the progress of the run."""
         run, going = self._runs[0], self.is_running
         progress = self._told[0] if self._told else None
         self._verdict.text = verdict_of(progress, run) if self._told or going else "looking"
@@ -142,7 +316,7 @@ class Outcome:
         return [name for name in GROUPS if name not in self._groups] if is_still else []
 
     def _begin(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
-        """Read, in the background."""
+        """Read results in the background."""
         self._reading = background_tasks.create(self._read(stamp, names, has_scenes))
 
     async def _read(self, stamp: tuple[object, ...], names: list[str], has_scenes: bool) -> None:
