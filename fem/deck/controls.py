@@ -17,7 +17,10 @@ DEFAULT_RESIDUAL = 1e-6
 START = Controls(residual_relative=None)
 """Before any card; the default of RESI_GLOB_RELA enters when a step is built."""
 
-OURS = ("RESI_GLOB_RELA", "RESI_GLOB_MAXI", "ITER_GLOB_MAXI", "ENERGY DRIFT", "TIME ERROR", "IMPACT")
+OURS = ("RESI_GLOB_RELA", "RESI_GLOB_MAXI", "ITER_GLOB_MAXI", "ENERGY DRIFT", "TIME ERROR", "TENSION CHANGE", "IMPACT")
+
+LIMITS = {"ENERGY DRIFT": "energy_drift", "TIME ERROR": "time_error", "TENSION CHANGE": "tension_change"}
+"""May be OFF."""
 
 KINDS = ("FIELD", "TIME INCREMENTATION", "LINE SEARCH", "CONSTRAINTS", "CONTACT", "VISCO", "NETWORK", "CFD", "CETOL")
 
@@ -64,7 +67,7 @@ def own_parameters(card: Card) -> dict[str, float | int | str | None]:
             changes[target] = card.positive(name)
     if card.has("ITER_GLOB_MAXI"):
         changes["max_iterations"] = card.field("ITER_GLOB_MAXI").integer("ITER_GLOB_MAXI=", high=1_000_000)
-    for name, target in (("ENERGY DRIFT", "energy_drift"), ("TIME ERROR", "time_error")):
+    for name, target in LIMITS.items():
         if card.has(name):
             off = card.field(name).text.upper() == "OFF"
             changes[target] = None if off else card.positive(name)

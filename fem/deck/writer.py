@@ -220,6 +220,7 @@ OWN = {
     "max_iterations": "ITER_GLOB_MAXI",
     "energy_drift": "ENERGY DRIFT",
     "time_error": "TIME ERROR",
+    "tension_change": "TENSION CHANGE",
     "impact": "IMPACT",
 }
 """Parameters of ``*CONTROLS`` that are written where they are not the default."""

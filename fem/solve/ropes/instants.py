@@ -24,7 +24,6 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, Matrix
 from fem.errors import ModelError
 from fem.forces.bar import INV_LENGTH, RESTITUTION, senses
-from fem.solve.increment import OneStep
 from fem.solve.newton.evaluate import multiply_masses
 from fem.solve.newton.groups import ENERGY, Loading, Motion
 from fem.solve.rods import SAME_LENGTH, centripetal, dense, multiply, multiply_transposed, over_independent
@@ -32,6 +31,7 @@ from fem.solve.rope_states import Stages, positions
 from fem.solve.ropes.complementarity import Network, NoPulls, complementarity, independent, outside, shared
 from fem.solve.ropes.watched import Watched, copy_of, restore
 from fem.solve.start import evaluate_rods, evaluate_start, small_or_sparse_mass, write_reactions
+from fem.solve.state import StepState
 from fem.solve.step_system import StepSystem, loading_at
 
 SLOW = 1e-10
@@ -285,7 +285,7 @@ class Switched(Watched):
 
     lives = ("taut", "trouble", "holds", "let_go", "stuck", "held_back", "now", "until", "lost_at_start", "leaves")
 
-    def __init__(self, step_run: OneStep, stages: Stages) -> None:
+    def __init__(self, step_run: StepState, stages: Stages) -> None:
         super().__init__(step_run, stages)
         count = len(stages.ropes)
         self.restitution: Floats = stages.first.bars.constants[RESTITUTION, stages.ropes]
@@ -482,7 +482,7 @@ class SettingOff(Switched):
     take_up: called with those that are taut (r,)
     """
 
-    def __init__(self, step_run: OneStep, stages: Stages, take_up: Callable[[Flags], None]) -> None:
+    def __init__(self, step_run: StepState, stages: Stages, take_up: Callable[[Flags], None]) -> None:
         super().__init__(step_run, stages)
         self.take_up = take_up
 

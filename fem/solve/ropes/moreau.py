@@ -39,7 +39,6 @@ from fem.compiled import kernel
 from fem.errors import ModelError
 from fem.forces import bar
 from fem.forces.laws import LINEAR, RIGID
-from fem.solve.increment import Marcher, OneStep
 from fem.solve.newton import groups
 from fem.solve.newton.balance import close_increment, has_drifted, note_increment
 from fem.solve.newton.evaluate import (
@@ -58,6 +57,7 @@ from fem.solve.rope_states import Stages, can_change, gaps_of
 from fem.solve.ropes.complementarity import CREEPS, NoPulls, Slips, complementarity, impulses
 from fem.solve.ropes.instants import SLOW, SettingOff
 from fem.solve.ropes.watched import event_of
+from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
 
 
@@ -252,7 +252,7 @@ class Moreau(Marcher):
             name = self.stage.system.name_dof(int(np.flatnonzero(massless)[0]))
             raise ModelError(f"{name} is free and has no mass, which IMPACT=MOREAU needs: give it mass, or hold it")
 
-    def rope_start(self, step: OneStep) -> SettingOff:
+    def rope_start(self, step: StepState) -> SettingOff:
         """Ropes set off as those whose events are located."""
         stages = Stages(self.stage, self.all, step.step.controls, step.whole.wishes.solver)
         return SettingOff(step, stages, self._take_up)
@@ -262,7 +262,7 @@ class Moreau(Marcher):
         self.pulls[:] = np.isin(self.index, self.all[taut])
         self.holds[:] = self.pulls
 
-    def tell(self, step: OneStep, before: int, times: Floats) -> None:
+    def tell(self, step: StepState, before: int, times: Floats) -> None:
         """Pass on the events of a chunk."""
         for k, r, what, lost in self.happened:
             at, sense = (step.number, before + k + 1, float(times[k + 1])), float(self.lengths.sense[r])
@@ -271,14 +271,14 @@ class Moreau(Marcher):
         if self.creeps:
             step.notify(CREEPS)
 
-    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
+    def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         return (
             f"step {step.number} stopped at t = {step.progress.time:.9g}: the increment {dt:.6g} of the time stepping "
             f"over impacts found no solution ({self.trouble}). Use smaller increments. Everything computed so far is "
             "written"
         )
 
-    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         fraction, motion = float(self.stage.limits[LIMIT.drift_fraction]), step.progress.motion
         through = self.stage.passage(chunk, motion, kept)
         self.happened.clear()  # what a chunk brought that is gone through again
