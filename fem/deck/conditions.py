@@ -16,9 +16,9 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints, distinct
 from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, RigidBodyDraft, StepDraft
-from fem.deck.handler import keyword
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
+from fem.deck.table import Name, Parameters, Reference, Value, keyword, word_of
 from fem.model import (
     Boundary,
     Equation,
@@ -32,14 +32,10 @@ from fem.model import (
 from fem.model.mesh import BARS, REEVED
 
 INITIAL = ("VELOCITY", "STRESS", "TEMPERATURE", "DISPLACEMENT", "ANCHOR")
-
 OURS = ("DISPLACEMENT", "ANCHOR")
-
 MAX_TERMS = 100_000
-
 POINT_STRESSES = 8
 """Entries of an initial stress row in CalculiX: element, integration point, six components; Abaqus has one less."""
-
 MOST_HEADING = 20_000
 """Characters of a heading that are kept."""
 
@@ -100,7 +96,7 @@ def equation(card: Card, draft: Draft) -> None:
 
 def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
     """One triple."""
-    target, dof = draft.target(row, at, "node"), translation(row.field(at + 1))
+    target, dof = draft.target(row.field(at), "node"), translation(row.field(at + 1))
     return EquationTerm(target, dof, row.number(at + 2, "the coefficient"), row.field(at).place)
 
 
@@ -114,27 +110,26 @@ def mpc(card: Card, draft: Draft) -> None:
                 hint = "LINK, a, b keeps the distance of two nodes"
                 raise Mistake(kind.place, f"*MPC of type {shown(kind.text)} is not supported", hint)
             row.end(3, "LINK, a, b")
-            first, second = draft.target(row, 1, "node"), draft.target(row, 2, "node")
+            first, second = draft.target(row.field(1), "node"), draft.target(row.field(2), "node")
             draft.links.append((first, second, row.place))
 
 
 FREE_BODY = "makes a free body, which is not supported: reference nodes move as *BOUNDARY says"
-
-PLUS = ("ROTATION",)
-
 FREE_BODIES = dict.fromkeys(("DENSITY", "POSITION"), FREE_BODY)
-
 OTHER_BODIES = ("TIE NSET", "NSET", "ELSET", "ROT NODE", "ANALYTICAL SURFACE")
+RIGID_BODY = Parameters(
+    {
+        "REF NODE": Value("node", Reference()),
+        "PIN NSET": Value("pinned", Name("node")),
+        "ROTATION": Value("rotation", word_of("RPY", "VECTOR"), default="RPY", shown=True, is_ours=True),
+    }
+)
 
 
-@keyword("model", PLUS, ("REF NODE", "PIN NSET"), refuses=FREE_BODIES, unsupported=OTHER_BODIES, plus=PLUS)
+@keyword("model", RIGID_BODY, refuses=FREE_BODIES, unsupported=OTHER_BODIES)
 def rigid_body(card: Card, draft: Draft) -> None:
     """Nodes that follow the six motions of a reference node."""
-    field = card.field("REF NODE")
-    node: str | int = field.integer("a node label") if field.is_integer() else card.needed("REF NODE")
-    draft.use("node", node, field.place)
-    pinned = draft.named(card, "PIN NSET", "node")
-    draft.bodies.append(RigidBodyDraft(card, node, pinned, card.word("ROTATION", ("RPY", "VECTOR"), "RPY")))
+    draft.bodies.append(RigidBodyDraft(card, **RIGID_BODY.read(card, draft)))
     draft.no_rows(card)
 
 
@@ -175,7 +170,7 @@ def transform(card: Card, draft: Draft) -> None:
 def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
     """One line."""
     if kind == "STRESS":
-        target = draft.target(row, 0, "element")
+        target = draft.target(row.field(0), "element")
         value = row.number(1, "the stress s11")
         first = 1
         if len(row) == POINT_STRESSES:
@@ -191,7 +186,7 @@ def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
             if row.number(at, "a stress component", 0.0) != 0.0:
                 raise Mistake(row.field(at).place, "bars carry s11 only", "give element set, s11")
         return InitialCondition(kind, target, value)
-    target = draft.target(row, 0, "node")
+    target = draft.target(row.field(0), "node")
     if kind == "TEMPERATURE":
         row.end(2, "nodes, temperature")
         return InitialCondition(kind, target, row.number(1, "the temperature"))

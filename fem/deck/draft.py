@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from fem.arrays import Floats, Ints, distinct
-from fem.deck.cards import INSTANCE, Card, Row
+from fem.deck.cards import INSTANCE, Card, Field, Row
 from fem.deck.source import Guard, Mistake, Place, listing
 from fem.errors import MAX_PROBLEMS, DeckError
 from fem.model import (
@@ -44,10 +44,8 @@ from fem.model.surroundings import Airy, DragLaw, Jonswap, MarineGrowth, RigidCy
 
 Where: TypeAlias = Callable[[int], Place]
 """Row of a chunk -> its place in the deck; called only when something is wrong with the row."""
-
 MAX_PER_CARD = 20
 """Rows of one card blamed at most."""
-
 SAME_PLACE = 1e-9
 """Coordinates of one node may differ by this fraction of their size: generators and merged decks round differently."""
 
@@ -207,10 +205,8 @@ class Catenary(NamedTuple):
 
 MAX_COLLECTED = 5000
 """Mistakes that end the reading: what follows would be blamed on the same cause."""
-
 BYTES_EACH = 2000
 """Of memory for a node or element: fewer in sets, more while a model is solved."""
-
 MOST_NAMED = 5
 
 
@@ -267,12 +263,11 @@ class RigidBodyDraft(NamedTuple):
 
 
 class PlaneDraft(NamedTuple):
-    """``*STOP PLANE``; node: a label, or a set of one."""
+    """``*STOP PLANE``; node: a label, or a set of one; given: what else there is of it."""
 
     card: Card
     node: str | int
-    node_set: str
-    normal: tuple[float, float, float]
+    given: dict[str, Any]
 
 
 class Draft:
@@ -364,11 +359,11 @@ class Draft:
         if empty and needed:
             raise card.mistake(f"*{card.keyword} has no data lines")
 
-    def single_row(self, card: Card, what: str) -> Row:
-        """The one data line of a card."""
+    def single_row(self, card: Card, what: str, further: str = "") -> Row:
+        """The one data line of a card; ``further``: what is wrong with a second one."""
         rows = list(self.rows(card))
         if len(rows) > 1:
-            raise Mistake(rows[1].place, f"*{card.keyword} takes one data line ({what}), got a second")
+            raise Mistake(rows[1].place, further or f"*{card.keyword} takes one data line ({what}), got a second")
         if not rows:
             raise card.mistake(f"*{card.keyword} has no data line ({what})")
         return rows[0]
@@ -410,9 +405,8 @@ class Draft:
         if not self.muted:
             self.uses.append(Use(family, name, place))
 
-    def target(self, row: Row, index: int, family: str) -> str | int:
+    def target(self, entry: Field, family: str) -> str | int:
         """A field that names a node (element) or a set of them."""
-        entry = row.field(index)
         what = f"{'a' if family == 'node' else 'an'} {family} label or set"
         label = entry.integer(f"the {family} label") if entry.is_integer() else entry.name(what)
         self.use(family, label, entry.place)

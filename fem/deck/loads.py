@@ -13,10 +13,10 @@ from fem.deck.cards import Card, Row
 from fem.deck.conditions import dof_of, translation
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.fluids import FIELDS, fluid_load
-from fem.deck.handler import keyword
 from fem.deck.harmonic import PHASES, is_imaginary
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
+from fem.deck.table import keyword
 from fem.model import (
     BarSection,
     Boundary,
@@ -45,13 +45,9 @@ SHORTHANDS: dict[str, tuple[int, ...]] = {
     "YASYMM": (1, 3),
     "ZASYMM": (1, 2),
 }
-
 LABELS = ("GRAV", "BX", "BY", "BZ", *FIELDS)
-
 KINDS = ("DISPLACEMENT", "VELOCITY", "ACCELERATION")
-
 UNSUPPORTED = words("USER, SUBMODEL, SECTOR, REGION TYPE, ORIENTATION, MASS FLOW")
-
 KEPT = "loads keep their direction"
 
 
@@ -103,7 +99,7 @@ def boundary(card: Card, draft: Draft) -> None:
 
 def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draft) -> list[tuple[Boundary, Place]]:
     """The dofs one line prescribes, and where to blame them: rotations are those of rigid bodies alone."""
-    target = draft.target(row, 0, "node")
+    target = draft.target(row.field(0), "node")
     word = row.field(1)
     if word.text and not word.is_number():
         if word.text.upper() not in SHORTHANDS:
@@ -137,7 +133,7 @@ def cload(card: Card, draft: Draft) -> None:
     for row, amplitude in loads(card, draft):
         with draft.guard():
             row.end(3, "nodes, dof, force")
-            target, value = draft.target(row, 0, "node"), row.number(2, "the force")
+            target, value = draft.target(row.field(0), "node"), row.number(2, "the force")
             draft.open_step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude, late))
 
 
@@ -174,10 +170,10 @@ def load_of(row: Row, amplitude: str | None, is_current: bool, draft: Draft) -> 
         return fluid_load(row, kind, amplitude, is_current, draft)
     if kind != "GRAV":
         row.end(3, f"elements, {kind}, force per volume")
-        target: str | int | None = draft.target(row, 0, "element")
+        target: str | int | None = draft.target(row.field(0), "element")
         return DistributedLoad(target, kind, row.number(2, "the force per volume"), amplitude=amplitude)
     row.end(6, "elements, GRAV, g, nx, ny, nz")
-    target = draft.target(row, 0, "element") if row.field(0).text else None
+    target = draft.target(row.field(0), "element") if row.field(0).text else None
     value = row.number(2, "the acceleration")
     components = [row.number(at, "a component of the direction", 0.0) for at in (3, 4, 5)]
     if not any(components):
@@ -201,12 +197,11 @@ def temperature(card: Card, draft: Draft) -> None:
     for row, amplitude in loads(card, draft):
         with draft.guard():
             row.end(2, "nodes, temperature")
-            target, value = draft.target(row, 0, "node"), row.number(1, "the temperature")
+            target, value = draft.target(row.field(0), "node"), row.number(1, "the temperature")
             draft.open_step.temperatures.append(Temperature(target, value, amplitude))
 
 
 ELEMENTS, CARRIED = "ELEMENT", "NONSTRUCTURAL MASS"
-
 NO_CONTACT = {"MECHANICAL": "belongs to contact pairs, which are not supported"}
 
 
@@ -224,7 +219,7 @@ def model_change(card: Card, draft: Draft) -> None:
         for at, field in enumerate(row.fields()):
             with draft.guard():
                 if kind == ELEMENTS:
-                    step.removals.append((draft.target(row, at, "element"), field.place))
+                    step.removals.append((draft.target(row.field(at), "element"), field.place))
                 else:
                     (step.shed if removes else step.put).append((field.name("the name of a mass"), field.place))
 
@@ -237,13 +232,12 @@ def failure(card: Card, draft: Draft) -> None:
     for row in draft.rows(card):
         with draft.guard():
             row.end(2, "elements, value")
-            target, value = draft.target(row, 0, "element"), row.amount(1, f"the {kind.lower()}", positive=True)
+            target, value = draft.target(row.field(0), "element"), row.amount(1, f"the {kind.lower()}", positive=True)
             draft.failures.append((Failure(target, kind, value), row.place))
 
 
 LEAST = 0.1
 """Fraction of its natural length that a line keeps."""
-
 SAMPLES = 400
 """Instants of a step at which an amplitude is looked at, beside its own points."""
 
@@ -257,7 +251,7 @@ def winch(card: Card, draft: Draft) -> None:
     for row in draft.rows(card):
         with draft.guard():
             row.end(4 if keeps else 3, "elements, tension, speed, end" if keeps else "elements, change of length, end")
-            target, speed = draft.target(row, 0, "element"), None
+            target, speed = draft.target(row.field(0), "element"), None
             if keeps and row.field(2).text:
                 speed = row.amount(2, "the speed", positive=True)
             end = row.integer(3 if keeps else 2, "the end", 1, 2, default=1)

@@ -23,9 +23,9 @@ from fem.arrays import Floats, Ints, distinct
 from fem.deck.cards import INSTANCE, MAX_LABEL, MAX_NAME, Card, Field, Row
 from fem.deck.columns import integers, labelled_numbers, listed_integers
 from fem.deck.draft import OPENING, Draft, SetTable
-from fem.deck.handler import keyword
 from fem.deck.scanner import readable
 from fem.deck.source import Hint, Mistake, Place, did_you_mean, listing, said, shown, squeezed
+from fem.deck.table import keyword
 from fem.errors import lacks
 from fem.model.mesh import AXIAL, KINDS, REEVED, nodes_per_element
 

@@ -29,15 +29,10 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
     "log": math.log,
 }
-
 OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
-
 RESERVED = (*FUNCTIONS, "pi")
-
 MAX_DEPTH = 40
-
 MAX_LENGTH = 10_000
-
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<sign>\*\*|[-+*/()]))",
     re.ASCII,
@@ -179,7 +174,6 @@ def power(base: float, exponent: float, column: int) -> float:
 
 
 Values = Mapping[str, float]
-
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 

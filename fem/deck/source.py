@@ -14,9 +14,7 @@ import numpy as np
 from fem.errors import Problem
 
 LONGEST_SHOWN = 60
-
 MAX_COMPARED = 1000
-
 LONGEST_LINE_SHOWN = 1000
 
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from fem.deck.cards import Card, Row
 from fem.deck.controls import in_force
 from fem.deck.draft import Draft, StepDraft, set_procedure
-from fem.deck.handler import keyword
 from fem.deck.harmonic import check_harmonic
 from fem.deck.outputs import add_default_output
 from fem.deck.source import Mistake, listing, words
+from fem.deck.table import keyword
 from fem.model import ArcEnd, Dynamic, Frequency, Material, Perturbation, Spring, Static, SteadyState, Step
 from fem.model.steps import EXTRAPOLATIONS, MOST_INCREMENTS, PARAMETERS
 
@@ -92,33 +92,24 @@ def close_step(draft: Draft) -> None:
 
 
 EXPLICIT = ("CENTRAL DIFFERENCE", "EXPLICIT")
-
 APPLICATIONS: dict[str, tuple[str, float | None]] = {
     "TRANSIENT FIDELITY": ("HHT", -0.05),
     "MODERATE DISSIPATION": ("HHT", -0.41421),
     "QUASI-STATIC": ("BACKWARD EULER", None),
 }
 """What APPLICATION= means in Abaqus: integrator and ALPHA (Analysis Guide, Implicit dynamic analysis)."""
-
 BY_CONVERGENCE = ("MODERATE DISSIPATION", "QUASI-STATIC")
 """Those whose automatic increments are as long as they converge."""
-
 INTEGRATORS = (*PARAMETERS, "EXPLICIT")
-
 OF_SCHEMES = tuple(name.upper() for name in dict.fromkeys(chain(*PARAMETERS.values())))
-
 OF_DYNAMIC = (*words("DIRECT, EXPLICIT, APPLICATION, INITIAL, SINGULAR MASS, TIME INTEGRATOR"), *OF_SCHEMES)
-
 TIME_ENTRIES = ("the first increment", "the period of the step", "the smallest increment", "the largest increment")
-
 HALF_INCREMENT = ("HAFTOL", "HALFINC SCALE FACTOR")
 """Abaqus' bounds of the residual in the middle of an automatic increment."""
-
 UNDAMPED = (
     "*DYNAMIC, DIRECT without ALPHA: Abaqus and CalculiX default to ALPHA=-0.05 (numerical damping); this run is "
     "undamped (NEWMARK, trapezoidal rule)"
 )
-
 DAMPED = (
     "*DYNAMIC without ALPHA: automatic increments take ALPHA=-0.05 (HHT, numerical damping), as in Abaqus and "
     "CalculiX; ALPHA=0 is undamped"
@@ -220,7 +211,7 @@ def arc_end(row: Row, draft: Draft) -> ArcEnd:
     factor = row.amount(4, "the largest load factor", positive=True) if row.field(4).text else None
     if not any(row.field(at).text for at in (5, 6, 7)):
         return ArcEnd(1.0 if factor is None else factor)
-    target = draft.target(row, 5, "node")
+    target = draft.target(row.field(5), "node")
     dof = row.field(6).integer("the dof (1, 2 or 3)")
     if dof not in (1, 2, 3):
         raise Mistake(row.field(6).place, f"the dof must be 1, 2 or 3, got {dof}")

@@ -95,9 +95,7 @@ class SteadyState(Perturbation):
 
 MOST_INCREMENTS = 10**9
 """A step may not have more: weeks of a small model, and tables of a hundred gigabytes."""
-
 IMPACTS = ("AUTO", "EVENT", "MOREAU")
-
 EXTRAPOLATIONS = ("NO", "LINEAR", "PARABOLIC")
 
 
