@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from fem.deck.cards import Card, Field, Row
 from fem.deck.draft import SAME_PLACE, Draft, EquationTerm, RigidBodyDraft, StepDraft
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown
-from fem.deck.table import Name, Parameters, Reference, Value, keyword, word_of
+from fem.deck.table import ANY, Line, Name, Parameters, Reference, Target, Value, keyword, word_of
 from fem.model import (
     Boundary,
     Equation,
@@ -64,6 +64,21 @@ def translation(field: Field) -> int:
     if dof > 3:
         raise Mistake(field.place, f"dof {dof} is a rotation", "nodes of bars have only dofs 1, 2, 3")
     return dof
+
+
+class Dof(NamedTuple):
+    """A dof of a node in a data line."""
+
+    def read(self, field: Field, what: str, draft: Draft) -> int:
+        return translation(field)
+
+    def written(self, value: int) -> str:
+        return str(value)
+
+
+NODES = Value("target", Target("node"))
+NODAL_VALUE = Line("nodes, dof, value", NODES, Value("dof", Dof()), Value("value", ANY, "the value"))
+NODAL_TEMPERATURE = Line("nodes, temperature", NODES, Value("value", ANY, "the temperature"))
 
 
 @keyword("model", unsupported=("REMOVE",))
@@ -148,7 +163,7 @@ def initial_conditions(card: Card, draft: Draft) -> None:
         draft.extension(f"*INITIAL CONDITIONS, TYPE={kind}")
     for row in draft.rows(card):
         with draft.guard():
-            draft.initial.append((read_condition(row, kind, draft), row.place))
+            draft.initial_conditions.append((read_condition(row, kind, draft), row.place))
 
 
 @keyword("model", needs=("NSET",), takes=("TYPE",))
@@ -186,12 +201,8 @@ def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
             if row.number(at, "a stress component", 0.0) != 0.0:
                 raise Mistake(row.field(at).place, "bars carry s11 only", "give element set, s11")
         return InitialCondition(kind, target, value)
-    target = draft.target(row.field(0), "node")
-    if kind == "TEMPERATURE":
-        row.end(2, "nodes, temperature")
-        return InitialCondition(kind, target, row.number(1, "the temperature"))
-    row.end(3, "nodes, dof, value")
-    return InitialCondition(kind, target, row.number(2, "the value"), translation(row.field(1)))
+    line = NODAL_TEMPERATURE if kind == "TEMPERATURE" else NODAL_VALUE
+    return InitialCondition(kind, **line.read(row, draft))
 
 
 def check_supports(draft: Draft, mesh: Mesh) -> None:
@@ -415,7 +426,7 @@ def check_bars(draft: Draft, mesh: Mesh) -> None:
             what = "*NONSTRUCTURAL MASS is carried by bars, *MASS is a point"
             draft.report(Mistake(place, f"{mass.element_set} has elements other than T3D2 and T2D2: {what}"))
     elements, has_length = Lookup(mesh.element_labels, mesh.element_sets), np.zeros(len(is_bar), bool)
-    entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial, *draft.rest_lengths]
+    entries: list[tuple[InitialCondition | RestLength, Place]] = [*draft.initial_conditions, *draft.rest_lengths]
     for entry, place in entries:
         is_length, target = isinstance(entry, RestLength), entry.target
         if isinstance(entry, InitialCondition) and entry.kind != "STRESS":

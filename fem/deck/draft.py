@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -303,7 +303,7 @@ class Draft:
         self.equations: list[tuple[EquationTerm, ...]] = []
         self.links: list[tuple[str | int, str | int, Place]] = []
         self.point_stresses: dict[str | int, float] = {}
-        self.initial: list[tuple[InitialCondition, Place]] = []
+        self.initial_conditions: list[tuple[InitialCondition, Place]] = []
         self.nonstructural: list[tuple[NonstructuralMass, Place]] = []
         self.rest_lengths: list[tuple[RestLength, Place]] = []
         self.pulleys: list[tuple[Pulley, Place]] = []
@@ -458,6 +458,16 @@ class Draft:
             for mistake in sorted(self.mistakes, key=lambda mistake: mistake.place.order):
                 different.setdefault((mistake.place, mistake.message), mistake)
             raise DeckError([mistake.problem() for mistake in islice(different.values(), MAX_PROBLEMS)])
+
+
+def as_given(draft: Draft | StepDraft, names: Iterable[str]) -> dict[str, Any]:
+    """Fields of a draft by name; lists as tuples, without the places that entries may have beside them."""
+
+    def bare(entry: Any) -> Any:
+        return entry[0] if isinstance(entry, tuple) and isinstance(entry[-1], Place | Card) else entry
+
+    values = {name: getattr(draft, name) for name in names}
+    return {name: tuple(map(bare, value)) if isinstance(value, list) else value for name, value in values.items()}
 
 
 @cache

@@ -196,7 +196,7 @@ def wave(card: Card, draft: Draft) -> None:
     draft.waves.append((Airy(rows, is_period, **given), card))
 
 
-def regular(row: Row, size: str, draft: Draft) -> tuple[float, ...]:
+def regular(row: Row, size: str, draft: Draft) -> Any:
     """A line of AIRY."""
     *numbers, along = REGULAR[size].read(row, draft).values()
     return *numbers, *towards(row, along, draft)

@@ -10,13 +10,13 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.deck.cards import Card, Row
-from fem.deck.conditions import dof_of, translation
+from fem.deck.conditions import NODAL_TEMPERATURE, NODES, Dof, dof_of
 from fem.deck.draft import Draft, StepDraft
 from fem.deck.fluids import FIELDS, fluid_load
 from fem.deck.harmonic import PHASES, is_imaginary
 from fem.deck.lookup import Lookup
 from fem.deck.source import Mistake, Place, did_you_mean, listing, shown, words
-from fem.deck.table import keyword
+from fem.deck.table import ANY, Line, Value, keyword
 from fem.model import (
     BarSection,
     Boundary,
@@ -123,6 +123,7 @@ def supports(row: Row, kind: str, amplitude: str | None, late: bool, draft: Draf
     return [(entry, row.place if entry.dof <= 3 else turning) for entry in entries]
 
 
+NODAL_FORCE = Line("nodes, dof, force", NODES, Value("dof", Dof()), Value("value", ANY, "the force"))
 PLANNED = {"FOLLOWER": f"is planned, not yet supported: {KEPT}"}
 
 
@@ -132,9 +133,8 @@ def cload(card: Card, draft: Draft) -> None:
     late = is_imaginary(card, draft)
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            row.end(3, "nodes, dof, force")
-            target, value = draft.target(row.field(0), "node"), row.number(2, "the force")
-            draft.open_step.nodal_loads.append(NodalLoad(target, translation(row.field(1)), value, amplitude, late))
+            given = NODAL_FORCE.read(row, draft)
+            draft.open_step.nodal_loads.append(NodalLoad(**given, amplitude=amplitude, is_imaginary=late))
 
 
 DEAD = {"FOLLOWER": f"is not supported: {KEPT}"}
@@ -196,9 +196,8 @@ def temperature(card: Card, draft: Draft) -> None:
     """``nodes, temperature``."""
     for row, amplitude in loads(card, draft):
         with draft.guard():
-            row.end(2, "nodes, temperature")
-            target, value = draft.target(row.field(0), "node"), row.number(1, "the temperature")
-            draft.open_step.temperatures.append(Temperature(target, value, amplitude))
+            given = NODAL_TEMPERATURE.read(row, draft)
+            draft.open_step.temperatures.append(Temperature(**given, amplitude=amplitude))
 
 
 ELEMENTS, CARRIED = "ELEMENT", "NONSTRUCTURAL MASS"
@@ -224,10 +223,9 @@ def model_change(card: Card, draft: Draft) -> None:
                     (step.shed if removes else step.put).append((field.name("the name of a mass"), field.place))
 
 
-@keyword("model", needs=("TYPE",))
+@keyword("model", needs=("TYPE",), extension="*FAILURE")
 def failure(card: Card, draft: Draft) -> None:
     """``elements, value``: what T, E or total time breaks each of them at."""
-    draft.extension("*FAILURE")
     kind = card.word("TYPE", tuple(FAILURES), "TENSION")
     for row in draft.rows(card):
         with draft.guard():
@@ -242,10 +240,9 @@ SAMPLES = 400
 """Instants of a step at which an amplitude is looked at, beside its own points."""
 
 
-@keyword("step", takes=("AMPLITUDE", "TENSION"))
+@keyword("step", takes=("AMPLITUDE", "TENSION"), extension="*WINCH")
 def winch(card: Card, draft: Draft) -> None:
     """``elements, change of length[, end]``, or with TENSION ``elements, tension[, speed[, end]]``."""
-    draft.extension("*WINCH")
     amplitude = draft.named_if(card, "AMPLITUDE", "amplitude")
     keeps = card.has("TENSION") and (not card.field("TENSION").text or card.word("TENSION", ("YES", "NO"), "") == "YES")
     for row in draft.rows(card):

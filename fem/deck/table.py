@@ -245,17 +245,19 @@ class Form(NamedTuple):
 
     def read(self, card: Card, draft: Draft) -> Iterator[tuple[Any, Place]]:
         """The objects, each with its place."""
-        if self.line is None:
+        line = self.line
+        if line is None:
             draft.no_rows(card)
         given = {**self.fixed, **self.parameters.read(card, draft)}
-        if self.line is None:
+        if line is None:
             yield self.make(**given), card.place
-        elif not self.is_list:
-            row = draft.single_row(card, self.line.text, self.further)
-            yield self.make(**given, **self.line.read(row, draft)), card.place
-        for row in draft.rows(card) if self.line is not None and self.is_list else ():
-            with draft.guard():
-                yield self.make(**given, **self.line.read(row, draft)), row.place
+        elif self.is_list:
+            for row in draft.rows(card):
+                with draft.guard():
+                    yield self.make(**given, **line.read(row, draft)), row.place
+        else:
+            row = draft.single_row(card, line.text, self.further)
+            yield self.make(**given, **line.read(row, draft)), card.place
 
     def written(self, name: str, *things: object) -> list[str]:
         """The card of some objects that have the same parameters."""

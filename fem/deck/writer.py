@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fem.deck.conditions import RIGID_BODY
+from fem.deck.conditions import NODAL_TEMPERATURE, NODAL_VALUE, RIGID_BODY
 from fem.deck.controls import DEFAULT, OURS
 from fem.deck.fluids import AQUA, MARINE_GROWTH, OF_ALL, OF_SEAS, SEA, WIND
+from fem.deck.loads import NODAL_FORCE
 from fem.deck.materials import DYNAMIC_STIFFNESS, ROWS
 from fem.deck.sections import MASS, NONSTRUCTURAL_MASS, PULLEY, REST_LENGTH, SOLID_SECTION
 from fem.deck.surfaces import AXIS, NORMAL, RIGID_CYLINDER, SEABED, STOP_PLANE, contact_lines
@@ -66,9 +67,8 @@ def write_deck(model: Model) -> str:
     if model.links:
         lines += ["*MPC", *(f"LINK, {labels[first]}, {labels[second]}" for first, second in model.links)]
     for condition in model.initial_conditions:
-        dof = f"{condition.dof}, " if condition.kind not in ("STRESS", "TEMPERATURE") else ""
-        lines.append(card("INITIAL CONDITIONS", TYPE=condition.kind))
-        lines.append(f"{quoted(condition.target)}, {dof}{number(condition.value)}")
+        line = NODAL_VALUE if condition.dof else NODAL_TEMPERATURE
+        lines += [card("INITIAL CONDITIONS", TYPE=condition.kind), line.written(condition)]
     lines += [keyword_line("RIGID BODY", **RIGID_BODY.written(body)) for body in model.bodies]
     for plane in model.planes:
         lines += [keyword_line("STOP PLANE", **STOP_PLANE.written(plane)), NORMAL.written(plane)]
@@ -305,10 +305,8 @@ def load_lines(step: Step) -> list[str]:
 
 def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
     """One data line."""
-    if isinstance(load, NodalLoad):
-        return f"{quoted(load.target)}, {load.dof}, {number(load.value)}"
-    if isinstance(load, Temperature):
-        return f"{quoted(load.target)}, {number(load.value)}"
+    if isinstance(load, NodalLoad | Temperature):
+        return (NODAL_FORCE if isinstance(load, NodalLoad) else NODAL_TEMPERATURE).written(load)
     direction = "".join(f", {number(component)}" for component in load.direction) if load.kind == "GRAV" else ""
     return f"{quoted(load.target)}, {load.kind}, {number(load.value)}{direction}"
 
