@@ -211,7 +211,6 @@ def winch_jumps(model: Model, bars: Bars) -> list[str]:
 
 
 def geometry(model: Model, bars: Bars) -> list[str]:
-    """Steps without NLGEOM."""
     linear = [number for number, step in enumerate(model.steps, start=1) if not step.nlgeom]
     if not linear or not (bars.labels.size or model.mesh.has_pulleys):
         return []

@@ -1,6 +1,7 @@
 """Input decks: ``.inp`` text to ``Model`` and back; the only place that knows commas and asterisks.
 
-To add a keyword: a function ``(card, draft)`` under ``@keyword(...)`` in the fitting file, and a row here.
+To add a keyword: a row of the table in the fitting file (``table.py``), or a function ``(card, draft)`` under
+``@keyword(...)`` and its name here.
 """
 
 from __future__ import annotations

@@ -34,7 +34,6 @@ TIMES = ("STEP TIME", "TOTAL TIME")
     unsupported=("USER",),
 )
 def amplitude(card: Card, draft: Draft) -> None:
-    """A function of time."""
     name = draft.declare(card, "amplitude")
     draft.amplitudes[name] = Amplitude(name, points=np.array([[0.0, 1.0]]))
     if card.has("DEFINITION") and squeezed(card.field("DEFINITION").text) in OTHERS:

@@ -239,7 +239,6 @@ class Row:
         return len(self.pieces)
 
     def fields(self) -> list[Field]:
-        """All entries."""
         return [self.field(index) for index in range(len(self))]
 
     def field(self, index: int) -> Field:
@@ -368,7 +367,6 @@ class Card:
         return Mistake(self.place, message, hint)
 
     def has(self, name: str) -> bool:
-        """The parameter is given."""
         return squeezed(name) in self.parameters
 
     def field(self, name: str) -> Field:

@@ -110,7 +110,6 @@ def equation(card: Card, draft: Draft) -> None:
 
 
 def read_term(draft: Draft, row: Row, at: int) -> EquationTerm:
-    """One triple."""
     target, dof = draft.target(row.field(at), "node"), translation(row.field(at + 1))
     return EquationTerm(target, dof, row.number(at + 2, "the coefficient"), row.field(at).place)
 
@@ -183,7 +182,6 @@ def transform(card: Card, draft: Draft) -> None:
 
 
 def read_condition(row: Row, kind: str, draft: Draft) -> InitialCondition:
-    """One line."""
     if kind == "STRESS":
         target = draft.target(row.field(0), "element")
         value = row.number(1, "the stress s11")
@@ -319,7 +317,7 @@ def build_bodies(draft: Draft, mesh: Mesh) -> tuple[RigidBody, ...]:
 
 def written(draft: Draft, mesh: Mesh, node: int) -> str:
     """The label of a node by its index, as it stands in the deck."""
-    return draft.as_written(int(mesh.node_labels[node]))
+    return draft.as_written(mesh.node_labels[node])
 
 
 def busy_nodes(draft: Draft, mesh: Mesh, nodes: Lookup) -> dict[int, str]:
@@ -380,7 +378,7 @@ def check_removals(draft: Draft, mesh: Mesh) -> None:
         for target, place in step.removals:
             index = elements.members(target)
             for element in index[last[index] < np.inf][:1]:
-                gone = f"element {draft.as_written(int(mesh.element_labels[element]))} has been removed before"
+                gone = f"element {draft.as_written(mesh.element_labels[element])} has been removed before"
                 draft.report(Mistake(place, gone))
             last[index] = begin if number else -np.inf
         begin += getattr(step.procedure, "period", 0.0)
@@ -388,7 +386,7 @@ def check_removals(draft: Draft, mesh: Mesh) -> None:
     for entry, place in draft.failures:
         index = elements.members(entry.target)
         for element in index.tolist():
-            name = f"element {draft.as_written(int(mesh.element_labels[element]))}"
+            name = f"element {draft.as_written(mesh.element_labels[element])}"
             if (entry.kind, element) in known:
                 draft.report(Mistake(place, f"{name} gets a second {entry.kind.lower()} to break at"))
             elif last[element] <= (entry.value if entry.kind == "TIME" else -np.inf):
@@ -437,7 +435,7 @@ def check_bars(draft: Draft, mesh: Mesh) -> None:
             others = "T3D2, T2D2 and PULLEY: they have no length of their own" if is_length else others
             draft.report(Mistake(place, f"{target} has elements other than {others}"))
         elif is_length and has_length[index].any():
-            label = draft.as_written(int(mesh.element_labels[index[has_length[index]][0]]))
+            label = draft.as_written(mesh.element_labels[index[has_length[index]][0]])
             draft.report(Mistake(place, f"element {label} gets a second rest length"))
         has_length[index] |= is_length
 
@@ -464,7 +462,7 @@ def check_pulleys(draft: Draft, mesh: Mesh) -> None:
     for target, place, wrong, what in asked:
         index = elements.members(target)
         for element in index[wrong[index]][:1]:
-            draft.report(Mistake(place, f"element {draft.as_written(int(mesh.element_labels[element]))} {what}"))
+            draft.report(Mistake(place, f"element {draft.as_written(mesh.element_labels[element])} {what}"))
 
 
 SUFFIX = " IN AXES"

@@ -137,8 +137,6 @@ class NodeTable(LabelTable):
 
 
 class ElementTable(LabelTable):
-    """All elements."""
-
     def add(self, kind: str, labels: Ints, nodes: Ints, where: Where) -> list[Mistake]:
         """Append elements of one kind; labels must be new."""
         mistakes = []
@@ -438,7 +436,6 @@ class Draft:
         return own
 
     def table(self, family: str) -> LabelTable:
-        """All nodes (elements)."""
         return self.nodes if family == "node" else self.elements
 
     def hint_at_instances(self, label: int, family: str) -> str:
@@ -446,9 +443,9 @@ class Draft:
         found = [f"{name}.{label}" for name, own in self.instances.items() if label in own.table(family).rows]
         return f"labels of instances are qualified: {listing(found[:MOST_NAMED])}" if found else ""
 
-    def as_written(self, label: int) -> str:
+    def as_written(self, label: int | np.int64) -> str:
         """A label as it stands in the deck: ``INSTANCE.label``, or the label itself."""
-        number, own = divmod(label, INSTANCE)
+        number, own = divmod(int(label), INSTANCE)
         return f"{list(self.instances)[number - 1]}.{own}" if number else str(label)
 
     def raise_problems(self) -> None:

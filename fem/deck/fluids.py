@@ -361,7 +361,6 @@ def check_fluids(draft: Draft, mesh: Mesh) -> None:
 
 
 def check_step(draft: Draft, mesh: Mesh, step: StepDraft, is_bar: Flags) -> None:
-    """Those of one step."""
     taken: dict[str, Flags] = {}
     for load, place in step.fluid_loads:
         with draft.guard():
@@ -386,6 +385,6 @@ def spoken(
     messages = f"{what} acts on bars (T3D2, T2D2), and element {{}} is none", f"element {{}} has {what} {how}"
     for wrong, message in zip((found & ~is_bar, found & before), messages, strict=True):
         if wrong.any():
-            label = draft.as_written(int(mesh.element_labels[int(wrong.argmax())]))
+            label = draft.as_written(mesh.element_labels[int(wrong.argmax())])
             raise Mistake(place, message.format(label))  # type: ignore[arg-type]
     return found

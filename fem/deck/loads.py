@@ -284,7 +284,7 @@ def check_winches(draft: Draft, mesh: Mesh, materials: Mapping[str, Material]) -
                 short = least < LEAST * lengths[chosen]
                 if not entry.is_tension and short.any():
                     at = int(short.argmax())
-                    label = draft.as_written(int(mesh.element_labels[chosen[at]]))
+                    label = draft.as_written(mesh.element_labels[chosen[at]])
                     message = f"this leaves element {label} a natural length of {least[at]:.6g}, less than a tenth of "
                     message += f"the {lengths[chosen[at]]:.6g} it begins with"
                     raise Mistake(place, message, "short elements are hauled in one after the other")
@@ -302,7 +302,7 @@ def blame_of(draft: Draft, mesh: Mesh, entry: Winch, chosen: Ints, turned: Flags
     if not mesh.is_of(*BARS, *REEVED)[chosen].all():
         return f"{entry.target} has elements that no winch turns", "it turns T3D2, T2D2 and PULLEY"
     if turned.any():
-        label = draft.as_written(int(mesh.element_labels[chosen[turned]][0]))
+        label = draft.as_written(mesh.element_labels[chosen[turned]][0])
         return f"element {label} gets a second winch in this step", ""
     if entry.end == 2 and not mesh.is_of(*REEVED)[chosen].all():
         return "only a PULLEY has an end 2", "a bar is one piece of line: leave the end out"

@@ -44,7 +44,6 @@ NO_FIELDS = {
 
 @keyword("model", needs=("NAME",), ignores=("DESCRIPTION",), unsupported=("SRATE FACTOR", "RTOL"))
 def material(card: Card, draft: Draft) -> None:
-    """Opens a material."""
     draft.material = MaterialDraft(card.needed("NAME"), card.place)
     draft.materials[draft.declare(card, "material")] = draft.material
     draft.no_rows(card)
@@ -259,12 +258,33 @@ CARDS: dict[str, Handler] = {
 }
 
 ROPE_LAWS = ("UNIAXIAL", "VISCOELASTIC", "DYNAMIC STIFFNESS")
-BESIDE = {
-    "INEXTENSIBLE": "a bar that keeps its length has no strain",
+NO_STRAIN = "a bar that keeps its length has no strain"
+ANY_LAW = ("DENSITY", "DAMPING", "NO COMPRESSION")
+LAWS: dict[str, tuple[str, ...]] = {
+    "ELASTIC": (*ANY_LAW, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS"),
+    "INEXTENSIBLE": (*ANY_LAW, "NO TENSION", "RESTITUTION"),
+    "UNIAXIAL": (*ANY_LAW, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS"),
+    "VISCOELASTIC": (*ANY_LAW, "ELASTIC"),
+    "DYNAMIC STIFFNESS": (*ANY_LAW, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
+}
+"""Cards that say how a bar answers to strain -> the others that each takes notice of. A card that stands nowhere here
+goes with none.
+"""
+BESIDE_ROPE_LAWS = {
+    "INEXTENSIBLE": NO_STRAIN,
     "EXPANSION": "rope laws follow no heat",
     "NO TENSION": "rope laws are of bars that pull",
+    "BETA": "the law has its own dissipation",
 }
-"""Cards that make no sense beside one of these."""
+BESIDE = {
+    **dict.fromkeys(ROPE_LAWS, BESIDE_ROPE_LAWS),
+    "INEXTENSIBLE": {
+        "ELASTIC": "a bar is elastic or keeps its length, not both",
+        "EXPANSION": NO_STRAIN,
+        "BETA": NO_STRAIN,
+    },
+}
+"""Of these laws: cards, and BETA of ``*DAMPING``, that make no sense beside them, and why."""
 ON_IT = 1e-3
 """Over the stress: how far the last row of an unloading curve may lie from the loading curve."""
 FEEDS = 1e-9
@@ -272,15 +292,38 @@ Finding: TypeAlias = tuple[str, str, str]
 """Card that is to blame, message, hint."""
 
 
-def rope_law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
-    """Of one material."""
+def law_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
+    """What does not go with the law of one material; it has one."""
+    cards, name = entry.cards, entry.name
+    law = next((card for card in BESIDE if card in cards), "ELASTIC")
+    if law == "ELASTIC":
+        if law not in cards:
+            yield "", f"material {name} has neither *ELASTIC nor *INEXTENSIBLE", ""
+        elif entry.numbers.get("is_instant"):
+            yield law, f"MODULI=INSTANTANEOUS in material {name}, which has no *VISCOELASTIC", ""
+        return
+    for what, why in BESIDE[law].items():
+        if what == "BETA" and entry.numbers.get("beta"):
+            yield "DAMPING", f"BETA of *DAMPING beside *{law} in material {name}", why
+        elif what in cards:
+            yield what, f"*{what} beside *{law} in material {name}", why
+    yield from rod_mistakes(entry) if law == "INEXTENSIBLE" else rope_law_mistakes(entry, law)
+
+
+def rod_mistakes(entry: MaterialDraft) -> Iterator[Finding]:
+    """Of a material of rods, ropes or stops."""
+    if "NO COMPRESSION" in entry.cards:
+        if entry.numbers["compression_ratio"] != 0.0:
+            hint = "a rope carries no compression: leave RATIO out"
+            yield "NO COMPRESSION", f"RATIO beside *INEXTENSIBLE in {entry.name}", hint
+    elif "RESTITUTION" in entry.cards and "NO TENSION" not in entry.cards:
+        message = f"RESTITUTION is for ropes and stops: material {entry.name} has no *NO COMPRESSION or *NO TENSION"
+        yield "RESTITUTION", message, "a rod keeps its length and meets no impacts"
+
+
+def rope_law_mistakes(entry: MaterialDraft, law: str) -> Iterator[Finding]:
+    """Of a material with rope laws."""
     cards, numbers, name = entry.cards, entry.numbers, entry.name
-    law = next(card for card in ROPE_LAWS if card in cards)
-    for card, why in BESIDE.items():
-        if card in cards:
-            yield card, f"*{card} beside *{law} in material {name}", why
-    if numbers.get("beta"):
-        yield "DAMPING", f"BETA of *DAMPING beside *{law} in material {name}", "the law has its own dissipation"
     if numbers.get("compression_ratio", 1.0) not in (0.0, 1.0):
         yield "NO COMPRESSION", f"RATIO of *NO COMPRESSION beside *{law} in material {name}", "0 or without the card"
     given, dynamic = numbers.get("uniaxial"), numbers.get("dynamic")
@@ -416,20 +459,14 @@ def blame_rope_laws(draft: Draft, materials: Collection[Material]) -> None:
         draft.report(Mistake(place, f"material {ruled[0].name} has a rope law, beside {what}", "that is not supported"))
 
 
-NO_STRAIN = "a bar that keeps its length has no strain"
-
-
-BESIDE_RODS = {"ELASTIC": "a bar is elastic or keeps its length, not both", "EXPANSION": NO_STRAIN}
-"""Cards that make no sense in a material of rods."""
-
-
 def build_materials(draft: Draft, used: set[str]) -> dict[str, Material]:
     """All materials; those of sections must be elastic."""
     materials = {}
     for name, entry in draft.materials.items():
         if name in used:
             found = len(draft.mistakes)
-            blame_missing_elastic(draft, entry)
+            for card, message, hint in () if entry.broken else law_mistakes(entry):
+                draft.report(Mistake(entry.cards.get(card, entry.place), message, hint))
             if len(draft.mistakes) == found and not entry.broken:
                 blame_strangers(draft, entry)
         else:
@@ -443,51 +480,6 @@ def blame_strangers(draft: Draft, entry: MaterialDraft) -> None:
     for card, law in strangers(entry.cards):
         message = f"*{card} beside *{law} in material {entry.name}, which takes no notice of it"
         draft.report(Mistake(entry.cards[card], message, f"*{law} goes with {listing(LAWS[law], 'and')}"))
-
-
-def blame_missing_elastic(draft: Draft, entry: MaterialDraft) -> None:
-    """A bar has a modulus, or keeps its length."""
-    if entry.broken:
-        return
-    if any(card in entry.cards for card in ROPE_LAWS):
-        for card, message, hint in rope_law_mistakes(entry):
-            draft.report(Mistake(entry.cards[card], message, hint))
-        return
-    if "INEXTENSIBLE" not in entry.cards:
-        if not LAWS.keys() & entry.cards.keys():
-            draft.report(Mistake(entry.place, f"material {entry.name} has neither *ELASTIC nor *INEXTENSIBLE"))
-        elif entry.numbers.get("is_instant"):
-            message = f"MODULI=INSTANTANEOUS in material {entry.name}, which has no *VISCOELASTIC"
-            draft.report(Mistake(entry.cards["ELASTIC"], message))
-        return
-    beside = f"beside *INEXTENSIBLE in material {entry.name}"
-    for card, why in BESIDE_RODS.items():
-        if card in entry.cards:
-            draft.report(Mistake(entry.cards[card], f"*{card} {beside}", why))
-    if "NO COMPRESSION" in entry.cards:
-        if entry.numbers["compression_ratio"] != 0.0:
-            why = "a rope carries no compression: leave RATIO out"
-            draft.report(Mistake(entry.cards["NO COMPRESSION"], f"RATIO beside *INEXTENSIBLE in {entry.name}", why))
-    elif "RESTITUTION" in entry.cards and "NO TENSION" not in entry.cards:
-        message = f"RESTITUTION is for ropes and stops: material {entry.name} has no *NO COMPRESSION or *NO TENSION"
-        draft.report(Mistake(entry.cards["RESTITUTION"], message, "a rod keeps its length and meets no impacts"))
-    if entry.numbers.get("beta"):
-        draft.report(Mistake(entry.cards["DAMPING"], f"BETA of *DAMPING {beside}", NO_STRAIN))
-
-
-ANY = ("DENSITY", "DAMPING", "NO COMPRESSION")
-
-
-LAWS: dict[str, tuple[str, ...]] = {
-    "ELASTIC": (*ANY, "NO TENSION", "EXPANSION", "VISCOELASTIC", "DYNAMIC STIFFNESS"),
-    "INEXTENSIBLE": (*ANY, "NO TENSION", "RESTITUTION"),
-    "UNIAXIAL": (*ANY, "LOADING DATA", "UNLOADING DATA", "DYNAMIC STIFFNESS"),
-    "VISCOELASTIC": (*ANY, "ELASTIC"),
-    "DYNAMIC STIFFNESS": (*ANY, "ELASTIC", "UNIAXIAL", "LOADING DATA", "UNLOADING DATA"),
-}
-"""Cards that say how a bar answers to strain -> the others that each takes notice of. A card that stands nowhere here
-goes with none.
-"""
 
 
 def strangers(cards: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -251,7 +251,6 @@ def nset(card: Card, draft: Draft) -> None:
 
 @keyword("anywhere", takes=("GENERATE", "UNSORTED", "INSTANCE"), needs=("ELSET",), ignores=("INTERNAL",))
 def elset(card: Card, draft: Draft) -> None:
-    """An element set."""
     define(card, draft, draft.element_sets, "ELSET", "element")
 
 
@@ -399,7 +398,6 @@ def load(path: Path) -> Any:
 
 
 def add_mesh(card: Card, draft: Draft, mesh: Any) -> None:
-    """Nodes, elements and sets."""
     place = card.field("INPUT").place
     points = np.asarray(mesh.points, dtype=np.float64)
     coordinates = np.zeros((len(points), 3))

@@ -136,7 +136,7 @@ def notice_idle_nodes(draft: Draft, mesh: Mesh, coupled: set[int]) -> None:
     idle[list(coupled)] = False
     count = int(idle.sum())
     if count:
-        label = draft.as_written(int(mesh.node_labels[idle][0]))
+        label = draft.as_written(mesh.node_labels[idle][0])
         draft.notice(f"{count} node{'s' * (count > 1)} belong{'s' * (count == 1)} to no element, the first is {label}")
 
 

@@ -92,7 +92,6 @@ element_output = requests("EL FILE", "ELSET", (*PRINT_NOISE, *OUTPUT_NOISE, *HIS
 
 @keyword("step", takes=CADENCE, ignores=(*PRINT_NOISE, *OUTPUT_NOISE, *HISTORY, "ELSET"))
 def energy_output(card: Card, draft: Draft) -> None:
-    """``*ENERGY PRINT`` of histories."""
     given = draft.open_step.output
     if given is None or given.request.kind == "FILE" or card.has("ELSET"):
         draft.ignore("*ENERGY OUTPUT of fields or sets (energies are those of the model, in histories)")

@@ -193,7 +193,6 @@ class Course:
         self.decisions: list[tuple[Callable[[Values], bool], bool]] = []
 
     def parameter(self, name: str, value: float) -> Traced:
-        """The value of a parameter."""
         return Traced(self, value, operator.itemgetter(name))
 
     def assign(self, name: str, text: str, earlier: Mapping[str, Any], numbers: Values, override: Any) -> Any:
@@ -269,7 +268,6 @@ class Traced(Opaque):
         return Traced(self.course, function(self.value, plain(other)), lambda v: function(mine(v), its(v)))
 
     def decided(self, function: Callable[[float, float], Any], other: Any) -> Any:
-        """function(self, other), remembered."""
         found = self.combined(function, other)
         if found is NotImplemented:
             return found

@@ -52,7 +52,6 @@ class DeckFiles:
         self.paths: dict[Path, None] = {}
 
     def open_deck(self, path: Path) -> Source:
-        """The deck itself."""
         source = Source(str(path), Lines(""), None)
         resolved = resolve(path, Place(source, 1, 1), str(path))
         self.root = resolved.parent if not path.is_symlink() else path.parent.resolve()
@@ -408,7 +407,6 @@ class Scanner:
                 self.files.count_others(entry._replace(text=file.strip()), place)
 
     def follow(self, resolved: Path, field: Field, place: Place) -> None:
-        """The lines of another file."""
         self.files.chain.append(resolved)
         try:
             self.scan(self.files.open_include(resolved, field, place))

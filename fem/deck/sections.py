@@ -172,7 +172,7 @@ def build_properties(draft: Draft, mesh: Mesh) -> list[BarSection | Spring | Das
             taken = members[owner[members] >= 0]
             owner[members] = number
             if len(taken):
-                label = draft.as_written(int(mesh.element_labels[taken[0]]))
+                label = draft.as_written(mesh.element_labels[taken[0]])
                 message = f"element {label} gets a second property by *{entry.card.keyword}"
                 raise entry.card.mistake(message, f"{len(taken)} elements of {entry.element_set} have one already")
             if isinstance(entry.value, BarSection) and not set(names).isdisjoint(REEVED):
@@ -239,7 +239,6 @@ def read_spring(card: Card, element_set: str, kind: str, draft: Draft) -> Spring
 
 
 def read_dashpot(card: Card, element_set: str, kind: str, draft: Draft) -> Dashpot:
-    """A linear dashpot."""
     dofs, rows = split_dofs(card, draft, kind, False)
     value = constant(card, rows, "the damping coefficient")
     if value < 0.0:

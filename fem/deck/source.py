@@ -97,7 +97,6 @@ Hint: TypeAlias = str | Callable[[], str]
 
 
 def said(hint: Hint) -> str:
-    """The text of a hint."""
     return hint if isinstance(hint, str) else hint()
 
 

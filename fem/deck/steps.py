@@ -50,7 +50,6 @@ def step(card: Card, draft: Draft) -> None:
 
 @keyword("anywhere")
 def end_step(card: Card, draft: Draft) -> None:
-    """Closes a step."""
     if draft.step is None:
         if draft.has_failed("STEP"):
             return

@@ -90,14 +90,14 @@ def check_nodes(card: Card, draft: Draft, mesh: Mesh, plane: StopPlane) -> None:
     """None of them begins below the plane, or holds it."""
     pairs, place = plane.pairs(mesh), card.field("NSET").place
     for node in pairs[pairs[:, 0] == pairs[:, 1], 0].tolist():
-        what = f"node {draft.as_written(int(mesh.node_labels[node]))} is the reference node of the plane itself"
+        what = f"node {draft.as_written(mesh.node_labels[node])} is the reference node of the plane itself"
         raise Mistake(place, f"{what} (set {plane.node_set})")
     if not len(pairs) or draft.has_failed("NODE", "NGEN", "NFILL", "INCLUDE"):
         return
     depth = -plane.distances(mesh)
     deepest = int(depth.argmax())
     if depth[deepest] > TOUCHES * plane.size(mesh):
-        label = draft.as_written(int(mesh.node_labels[pairs[deepest, 1]]))
+        label = draft.as_written(mesh.node_labels[pairs[deepest, 1]])
         hint = "the normal points to the side of the nodes"
         raise Mistake(place, f"node {label} begins {depth[deepest]:.6g} below the *STOP PLANE", hint)
 
@@ -267,7 +267,7 @@ def check_depth(card: Card, draft: Draft, bed: Seabed | RigidCylinder, mesh: Mes
     if isinstance(bed, RigidCylinder) and most > 0.5 * bed.radius:
         most, what = 0.5 * bed.radius, "half of the radius"
     if depth[deepest] > most:
-        label = draft.as_written(int(mesh.node_labels[nodes[deepest]]))
+        label = draft.as_written(mesh.node_labels[nodes[deepest]])
         where = "inside the cylinder" if isinstance(bed, RigidCylinder) else "below the bottom"
         hint = f"it may be at most {what} ({most:g}) deep"
         raise card.mistake(f"node {label} begins {depth[deepest]:.6g} {where}", hint)

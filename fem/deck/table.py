@@ -282,7 +282,6 @@ def quoted(target: str | int | None) -> str:
 
 
 def keyword_line(keyword: str, *flags: str, **parameters: str) -> str:
-    """A keyword line."""
     return ", ".join([f"*{keyword}", *flags, *(f"{name}={text}" for name, text in parameters.items())])
 
 

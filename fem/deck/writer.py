@@ -104,7 +104,6 @@ def mesh_lines(mesh: Mesh) -> list[str]:
 
 
 def property_lines(model: Model) -> list[str]:
-    """Every property card."""
     lines = [line for material in model.materials.values() for line in material_lines(material)]
     for section in model.sections:
         lines += SOLID_SECTION.written("SOLID SECTION", section)
@@ -152,7 +151,6 @@ def rope_law_lines(material: Material) -> list[str]:
 
 
 def expansion_lines(material: Material) -> list[str]:
-    """``*EXPANSION``."""
     if (own := material.expansion) is None:
         return []
     return [card("EXPANSION", ZERO=own.zero), *(f"{number(alpha)}, {number(warm)}" for alpha, warm in own.rows)]
@@ -267,7 +265,6 @@ def controls_lines(controls: Controls) -> list[str]:
 
 
 def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
-    """``*BOUNDARY`` cards."""
     lines = ["*BOUNDARY, OP=NEW"] if replaced else []
     head = None
     for entry in boundaries:
@@ -284,7 +281,6 @@ def support_lines(boundaries: Sequence[Boundary], replaced: bool) -> list[str]:
 
 
 def load_lines(step: Step) -> list[str]:
-    """``*CLOAD``, ``*DLOAD``, ``*TEMPERATURE``."""
     families: dict[str, Sequence[NodalLoad | DistributedLoad | Temperature]]
     families = {"CLOAD": step.nodal_loads, "DLOAD": step.distributed_loads, "TEMPERATURE": step.temperatures}
     lines: list[str] = []
@@ -304,7 +300,6 @@ def load_lines(step: Step) -> list[str]:
 
 
 def load_line(load: NodalLoad | DistributedLoad | Temperature) -> str:
-    """One data line."""
     if isinstance(load, NodalLoad | Temperature):
         return (NODAL_FORCE if isinstance(load, NodalLoad) else NODAL_TEMPERATURE).written(load)
     direction = "".join(f", {number(component)}" for component in load.direction) if load.kind == "GRAV" else ""
@@ -339,7 +334,6 @@ def output_lines(request: OutputRequest) -> list[str]:
 
 
 def surroundings_lines(model: Model) -> list[str]:
-    """Every card."""
     lines: list[str] = []
     if model.water is not None:
         lines += ["*AQUA", AQUA.written(model.water), *(", ".join(map(number, row)) for row in model.water.current)]
@@ -357,7 +351,6 @@ def surroundings_lines(model: Model) -> list[str]:
 
 
 def wave_lines(wave: Airy | Jonswap) -> list[str]:
-    """``*WAVE``."""
     if isinstance(wave, Airy):
         head = keyword_line("WAVE", TYPE="AIRY", **OF_ALL.written(wave)) + ", WAVE PERIOD" * wave.is_period
         return [head, *(", ".join(map(number, row)) for row in wave.rows)]
