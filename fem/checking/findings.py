@@ -13,6 +13,7 @@ from fem.arrays import Floats, Ints, distinct, first_least
 from fem.checking.bars import LISTED, Bars, Ropes, collect_ropes, some, stiffest_bar
 from fem.model import Boundary, Dynamic, Frequency, Model, Perturbation, Static, notices
 from fem.model.curves import Follow, evaluate
+from fem.model.floating import floating_text
 from fem.model.mesh import BARS
 from fem.model.notices import FOLLOW, coarse_swing, expected_peaks, follows_snaps, held_nodes, told_of_jump
 
@@ -387,12 +388,18 @@ def _line_beyond(model: Model, node: int) -> float:
     return length
 
 
+def folded_at_the_surface(model: Model, bars: Bars) -> list[str]:
+    """Cables that float through the surface: they have no position of rest."""
+    return [text] if (text := floating_text(model)) else []
+
+
 STRUCTURE = (loose_nodes, bars_of_odd_length, free_bodies, nothing_acts, floating_across, massless_nodes)
 CHECKS: tuple[Callable[[Model, Bars], list[str]], ...] = (
     *STRUCTURE,
     branches_without_sag,
     increments,
     ringing,
+    folded_at_the_surface,
     jumps,
     winch_jumps,
     geometry,

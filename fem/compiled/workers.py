@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fem.compiled.choice import is_plain
+from fem.compiled.digest import adopted
 from fem.compiled.folder import cache_folder
 from fem.compiled.kernel import Kernel, Kind
 from fem.compiled.store import find, is_kept, stored, symbol_of
@@ -39,7 +40,7 @@ def build_all(wanted: Collection[Job]) -> bool:
     ends, and those that have much in common side by side (``hand_out``).
     """
     if not is_plain():
-        jobs = [job for job in wanted if stored(*job) is None]
+        jobs = [(name, kinds) for name, kinds in wanted if not (stored(name, kinds) or adopted(kernel_of(name), kinds))]
         count = min(processors(), MOST, len(jobs))
         if count and cache_folder().is_dir():  # also with one processor: here Ctrl-C would wait for the end of a unit
             with processes(count) as workers:
@@ -64,7 +65,7 @@ def kernel_of(name: str) -> Kernel:
 
 
 def processors() -> int:
-    """Those this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -174,7 +175,7 @@ def work() -> None:
             name, kinds = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        if stored(name, kinds) is None:
+        if stored(name, kinds) is None and adopted(kernel_of(name), kinds) is None:
             make(kernel_of(name), kinds, tell)
             if not is_kept(name, kinds):
                 return

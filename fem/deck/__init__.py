@@ -29,6 +29,7 @@ from fem.deck.outline import OutlineReader
 from fem.deck.scanner import DeckFiles, checked_overrides
 from fem.deck.table import Handler
 from fem.deck.writer import write_deck
+from fem.errors import CommandError
 from fem.model import Model
 
 KEYWORDS: dict[str, Handler] = {
@@ -118,6 +119,24 @@ def read_deck(
     return reader.read_file(path, checked_overrides(parameters), KEYWORDS, earlier=known)
 
 
+def read_model(
+    deck: str | Path | Model,
+    parameters: Mapping[str, float] | None = None,
+    earlier: tuple[Path, Mapping[str, float]] | None = None,
+) -> Model:
+    """As ``read_deck``, unless it is a ``Model``. CommandError: no such file; parameters of what is read already."""
+    if isinstance(deck, Model):
+        if parameters:
+            raise CommandError("parameters belong to the text of a deck; this Model has been read already")
+        return deck
+    path = Path(deck)
+    if not path.is_file():
+        what = "is a folder, not a deck" if path.is_dir() else "does not exist"
+        beside = Path(f"{path}.inp")
+        raise CommandError(f"{path} {what}" + (f"; did you mean {beside}?" if beside.is_file() else ""))
+    return read_deck(path, dict(parameters or {}), earlier)
+
+
 def deck_reader(path: str | Path, varied: Collection[str]) -> Callable[[Mapping[str, float]], Model]:
     """``read_deck`` of one deck for many parameter sets that differ in the ``varied`` ones.
 
@@ -139,4 +158,4 @@ def parse_deck(
     return reader.read_source(files, files.open_text(text, name, folder), checked_overrides(parameters), KEYWORDS)
 
 
-__all__ = ["KEYWORDS", "deck_reader", "parse_deck", "read_deck", "write_deck"]
+__all__ = ["KEYWORDS", "deck_reader", "parse_deck", "read_deck", "read_model", "write_deck"]

@@ -24,6 +24,7 @@ OURS = Parameters(
         "ITER_GLOB_MAXI": Value("max_iterations", CYCLES, default=DEFAULT.max_iterations),
         "ENERGY DRIFT": Value("energy_drift", Limit(POSITIVE), default=DEFAULT.energy_drift),
         "TIME ERROR": Value("time_error", Limit(POSITIVE), default=DEFAULT.time_error),
+        "TENSION CHANGE": Value("tension_change", Limit(POSITIVE), default=DEFAULT.tension_change),
         "IMPACT": Value("impact", word_of(*IMPACTS), default=DEFAULT.impact),
     }
 )

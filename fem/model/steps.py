@@ -179,6 +179,7 @@ class Controls:
     max_iterations       ITER_GLOB_MAXI
     energy_drift         fraction of the exchanged energy; None: OFF
     time_error           local error of an automatic increment of dynamics over the largest displacement; None: OFF
+    tension_change       of cables in such an increment, over the largest internal force so far; None: any
     impact               of ropes: EVENT (located in time), MOREAU (time stepping), AUTO: by their number
     max_cutbacks, cut_factor, growth_factor   automatic increments
     """
@@ -192,6 +193,7 @@ class Controls:
     cut_factor: float = 0.5
     growth_factor: float = 1.5
     time_error: float | None = 1e-4
+    tension_change: float | None = None
     impact: str = "AUTO"
 
 

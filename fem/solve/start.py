@@ -12,14 +12,19 @@ from fem.assembly.system import System
 from fem.errors import ModelError
 from fem.forces.families import trouble_of
 from fem.forces.protocol import BOOKS, WEIGHT
+from fem.linear.factors import refine, solve_dense
 from fem.model import Dynamic
-from fem.solve.advice import support_jump_remark
-from fem.solve.linear.sparse.factors import refine, solve_dense
 from fem.solve.newton import groups
 from fem.solve.newton.balance import balance_forces
 from fem.solve.newton.evaluate import combine, evaluate_instant, inertia_forces, multiply_masses, stored_energy
-from fem.solve.newton.groups import ENERGY, MEMORY, Loading, Motion, Scratch
-from fem.solve.rods.start import consistent_accelerations
+from fem.solve.newton.groups import (
+    ENERGY,
+    MEMORY,
+    Loading,
+    Motion,
+    Scratch,
+)
+from fem.solve.rods import consistent_accelerations
 from fem.solve.step_system import StepSystem, loading_at
 
 DENSE = 300
@@ -299,3 +304,20 @@ def open_energies(stage: StepSystem, motion: Motion, acting: Loading, is_first: 
     motion.origin[:] = motion.u
     motion.lagged[:] = motion.a
     motion.memory[MEMORY.forcing] = FIRST_FORCING
+
+
+def support_jump_remark(system: System, dofs: list[int], is_late: bool) -> str:
+    """Supports whose displacement at the start is not the prescribed one; nothing where there are none.
+
+    is_late: they move there in the first increment
+    """
+    if not dofs:
+        return ""
+    names = ", ".join(system.name_dof(dof) for dof in dofs[:3])
+    more = f" and {len(dofs) - 3} more" if len(dofs) > 3 else ""
+    return f"the prescribed displacement of {names}{more} differs from the state at the start of the step: " + (
+        "they move there during the first increment, as rods and ropes cannot follow at once, which is exact to "
+        "first order only: give it an AMPLITUDE"
+        if is_late
+        else "it jumps at once"
+    )

@@ -26,13 +26,12 @@ from fem.compiled import inner_kernel, kernel
 from fem.forces.bar import ALPHA, AREA, GEOMETRIC, MINUS, PLUS, P, Q
 from fem.forces.families import as_stiff_as_they_get
 from fem.forces.springs import spring_slopes
+from fem.linear.tangent import multiply
 from fem.solve.explicit.leapfrog import Moved
-from fem.solve.linear.tangent import multiply
 from fem.solve.newton.evaluate import evaluate_instant
 from fem.solve.newton.groups import Motion, Nodes, Problem, Scratch
 from fem.solve.newton.tangent import nodal_blocks
-from fem.solve.schemes import equilibrium
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients, equilibrium
 from fem.solve.step_system import StepSystem
 
 FAR = 1e200

@@ -12,15 +12,14 @@ import numpy as np
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
 from fem.forces.families import massive_ones, trouble_of
+from fem.linear.choice import BAND_WORK
 from fem.model import Dynamic
 from fem.model.steps import MOST_INCREMENTS
 from fem.solve.clock import BALANCES
 from fem.solve.explicit.critical import as_stiff_as_can_be, bound_of, critical_increment, stiffest_at
-from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, leapfrog
-from fem.solve.explicit.rattle import Ties
-from fem.solve.increment import Marcher, OneStep
-from fem.solve.linear.ordering import BAND_WORK
+from fem.solve.explicit.leapfrog import BEFORE, STIFFENED, UNTIED, WATCH, Moved, Ties, leapfrog
 from fem.solve.newton.groups import CONTROL, NOT_FINITE, Loading, Motion, Record
+from fem.solve.state import Marcher, StepState
 from fem.solve.step_system import StepSystem
 
 SAFE = 0.9
@@ -77,7 +76,7 @@ class Explicit(Marcher):
         """Up to where a balance is closed."""
         return count + BALANCES - (increment + count) % BALANCES
 
-    def due(self, step: OneStep, chunk: Loading) -> Flags:
+    def due(self, step: StepState, chunk: Loading) -> Flags:
         """(k,) increments whose energy balance has to be closed: all where work depends on the path in between."""
         factors, time, done = chunk.factors, chunk.time, step.progress.increment
         is_free = not (self.is_dissipative or len(chunk.support_dofs) or len(chunk.thermal_end) > 1)
@@ -94,7 +93,7 @@ class Explicit(Marcher):
         due[-1] = True  # where the motion is handed back
         return due
 
-    def march(self, step: OneStep, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
+    def march(self, step: StepState, control: Ints, due: Flags, chunk: Loading, kept: Record) -> int:
         """Call the march until the chunk ends, or until the increment is in fact too long (STIFFENED)."""
         stage, motion = self.stage, step.progress.motion
         control[BEFORE] = step.progress.increment
@@ -112,7 +111,7 @@ class Explicit(Marcher):
         square, _ = bound_of(*asked, dt)
         return dt**2 * square > 4.0 and dt > critical_increment(*asked).dt
 
-    def failure(self, step: OneStep, reason: int, control: Ints, increments: Floats, dt: float) -> str:
+    def failure(self, step: StepState, reason: int, control: Ints, increments: Floats, dt: float) -> str:
         """Why the step stopped."""
         told = trouble_of(self.stage.system, self.stage.work.u, self.stage.work.state)
         if told and reason == NOT_FINITE:

@@ -27,7 +27,7 @@ from fem.forces.protocol import Tangent
 from fem.forces.springs import DAMPING
 from fem.solve.newton.evaluate import at_end, evaluate_apart
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch, room
-from fem.solve.rods.constraints import rod_matrix
+from fem.solve.rods import rod_matrix
 from fem.solve.start import evaluate_start, mass_matrix
 from fem.solve.step_system import StepSystem
 

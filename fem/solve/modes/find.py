@@ -24,7 +24,7 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.errors import ModelError
-from fem.results.record import Modes
+from fem.runs.record import Modes
 from fem.solve.modes.pencil import Factor, Pencil, pencil_of, start_vector
 from fem.solve.newton.groups import Loading, Motion
 from fem.solve.start import evaluate_start

@@ -26,7 +26,7 @@ from fem.assembly.equations import reduction
 from fem.errors import ModelError
 from fem.forces.bar import ALPHA, GEOMETRIC, P, Q
 from fem.forces.springs import spring_slopes, stiffen_all
-from fem.solve.rods.constraints import rod_matrix
+from fem.solve.rods import rod_matrix
 from fem.solve.start import mass_matrix
 from fem.solve.step_system import StepSystem
 

@@ -10,7 +10,7 @@ from fem.forces.protocol import SPENT, Trial
 from fem.forces.values import energy_of_bars
 from fem.lanes.choose import some
 from fem.solve.newton.groups import Loading, Motion, Problem, Scratch
-from fem.solve.schemes.coefficients import Coefficients
+from fem.solve.schemes import Coefficients
 
 
 @inner_kernel

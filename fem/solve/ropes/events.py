@@ -21,10 +21,11 @@ import numpy as np
 
 from fem.arrays import Flags, Floats, Ints
 from fem.solve.newton.balance import note_increment
+from fem.solve.newton.gaps import AWAY
 from fem.solve.newton.groups import CONTROL, MEMORY, ROW, Loading, Motion, Record
+from fem.solve.rope_states import gaps_of, positions
 from fem.solve.ropes.complementarity import NoPulls, move_to_nearest
-from fem.solve.ropes.states import AWAY, gaps_of, positions
-from fem.solve.ropes.switching import ALLOWED, Switched
+from fem.solve.ropes.instants import ALLOWED, Switched
 from fem.solve.ropes.watched import Failed, copy_of, restore
 from fem.solve.step_system import NO_ROPES, loading_at
 
