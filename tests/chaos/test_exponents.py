@@ -86,8 +86,9 @@ def test_conservative_regular_motion_has_exponent_zero_within_its_error():
     assert found.errors.max() < 0.02
 
 
-@pytest.mark.parametrize("amplitude, known", [(4.0, -0.05), (11.0, 0.2)])  # ODE: validation/references
+@pytest.mark.parametrize("amplitude, known", [(4.0, -0.05), pytest.param(11.0, 0.2, marks=pytest.mark.long)])
 def test_both_methods_agree_and_find_the_known_values(amplitude, known):
+    """ODE: validation/references."""
     parameters, time = {"A": amplitude, "beta": 0.1}, 1200.0
     tangent = lyapunov(RIGID, parameters=parameters, time=time)
     two = lyapunov(RIGID, parameters=parameters, time=time, method="two")

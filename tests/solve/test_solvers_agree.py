@@ -16,7 +16,13 @@ from fem.errors import CommandError
 from fem.linear import choice, sparse
 from tests.decks import chain, run_text
 
-INPUTS = sorted((Path(__file__).resolve().parents[2] / "inputs").glob("*.inp"))
+SLOW = {
+    "span_response", "mooring_response", "inclined_roller", "chain_dropped", "bergdahl", "grown_riser", "moving_rope",
+}  # fmt: skip
+INPUTS = [
+    pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem in SLOW else ())
+    for path in sorted((Path(__file__).resolve().parents[2] / "inputs").glob("*.inp"))
+]
 SOME_INCREMENTS = 200
 """Decks with more are cut short by INC=, which ends them with exit code 3 and the motion so far."""
 LIBRARIES = [
@@ -203,7 +209,7 @@ def history_of(path, solver):
         return error.history
 
 
-@pytest.mark.parametrize("path", INPUTS, ids=[path.stem for path in INPUTS])
+@pytest.mark.parametrize("path", INPUTS)
 def test_every_deck_has_one_answer(path):
     """1e-9 of the largest displacement and equal counts; conjugate gradients only as exact as the deck asks for.
 
