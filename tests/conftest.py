@@ -21,8 +21,8 @@ LONGEST = (
     "sweeping/test_lanes.py", "chaos/test_sections.py", "pictures/test_plot.py", "test_compiled.py",
     "validation/test_cases.py",
 )  # fmt: skip
-"""What takes more than 7 s of processor time with the tests that are marked `long`, about the longest first; cases, which
-are handed out one by one, fill the rest."""
+"""What takes more than 7 s of processor time with the tests that are marked `long`, about the longest first; cases,
+which are handed out one by one, fill the rest."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of all that a shell starts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so tests that send it, and their processes, see it
