@@ -38,6 +38,7 @@ positive_count = checked(whole, lambda number: number > 0, "a whole number of at
 workers = checked(whole, lambda number: 0 < number < 10**9, "a number of processes (1, 2, ...)")
 port = checked(whole, lambda number: 0 < number < 65_536, "a port from 1 to 65535")
 positive = checked(float, lambda number: 0.0 < number < math.inf, "a number above zero")
+not_negative = checked(float, lambda number: 0.0 <= number < math.inf, "a number of at least zero")
 fraction = checked(float, lambda number: 0.0 <= number < 1.0, "a fraction from 0 to below 1")
 
 

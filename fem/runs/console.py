@@ -150,8 +150,7 @@ class ConsoleSink(SilentSink):
 
 def _taken(totals: Totals) -> str:
     """What numerical damping has taken of the energy error, and what of it is left at the end: drift."""
-    taken = totals.numerical_dissipation
-    drift = totals.energies.get("energy_error", 0.0) + taken
+    taken, drift = totals.numerical_dissipation, totals.energy_drift
     return f"  numerical{KEPT}dissipation{KEPT}{taken:.6g}  drift{KEPT}{drift:.3g}" if taken else ""
 
 

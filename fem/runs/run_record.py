@@ -31,7 +31,8 @@ RUNNING, COMPLETED, INTERRUPTED = "running", "completed", "interrupted"
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over a run; ``energies`` are those of the last increment."""
+    """Sums over a run; ``energies`` are those of the last increment, ``energy_drift`` its energy error beyond what
+    numerical damping has taken."""
 
     steps: int = 0
     increments: int = 0
@@ -40,6 +41,7 @@ class Totals:
     largest_residual_norm: float = 0.0
     largest_energy_error: float = 0.0
     numerical_dissipation: float = 0.0
+    energy_drift: float = 0.0
     time: float = 0.0
     energies: dict[str, float] = field(default_factory=dict)
     events: dict[str, int] = field(default_factory=dict)
@@ -100,6 +102,7 @@ class TotalsSink(SilentSink):
         totals.largest_residual_norm = max(totals.largest_residual_norm, largest(rows.residual_norm))
         totals.largest_energy_error = max(totals.largest_energy_error, largest(rows.energy_error))
         totals.numerical_dissipation = float(rows.numerical_dissipation[-1])
+        totals.energy_drift = float(rows.energy_error[-1] + rows.numerical_dissipation[-1])
         totals.time = float(rows.time[-1])
         totals.energies = {name: float(getattr(rows, name)[-1]) for name in ENERGIES}
 

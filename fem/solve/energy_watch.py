@@ -1,9 +1,11 @@
 """The energy watch of a dynamic step: what happens where the balance leaves its band, and what is said at the end.
 
 A run stops there, with two exceptions. A scheme whose numbers damp what increments do not resolve is asked to take
-energy: a loss is what it has taken by these numbers (``newton/balance.py``) or an error of the work of forces over such
-increments, and is told as that at the end; a gain stops the run, counted from where it last took. ENERGY DRIFT=OFF goes
-on, but not in silence.
+energy: a loss is what it has taken by these numbers (``newton/balance.py``), and the rest is the error of the
+trapezoidal rule for the work of forces over such increments. Both are reported as that at the end. A loss of the second
+kind stops nothing: where cables go slack within increments it is as large as what was taken, and only increments that
+follow what the scheme is asked to damp would avoid it. Where it leaves the band by itself, a notice of its
+own says so. A gain stops the run, counted from where it last took. ENERGY DRIFT=OFF goes on, but not in silence.
 """
 
 from __future__ import annotations
@@ -83,6 +85,11 @@ class EnergyWatch:
 
     def closing(self, progress: Progress, dt: float) -> str:
         """What is said at the end of the step; nothing where the balance is in its band."""
+        texts = self._balance_at_end(progress, dt), self._unexplained(progress.motion, dt)
+        return ". ".join(text for text in texts if text)
+
+    def _balance_at_end(self, progress: Progress, dt: float) -> str:
+        """What numerical damping has taken, or by how much the balance is off."""
         motion = progress.motion
         error = balance(motion)
         is_short = self.stage.is_dynamic and progress.increment <= SETTLING
@@ -102,6 +109,22 @@ class EnergyWatch:
         text = f"the energy balance is off by {change:.3g} at the end, where the step has exchanged {exchanged:.3g}"
         few = "" if self.has_left else "; it has too few increments to stop it for that"
         return text + few
+
+    def _unexplained(self, motion: Motion, dt: float) -> str:
+        """What the balance of a scheme that damps is off by beyond what it has taken, where that leaves the band."""
+        energies = motion.energies
+        drift = balance(motion) - self.begin + float(energies[ENERGY.numerical] - energies[ENERGY.numerical0])
+        is_judged = self.stage.is_dynamic and self.damps
+        if not is_judged or not has_drifted(
+            self.stage.bars, motion, dt, float(energies[ENERGY.error0]) + drift, self.fraction
+        ):
+            return ""
+        return (
+            f"the energy balance has {'lost' if drift < 0.0 else 'gained'} {abs(drift):.3g} that numerical damping "
+            f"does not explain (energy_drift in run.json), more than {self.fraction:g} of what the step has exchanged: "
+            "forces change too much within increments (cables that go slack, contact); smaller ones show what that "
+            "does to the motion"
+        )
 
 
 def balance(motion: Motion) -> float:

@@ -29,7 +29,7 @@ class Trajectory(Run):
     def follow(self, step_run: StepRun, procedure: Static | Dynamic) -> None:
         """Run the step, or keep the last one for later."""
         if step_run.number < len(self.model.steps):
-            step_run.run(procedure)
+            super().follow(step_run, procedure)
         else:
             self.last, self.procedure = step_run, procedure
 

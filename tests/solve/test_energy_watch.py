@@ -117,6 +117,19 @@ def test_no_scheme_may_gain_not_even_what_it_took_before(integrator):
         watch.leaves(trajectory.progress, 0.02)
 
 
+@pytest.mark.parametrize(("change", "word"), [(-0.5, "lost"), (0.5, "gained")])
+@pytest.mark.parametrize("integrator", DAMPS)
+def test_what_damping_does_not_explain_is_named(integrator, change, word):
+    """A scheme has taken next to nothing, or less than the balance shows: the difference is no damping."""
+    trajectory = opened(integrator)
+    watch, motion = trajectory.last.watch, trajectory.progress.motion
+    assert watch.closing(trajectory.progress, 0.02) == ""
+    motion.energies[[ENERGY.kinetic, ENERGY.numerical]] += min(change, 0.0), max(change, 0.0)
+    assert f"has {word} 0.5 that numerical damping does not explain" in watch.closing(trajectory.progress, 0.02)
+    motion.energies[[ENERGY.kinetic, ENERGY.numerical]] += -max(change, 0.0), -min(change, 0.0)
+    assert "does not explain" not in watch.closing(trajectory.progress, 0.02)
+
+
 BOUNCE = """*NODE
 1, -1., 0., 0.
 2, 1., 0., 0.

@@ -47,6 +47,7 @@ class Limits(NamedTuple):
     halves: int  # the first update that is halved where the residual does not fall after it (0: none is)
     snap: int  # fraction of the largest internal force from which on a snap counts (0: nobody looks)
     front: int  # the longest increment that shows the front of a snap
+    tension_change: int  # of cables in an automatic increment, over the largest internal force (0: any)
 
 
 class Control(NamedTuple):
