@@ -48,7 +48,7 @@ class Varied(StepRun):
         """As ``StepRun``; notified of every instant at which ropes change."""
         super().take(stage, marcher)
         if self.events:
-            self.events.tell_instant = self.jumped
+            self.events.at_instant = self.jumped
 
     def perturb(self, count: int) -> None:
         self.refuse(count)
@@ -243,7 +243,7 @@ def map_over(last: Varied, increments: int, starts: Floats) -> Floats:
 
     The derivative of the map from a state to that ``increments`` later, along (k, 2, 3n) directions; ``last`` is open,
     its motion is the state, and the later one afterwards. ENERGY MOMENTUM leaves its velocities along rods in both:
-    whoever projects those of the motion projects the others (``saltation.project``). CommandError: there is no
+    project perturbations with those of the motion (``saltation.project``). CommandError: there is no
     derivative.
     """
     last.begin(starts)
