@@ -33,6 +33,7 @@ What depends on direction is added by families (``Family.mass``).
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -120,6 +121,15 @@ class Bars(NamedTuple):
     rods: Ints
 
 
+class Linear(NamedTuple):
+    """A linear law up to the sign of the stress: t = young e + shift, of which the fraction plus or minus acts."""
+
+    young: float
+    plus: float
+    minus: float
+    shift: float
+
+
 class Kind(NamedTuple):
     """What a run of bars has in common, and what is wanted of it; where these are literals the rest falls away.
 
@@ -146,6 +156,34 @@ def senses(bars: Bars, index: Ints) -> Floats:
 
 
 @inner_kernel
+def stress_between(
+    law: int, secant: bool, e: int, e0: float, e1: float, linear: Linear, bars: Bars
+) -> tuple[float, float, float, float, float]:
+    """The law of bar e, viscosity apart: secant stress between strains e0 and e1, its derivative with respect to e1,
+    energy stored at e1, and both trial stresses (of a table 1; of a rod, whose multiplier takes the place of all, 0).
+
+    secant  False: e0 = e1, the stress there and half its slope
+    """
+    constants = bars.constants
+    if law == RIGID:
+        return 0.0, 0.0, 0.0, 0.0, 0.0
+    if law == TABLE:
+        length = 1.0 / constants[INV_LENGTH, e]
+        row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
+        stress, slope = table_secant(e0 * length, e1 * length, row, rows, bars.table)
+        return stress, slope * length, table_point(e1 * length, row, rows, bars.table)[2], 1.0, 1.0
+    young, plus, minus, shift = linear
+    t1 = young * e1 + shift
+    active = fraction(t1, plus, minus)
+    energy = 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
+    if not secant:
+        return active * t1, 0.5 * active * young, energy, t1, t1
+    t0 = young * e0 + shift
+    stress, slope = bilinear(t0, t1, young, plus, minus)
+    return stress, slope, energy, t0, t1
+
+
+@inner_kernel
 def evaluate_block(
     which: Kind, first: int, last: int, trial: Trial, bars: Bars, bar_tangent: Floats, force: Floats, flow: Floats
 ) -> float:
@@ -156,7 +194,7 @@ def evaluate_block(
     """
     kind, law, secant, is_viscous, tangent = which
     at = first if tangent else 0
-    constants, table, thermal, rate = bars.constants, bars.table, trial.thermal, trial.rate
+    constants, rate = bars.constants, trial.rate
     take_differences(first, last, at, Q, Q + 1, Q + 2, trial.u1, bars.nodes, bar_tangent)
     if secant:
         take_differences(first, last, at, P, P + 1, P + 2, trial.u0, bars.nodes, bar_tangent)
@@ -191,33 +229,17 @@ def evaluate_block(
         )
         area, young = constants[AREA, e], constants[YOUNG, e]
         plus, minus = constants[PLUS, e], constants[MINUS, e]
-        active, t0, t1, way = 1.0, 1.0, 1.0, 1.0
-        if law == RIGID:
-            stress, modulus = 0.0, 0.0
-        elif law == TABLE:
-            length = 1.0 / inverse
-            row, rows = int(common(constants[FIRST, e])), int(common(constants[COUNT, e]))
-            stress, modulus = table_secant(e0 * length, e1 * length, row, rows, table)
-            modulus *= length
-            energy += table_point(e1 * length, row, rows, table)[2]
-        else:
-            shift = constants[STRESS0, e] - young * thermal[e]
-            t1 = young * e1 + shift
-            active = fraction(t1, plus, minus)
-            energy += 0.5 * active * t1 * t1 * constants[COMPLIANCE, e]
-            if secant:
-                t0 = young * e0 + shift
-                stress, modulus = bilinear(t0, t1, young, plus, minus)
-            else:
-                stress, modulus = active * t1, 0.5 * active * young
-        rx, ry, rz, approach, drag, own = 0.0, 0.0, 0.0, 0.0, 0.0, stress
+        linear = Linear(young, plus, minus, constants[STRESS0, e] - young * trial.thermal[e])
+        stress, modulus, stored, t0, t1 = stress_between(law, secant, e, e0, e1, linear, bars)
+        energy += stored
+        rx, ry, rz, approach, drag, own, way = 0.0, 0.0, 0.0, 0.0, 0.0, stress, 1.0
         if is_viscous and secant:
             eta, rise, least = constants[VISCOUS, e] * rate, slope * (green1 - green0), min(plus, minus)
             total = stress + eta * active_rise(t0, t1, rise, plus, minus)
             soft = least * (0.5 * (t0 + t1) + eta * rise)
             is_released = releases(total, soft, plus, minus)
             stress = where(is_released, soft, total)
-            modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * active)
+            modulus = where(is_released, least * (0.5 * young + eta), modulus + eta * fraction(t1, plus, minus))
         elif is_viscous:
             rx, ry, rz = bar_tangent[GEOMETRIC, s], bar_tangent[ALPHA, s], bar_tangent[PULL, s]
             approach = (qx * rx + qy * ry + qz * rz) * inverse * inverse
@@ -382,6 +404,105 @@ def add_forces(
         force[j] += fx
         force[j + ONE] += fy
         force[j + TWO] += fz
+
+
+@kernel
+def bar_point(
+    e: int, u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats, onset: float = 0.0
+) -> tuple[float, float, float, float, float, float]:
+    """Strain e, elastic stress, viscous stress, strain slope e'(E), stretch l/L0 and stored energy of one bar.
+
+    onset  as in ``evaluate_bars``, of the increment that ends here
+    """
+    constants = bars.constants
+    i = 3 * bars.nodes[e, 0]
+    j = 3 * bars.nodes[e, 1]
+    kind = bars.kinds[e, 0]
+    inverse = constants[INV_LENGTH, e]
+    first = BASE if kind == LINEAR else REF
+    along = 0.0 if kind == LINEAR else constants[BASE_CONSTANT, e]
+    square = 0.0
+    approach = 0.0
+    length2 = 0.0
+    for c in range(3):
+        w = u[j + c] - u[i + c]
+        d = constants[first + c, e]
+        along += d * w
+        square += w * w
+        if kind != LINEAR:
+            d += w
+        length2 += d * d
+        approach += d * (v[j + c] - v[i + c])
+    green = along * inverse * inverse
+    if kind != LINEAR:
+        green += 0.5 * square * inverse * inverse
+    _, strain, slope, _, _ = measure(kind, green, green, constants[BASE_CONSTANT, e], constants[BASE_SLOPE, e])
+    law, young, plus, minus = bars.kinds[e, 1], constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
+    linear, elastic = Linear(young, plus, minus, constants[STRESS0, e]), strain - thermal[e]
+    stress, _, energy, _, trial = stress_between(law, False, e, elastic, elastic, linear, bars)
+    if law == RIGID:
+        stress = sense(plus) * multiplier[e] / (inverse * constants[AREA, e])
+    eta = constants[VISCOUS, e]
+    viscous = eta * slope * approach * inverse * inverse
+    elastic, damped = damped_fractions(trial, viscous, eta, young * onset, plus, minus)
+    viscous = (elastic - fraction(trial, plus, minus)) * trial + damped * viscous
+    return strain, stress, viscous, slope, math.sqrt(length2) * inverse, energy
+
+
+@inner_kernel
+def trial_stress(e: int, strain: float, thermal: Floats, bars: Bars) -> float:
+    """E (e - e_th) + S_0."""
+    stress: float = bars.constants[YOUNG, e] * (strain - thermal[e]) + bars.constants[STRESS0, e]
+    return stress
+
+
+@called_kernel
+def energy_of_bars(u: Floats, v: Floats, bars: Bars, thermal: Floats, multiplier: Floats) -> float:
+    """Energy stored in all bars at displacement u (v only serves the shared evaluation)."""
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        total += bar_point(e, u, v, bars, thermal, multiplier)[5]
+    return total
+
+
+@called_kernel
+def thermal_work(
+    u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
+) -> float:
+    """Energy that a change of thermal strain puts into bars: - mean stress times volume times its change.
+
+    The stress at half-way is that of the mean thermal strain at both ends of the increment, exact for linear laws.
+    """
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        change = thermal1[e] - thermal0[e]
+        if some((change != 0.0) & (bars.constants[YOUNG, e] != 0.0)):
+            stress0 = bar_point(e, u0, v, bars, thermal0, multiplier)[1]
+            stress1 = bar_point(e, u1, v, bars, thermal1, multiplier)[1]
+            total -= 0.5 * (stress0 + stress1) * change * bars.constants[AREA, e] / bars.constants[INV_LENGTH, e]
+    return total
+
+
+@called_kernel
+def secant_thermal_work(
+    u0: Floats, u1: Floats, v: Floats, bars: Bars, thermal0: Floats, thermal1: Floats, multiplier: Floats
+) -> float:
+    """The same where the increment stretches bars at their mean thermal strain, exact for every law.
+
+    The first half of the change then acts on the bars as they were, the second half as they are.
+    """
+    constants = bars.constants
+    total = 0.0
+    for e in range(bars.nodes.shape[0]):
+        half = 0.5 * (thermal1[e] - thermal0[e])
+        if some((half != 0.0) & (constants[YOUNG, e] != 0.0)):
+            young, plus, minus = constants[YOUNG, e], constants[PLUS, e], constants[MINUS, e]
+            t0 = trial_stress(e, bar_point(e, u0, v, bars, thermal0, multiplier)[0], thermal0, bars)
+            t1 = trial_stress(e, bar_point(e, u1, v, bars, thermal1, multiplier)[0], thermal1, bars)
+            stress0 = bilinear(t0, t0 - young * half, young, plus, minus)[0]
+            stress1 = bilinear(t1 + young * half, t1, young, plus, minus)[0]
+            total -= (stress0 + stress1) * half * constants[AREA, e] / constants[INV_LENGTH, e]
+    return total
 
 
 def blocks_of(kinds: Ints, constants: Floats) -> Ints:

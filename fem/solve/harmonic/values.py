@@ -6,10 +6,9 @@ import numpy as np
 
 from fem.arrays import Complexes, Ints
 from fem.assembly.system import BAR_FAMILY, SPRING_FAMILY
-from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, senses
+from fem.forces.bar import AREA, CONJUGATE, INV_LENGTH, MINUS, PLUS, bar_point, senses
 from fem.forces.laws import GREEN, LINEAR, LOG
 from fem.forces.springs import DAMPING, spring_slopes
-from fem.forces.values import bar_point
 from fem.solve.harmonic.small import Small
 from fem.solve.harmonic.solve import Answer
 from fem.solve.outcome import gather_reactions

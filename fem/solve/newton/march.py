@@ -36,9 +36,8 @@ from __future__ import annotations
 
 from fem.arrays import Floats, Ints
 from fem.compiled import called_kernel, inner_kernel, shared_kernel
-from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars
+from fem.forces.bar import AREA, INV_LENGTH, MINUS, PLUS, YOUNG, Bars, bar_point
 from fem.forces.laws import RIGID, TABLE
-from fem.forces.values import bar_point
 from fem.solve.linear.band import solve_in_band
 from fem.solve.linear.block import Diagonal
 from fem.solve.linear.chain import solve_chain, solve_unsymmetric_chain
